@@ -23,8 +23,8 @@ from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.answer_measures import auroc
 from argot.evaluate.measures import Positions, bootstrap
 from argot.settings import Settings
-from argot.tools.answering.citations import source_text
-from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, claim_features
+from argot.tools.answering.citations import join_source_text
+from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, measure_claim_features
 from argot.tools.retrieval.scorer_choice import load_scorer
 
 FILE = Path("attribution") / "dev_all_subset_balanced.jsonl"
@@ -36,7 +36,7 @@ FOLDS, PENALTY, ROUNDS, DRAWS = 5, 3.0, 4, 2_000
 
 @dataclass(frozen=True)
 class Claim:
-    """`features`: of each passage, as `claim_features` gives them."""
+    """`features`: of each passage, as `measure_claim_features` gives them."""
 
     question: str
     supported: bool
@@ -56,8 +56,8 @@ def claims_of(path: Path, settings: Settings) -> list[Claim]:
         for reference in row["references"]:
             document = read_document(reference.encode(), "reference.txt", limits)
             cuts = cut_passages(document, document_id="d", revision_id="r", max_chars=settings.passage_chars)
-            texts += map(source_text, cuts)
-        found.append(Claim(row["question"], row["supported"], claim_features(row["claim"], texts, scorer)))
+            texts += map(join_source_text, cuts)
+        found.append(Claim(row["question"], row["supported"], measure_claim_features(row["claim"], texts, scorer)))
     return found
 
 

@@ -32,7 +32,7 @@ from argot.evaluate.measures import bootstrap_interval
 from argot.evaluate.question_term_suite import HALVES, LabelledQuestion, load_question_terms
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.training_pairs import Part, TrainingPair, pair_id
-from argot.tools.llm.grounding import strange_words
+from argot.tools.llm.grounding import find_strange_words
 from argot.tools.text.sentences import split_sentences
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -157,7 +157,7 @@ def _of_documents(known: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         for start, end in split_sentences(text):
             sentence = " ".join(text[start:end].split())
             spans = [match.span() for match in pattern.finditer(sentence)]
-            inside = all(any(a <= w.start and w.end <= b for a, b in spans) for w in strange_words(sentence))
+            inside = all(any(a <= w.start and w.end <= b for a, b in spans) for w in find_strange_words(sentence))
             if inside and 4 <= len(sentence.split()) <= 22 and re.fullmatch(r"[A-Z][^|#*`=<>_]*[.?!]", sentence):
                 yield sentence, list(dict.fromkeys(sentence[a:b] for a, b in spans))
 

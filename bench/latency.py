@@ -52,7 +52,7 @@ from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.writer import passages_given
+from argot.tools.llm.writer import wrap_passages
 from argot.types import Hit
 
 READ_AHEAD_SECONDS = 30.0
@@ -246,7 +246,7 @@ class Bench:
         await asyncio.to_thread(self._search, kb, question.text)
         found = await asyncio.to_thread(kb.corpus.store.passages, local_principal(), question.passages[:5])
         hits = [Hit(passage, document, 1.0) for passage, document in found.values()]
-        passages = "\n\n".join(passages_given(hits))
+        passages = "\n\n".join(wrap_passages(hits))
         async for _ in self._streamed(kb, question=question.text, passages=passages, product=self.plain_line):
             first = first or time.perf_counter() - began
         return Timed(first, time.perf_counter() - began)

@@ -24,10 +24,10 @@ from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.altered_statements import altered
 from argot.settings import Settings
-from argot.tools.answering.citations import match_references, source_text
-from argot.tools.answering.objections import objection
+from argot.tools.answering.citations import join_source_text, match_references
+from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import SupportScorer, support
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 from argot.types import Passage
 
@@ -66,7 +66,7 @@ def statements() -> list[Statement]:
 def _passage(row: dict[str, str]) -> Passage:
     if "passage" in row:
         return Passage("p", "d", "r", 0, 0, len(row["passage"]), row["passage"], "Title", ())
-    return next(one for one in _passages(row["document"]) if row["sentence"] in plain_prose(one.text).text)
+    return next(one for one in _passages(row["document"]) if row["sentence"] in extract_prose(one.text).text)
 
 
 def others() -> list[Statement]:
@@ -75,7 +75,9 @@ def others() -> list[Statement]:
     found = []
     for path in sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".md", ".rst", ".txt", ".html")):
         for passage in _passages(str(path.relative_to(SAMPLES))):
-            units = (plain_prose(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose")
+            units = (
+                extract_prose(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose"
+            )
             for sentence in units:
                 if sentence not in known and _SHORTEST < len(sentence.split()) <= _LONGEST:
                     said = [("quotation", sentence), *altered(sentence, len(found))]
@@ -125,9 +127,9 @@ def main() -> None:
         row[offset] += cited
         row[offset + 1] += 1
         if arguments.show and cited != one.is_true:
-            texts = source_text(one.passage)
+            texts = join_source_text(one.passage)
             score = support(one.said, texts)
-            print(f"{one.kind:10} {score:.2f} {objection(one.said, texts):24} {one.said}  <- {one.sentence}")
+            print(f"{one.kind:10} {score:.2f} {find_objection(one.said, texts):24} {one.said}  <- {one.sentence}")
     print(f"{'':12}passed of those decided on    passed of the others")
     for kind, (cited, count, cited_too, count_too) in counts.items():
         print(f"{kind:12}{cited:4} of {count:4}{cited_too:24} of {count_too:4}")
@@ -137,12 +139,12 @@ def main() -> None:
 
 
 def _microseconds(said: list[Statement]) -> float:
-    """The mean processor time of `support` and `objection` for a new sentence against a passage seen before."""
-    texts = [(f"{one.said.rstrip('.')}!", source_text(one.passage)) for one in said]
+    """The mean processor time of `support` and `find_objection` for a new sentence against a passage seen before."""
+    texts = [(f"{one.said.rstrip('.')}!", join_source_text(one.passage)) for one in said]
     started = time.process_time()
     for sentence, text in texts:
         support(sentence, text)
-        objection(sentence, text)
+        find_objection(sentence, text)
     return (time.process_time() - started) * 1e6 / len(texts)
 
 

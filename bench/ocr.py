@@ -33,7 +33,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import INSTALL, is_installed
 from argot.corpus.readers.pdf import read_pdf
 from argot.errors import UnreadableDocument
-from argot.tools.text.words import folded
+from argot.tools.text.words import fold_words
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "documents"
 LIMITS = ReadLimits()
@@ -85,7 +85,7 @@ def scanned(page: bytes, scan: Scan) -> bytes:
 
 def words_of(page: bytes, name: str) -> list[str]:
     try:
-        return folded(read_pdf(page, name, LIMITS).markdown)
+        return fold_words(read_pdf(page, name, LIMITS).markdown)
     except UnreadableDocument:
         return []
 

@@ -30,7 +30,7 @@ from argot.evaluate.beir import BeirSet, load_beir
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
-from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
+from argot.tools.reading.extractive_reader import ExtractiveReader, get_signatures
 from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.types import ContextScore, Mention, Principal, Sense
 
@@ -128,7 +128,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
     glossary.files.import_csv((data.folder / "glossary.csv").read_text())
     senses = lambda: glossary.senses.find(EVERYONE, status="approved")  # noqa: E731
     reader = ExtractiveReader(glossary.lookup.matcher(EVERYONE), corpus.store, EVERYONE, embedder, senses)
-    chooser = SenseChooser(corpus, EVERYONE, signatures_for(glossary.lookup.matcher(EVERYONE), senses))
+    chooser = SenseChooser(corpus, EVERYONE, get_signatures(glossary.lookup.matcher(EVERYONE), senses))
     tally = Tally()
     for key, question, term, truth in abbreviated(data, glossary):
         mentions = asyncio.run(reader.identify_jargon(question))
@@ -188,7 +188,7 @@ def write_evidence(  # noqa: PLR0917
     term: str,
     truth: Sense,
 ) -> None:
-    found = chooser.evidence_of(question, mentions, senses, contexts)[term]
+    found = chooser.collect_evidence(question, mentions, senses, contexts)[term]
     place = next(n for n, sense in enumerate(senses[term]) if sense.id == truth.id)
     line = {"set": name, "id": key, "term": term, "true": place, "senses": [s.expansion for s in senses[term]]}
     print(json.dumps({**line, "evidence": [asdict(one) for one in found]}), file=file, flush=True)  # type: ignore[call-overload]

@@ -158,12 +158,12 @@ async def journey(kb: Any, question: str) -> AsyncIterator[str]:
 
 
 async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
-    from argot.prompts.loader import fenced
+    from argot.prompts.loader import wrap_in_fence
     from argot.service.identity.people import local_principal
 
     found = kb.corpus.store.keyword_search(local_principal(), WARMING, PASSAGES)
     shown = kb.corpus.store.passages(local_principal(), [one for one, _ in found])
-    passages = "\n\n".join(fenced("passage", one.text, n=n) for n, (one, _) in enumerate(shown.values(), 1))
+    passages = "\n\n".join(wrap_in_fence("passage", one.text, n=n) for n, (one, _) in enumerate(shown.values(), 1))
     session = kb.model_server.session([])
     async with aclosing(session.text("cited_answer", question=question, passages=passages)) as pieces:
         async for piece in pieces:

@@ -11,7 +11,7 @@ import numpy as np
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.tools.answering.support import support
 from argot.tools.text.sentences import split_sentences
-from argot.tools.text.words import content_stems, folded
+from argot.tools.text.words import content_stems, fold_words
 
 Outcome = Literal["complete", "partial", "wrong", "abstained", "asked back"]
 OUTCOMES: tuple[Outcome, ...] = ("complete", "partial", "wrong", "abstained", "asked back")
@@ -50,7 +50,7 @@ def is_said(item: str, answer: str) -> bool:
 
 
 def _is_said(wanted: str, answer: str) -> bool:
-    phrase, text = f" {' '.join(folded(wanted))} ", f" {' '.join(folded(answer))} "
+    phrase, text = f" {' '.join(fold_words(wanted))} ", f" {' '.join(fold_words(answer))} "
     if phrase in text:
         return True
     stems = set(content_stems(wanted))
@@ -83,12 +83,12 @@ def exact_match(answer: str, reference: str) -> bool:
 
 
 def _without_articles(text: str) -> list[str]:
-    return [word for word in folded(text) if word not in ("a", "an", "the")]
+    return [word for word in fold_words(text) if word not in ("a", "an", "the")]
 
 
 def rouge_1(answer: str, reference: str) -> float:
     """F1 of the words that both have, each as often as in the one that has it less often (Lin, 2004), unstemmed."""
-    said, wanted = folded(answer), folded(reference)
+    said, wanted = fold_words(answer), fold_words(reference)
     if not said or not wanted:
         return 0.0
     return 2 * (Counter(said) & Counter(wanted)).total() / (len(said) + len(wanted))
@@ -96,7 +96,7 @@ def rouge_1(answer: str, reference: str) -> float:
 
 def rouge_l(answer: str, reference: str) -> float:
     """F1 of the longest common subsequence of words (Lin, 2004), without stemming."""
-    said, wanted = folded(answer), folded(reference)
+    said, wanted = fold_words(answer), fold_words(reference)
     if not said or not wanted:
         return 0.0
     common = _longest_common(said, wanted)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from argot.settings import Settings
 from argot.tools.retrieval.reader_scorer import ReaderScorer
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.tools.retrieval.token_vectors import Floats
 
 
@@ -40,7 +40,7 @@ def bert_scores(answers: Sequence[str], references: Sequence[str], settings: Set
         InvalidSettings: the model cannot be made ready.
         ValueError: the lists differ in length.
     """
-    scorer = scorer_for(settings.model_copy(update={"reranker": "reader"}))
+    scorer = choose_scorer(settings.model_copy(update={"reranker": "reader"}))
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):

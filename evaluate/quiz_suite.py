@@ -17,7 +17,7 @@ from argot.evaluate.failure_tolerance import Patience, batched
 from argot.evaluate.quiz_data import QuizQuestion
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile, profile_named
-from argot.prompts.loader import fenced
+from argot.prompts.loader import wrap_in_fence
 from argot.tools.answering.multiple_choice import choose_option
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ async def _found(  # noqa: PLR0917
         asked = _with_options(question)
         result = await ask(asked)
         pieces = [
-            fenced("passage", passage.text, n=n, source=passage.heading or passage.document)
+            wrap_in_fence("passage", passage.text, n=n, source=passage.heading or passage.document)
             for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
         ]
         # What the terms mean stands behind the question; the options, which were searched with it, are cut out again.

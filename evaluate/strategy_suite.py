@@ -17,7 +17,7 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.store.revision_reads import underived_kinds
 from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
 from argot.profile import Profile, SwitchValue, changed_profile, switch_text
-from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, ranked_lists
+from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, search_lists
 from argot.types import DerivedKind, Principal
 
 Progress = Callable[[str, int, int], None]
@@ -216,7 +216,7 @@ class _Retrieved:
         searched = self._searched
         profile = changed_profile(searched.profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
         query = WeightedQuery(self._queries[id_])
-        return tuple(ranked_lists(searched.corpus, searched.reader, query, self._vectors[id_], profile, None))
+        return tuple(search_lists(searched.corpus, searched.reader, query, self._vectors[id_], profile, None))
 
 
 def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy, by: str) -> StrategyReport:

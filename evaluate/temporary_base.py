@@ -15,7 +15,7 @@ from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.errors import InvalidInput
 from argot.graph.build import build_graph
 from argot.graph.run import ask
-from argot.graph.run_context import RunContext, extractive_context, run_context_for
+from argot.graph.run_context import RunContext, build_extractive_context, build_run_context
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
 from argot.results import AskResult
@@ -84,7 +84,7 @@ class TemporaryBase:
 
     def identifier(self, server: ModelServer | None = None) -> Identifier:
         """A function that lists the terms of a question: without a model, or as one says, each time anew."""
-        run = extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
+        run = build_extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
         if server is None:
             return run.reader.identify_jargon
 
@@ -109,7 +109,7 @@ class TemporaryBase:
         graph = build_graph(InMemorySaver())
 
         async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
-            run = run_context_for(
+            run = build_run_context(
                 self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
             run = replace(run, records_misses=False)  # nobody is really asking

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from argot.graph.build import build_graph
-from argot.graph.run_context import RunContext, extractive_context
+from argot.graph.run_context import RunContext, build_extractive_context
 from argot.types import Principal
 
 # Only on a developer's own machine, who can read the files anyhow.
@@ -16,7 +16,7 @@ WORKBENCH = Principal("workbench", sees_all=True)
 
 
 @cache
-def surroundings() -> RunContext:
+def open_run_context() -> RunContext:
     # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
     from argot.corpus.corpus import Corpus
     from argot.errors import InvalidSettings
@@ -32,7 +32,7 @@ def surroundings() -> RunContext:
     corpus = Corpus.open(settings.home, settings)
     glossary = Glossary.open(settings.home / "glossary.db")
     profile = SavedProfiles(settings.home).named(settings.profile)
-    return extractive_context(corpus, glossary, WORKBENCH, profile, settings)
+    return build_extractive_context(corpus, glossary, WORKBENCH, profile, settings)
 
 
-graph = build_graph(source=surroundings)
+graph = build_graph(source=open_run_context)

@@ -8,7 +8,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from argot.graph.node_frame import SIDE_BY_SIDE, Node, stage
+from argot.graph.node_frame import SIDE_BY_SIDE, Node, wrap_node
 from argot.graph.nodes.abstain import abstain
 from argot.graph.nodes.augment_question import augment_question
 from argot.graph.nodes.choose_document import choose_document
@@ -25,23 +25,23 @@ from argot.graph.nodes.retrieve import retrieve
 from argot.graph.nodes.small_talk import small_talk
 from argot.graph.nodes.stand_alone import stand_alone
 from argot.graph.run_context import ContextSource, RunContext
-from argot.graph.state import Asked, State
+from argot.graph.state import State, TurnInput
 
-ArgotGraph = CompiledStateGraph[State, RunContext, Asked, State]
+ArgotGraph = CompiledStateGraph[State, RunContext, TurnInput, State]
 
 
 def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None = None) -> ArgotGraph:
-    """The compiled graph.
+    """Return the compiled graph.
 
     Args:
         checkpointer: where threads are kept between turns; without one nothing is remembered, and no choice can wait.
         source: where a run's surroundings come from if the caller hands in none; only LangGraph's tooling needs it.
     """
-    graph = StateGraph(State, context_schema=RunContext, input_schema=Asked)
+    graph = StateGraph(State, context_schema=RunContext, input_schema=TurnInput)
 
     # The name is taken from the function, so that a trace, the diagram and the source always say the same word.
     def add(node: Node, *, switched: bool = False) -> None:
-        graph.add_node(node.__name__, stage(node, source, switched=switched))
+        graph.add_node(node.__name__, wrap_node(node, source, switched=switched))
 
     add(stand_alone)
     add(small_talk)
@@ -61,28 +61,28 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
 
     # The conditions below are coroutines for speed alone: LangGraph runs a plain function in another thread.
     graph.add_edge(START, "stand_alone")
-    graph.add_conditional_edges("stand_alone", is_anything_asked, ["small_talk", "retrieve", *SIDE_BY_SIDE])
+    graph.add_conditional_edges("stand_alone", select_after_stand_alone, ["small_talk", "retrieve", *SIDE_BY_SIDE])
     graph.add_edge("small_talk", END)
     # A list of sources: the look-up waits for both.
     graph.add_edge([*SIDE_BY_SIDE], "look_up_jargon")
     # The node asks one question a run and comes back here for the next: an answered node begins again from its first
     # line, earlier questions included.
-    graph.add_conditional_edges("look_up_jargon", what_is_open)
-    graph.add_conditional_edges("choose_sense", what_is_open)
-    graph.add_conditional_edges("query_miss", what_a_miss_leads_to)
+    graph.add_conditional_edges("look_up_jargon", select_after_look_up)
+    graph.add_conditional_edges("choose_sense", select_after_look_up)
+    graph.add_conditional_edges("query_miss", select_after_miss)
     graph.add_edge("augment_question", "reformulate_query")
     graph.add_edge("reformulate_query", "retrieve")
     graph.add_edge("retrieve", "rerank")
-    graph.add_conditional_edges("rerank", is_evidence_enough)
-    graph.add_conditional_edges("choose_document", is_any_chosen)
-    graph.add_conditional_edges("generate_answer", is_anything_written)
-    graph.add_conditional_edges("match_references", is_anything_supported)
+    graph.add_conditional_edges("rerank", select_after_rerank)
+    graph.add_conditional_edges("choose_document", select_after_document_choice)
+    graph.add_conditional_edges("generate_answer", select_after_draft)
+    graph.add_conditional_edges("match_references", select_after_matching)
     graph.add_edge("abstain", END)
     return graph.compile(checkpointer=checkpointer, name="argot")
 
 
-async def is_anything_asked(state: State) -> list[str]:
-    """Small talk is answered at once, a file asked about as a whole is read as it is.
+async def select_after_stand_alone(state: State) -> list[str]:
+    """Answer small talk at once, and read a file that is asked about as a whole as it is.
 
     Any other question is searched for jargon and classified by context, side by side.
     """
@@ -91,17 +91,17 @@ async def is_anything_asked(state: State) -> list[str]:
     return ["retrieve"] if state.get("whole") else [*SIDE_BY_SIDE]
 
 
-async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
-    """Open terms are asked about one by one, then unknown ones; without either the question is augmented."""
+async def select_after_look_up(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
+    """Ask about open terms one by one, then about unknown ones; without either, augment the question."""
     if state["open_terms"]:
         return "choose_sense"
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-async def what_a_miss_leads_to(
+async def select_after_miss(
     state: State,
 ) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
-    """The turn ends as a query miss, another spelling is looked up, or the next unknown term is asked about."""
+    """End the turn as a query miss, look another spelling up, or ask about the next unknown term."""
     if state["status"]:
         return "__end__"
     if state["look_again"]:
@@ -109,23 +109,23 @@ async def what_a_miss_leads_to(
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-async def is_evidence_enough(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
-    """Where it is enough for several documents, the asker says which one is meant."""
+async def select_after_rerank(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
+    """Ask which document is meant if the evidence is enough for several of them."""
     if state["open_subject"]:
         return "choose_document"
     return "generate_answer" if state["enough_evidence"] else "abstain"
 
 
-async def is_any_chosen(state: State) -> Literal["retrieve", "abstain", "generate_answer"]:
-    """What is meant is searched for anew, since what was found is about several; else that is made do with."""
+async def select_after_document_choice(state: State) -> Literal["retrieve", "abstain", "generate_answer"]:
+    """Search again within the document that was chosen; without a choice, use the passages found so far."""
     if state["subject"] and state["subject"]["chosen"] is not None:
         return "retrieve"
     return "generate_answer" if state["enough_evidence"] else "abstain"
 
 
-async def is_anything_written(state: State) -> Literal["abstain", "match_references"]:
+async def select_after_draft(state: State) -> Literal["abstain", "match_references"]:
     return "match_references" if state["draft"].strip() else "abstain"
 
 
-async def is_anything_supported(state: State) -> Literal["abstain", "__end__"]:
+async def select_after_matching(state: State) -> Literal["abstain", "__end__"]:
     return "__end__" if state["status"] else "abstain"

@@ -1,4 +1,4 @@
-"""Which of the offered choices a reply means: a button's value, a number, or words such as "the legal one".
+"""Matching of a reply to one of the offered choices: by a button's value, a number, or words such as "the legal one".
 
 A reply that reads as none of them is taken for a new question, not forced into a choice.
 """
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[
 # Terms may hold line ends and colons, so that everything after "term:" belongs to it.
 _BUTTON = re.compile(r"(?:sense:\d+|term:.+|document:\w+|none|anyway)", re.DOTALL)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_NONE = {
+_NONE_PHRASES = {
     "none",
     "neither",
     "none of these",
@@ -41,23 +41,34 @@ _NONE = {
     "something else",
     "no",
 }
-_ANYWAY = {"anyway", "answer anyway", "go ahead", "go on", "just answer", "answer", "continue", "yes answer anyway"}
+_ANYWAY_PHRASES = {
+    "anyway",
+    "answer anyway",
+    "go ahead",
+    "go on",
+    "just answer",
+    "answer",
+    "continue",
+    "yes answer anyway",
+}
 # "what ...", "is ...", "list ...": the beginning of a question rather than of a choice.
-_ASKING = re.compile(rf"(?:{INTERROGATIVES}|{AUXILIARIES}|explain|describe|list|show|tell|give|define|compare)\b")
+_QUESTION_START = re.compile(
+    rf"(?:{INTERROGATIVES}|{AUXILIARIES}|explain|describe|list|show|tell|give|define|compare)\b"
+)
 _FILLERS = frozenset(
     _WORDS.findall(
         """a an the one ones i we it its s that this these those is was mean means meant meaning sense of in for from
         with by to about as please think guess probably use take want wanted and or my our team context term word"""
     )
 )
-_LONGEST_CHOICE = 12
+_MAX_CHOICE_WORDS = 12
 """Words; a longer reply is a new question."""
-_ALIKE = 86
+_MIN_SPELLING_RATIO = 86
 """rapidfuzz ratio (0 to 100) from which two words of five or more letters count as the same, misspelt."""
 
 
-def understand(reply: str, choices: Sequence[Choice]) -> str | None:
-    """The `answer` of the choice that is meant; None if the reply is a new question.
+def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
+    """Return the `answer` of the choice that the reply means; None if the reply is a new question.
 
     Raises:
         Conflict: it is the button of a choice that is over.
@@ -70,14 +81,14 @@ def understand(reply: str, choices: Sequence[Choice]) -> str | None:
         return text
     # People type "none" and "anyway" as words; the other two shapes come only from a button of an older message.
     if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
-        raise Conflict(f"The choice '{text}' is no longer open. {_listed(choices)}")
+        raise Conflict(f"The choice '{text}' is no longer open. {_list_choices(choices)}")
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
     # The surest reading first: "2" is a number even where a choice has a 2 in its expansion.
-    return _by_number(plain, choices) or _by_phrase(plain, offered) or _by_words(text, plain, choices)
+    return _match_number(plain, choices) or _match_phrase(plain, offered) or _match_words(text, plain, choices)
 
 
-def sense_choice(term: str, sense: Sense) -> Choice:
-    """The choice of this sense for a term of the question."""
+def make_sense_choice(term: str, sense: Sense) -> Choice:
+    """Return the choice of this sense for a term of the question."""
     return Choice(
         answer=f"{SENSE}{sense.id}",
         term=term,
@@ -87,8 +98,8 @@ def sense_choice(term: str, sense: Sense) -> Choice:
     )
 
 
-def document_choice(one: Sibling) -> Choice:
-    """The choice of this document, or of a section of it."""
+def make_document_choice(one: Sibling) -> Choice:
+    """Return the choice of this document, or of a section of it."""
     file = one.hit.document.name
     # A file's name that only says the title again says nothing.
     known = bare(PurePosixPath(file).stem) == bare(one.name)
@@ -97,13 +108,13 @@ def document_choice(one: Sibling) -> Choice:
     )
 
 
-def _listed(choices: Sequence[Choice]) -> str:
-    lines = "; ".join(f"{number}: {label(choice)}" for number, choice in enumerate(choices, 1))
+def _list_choices(choices: Sequence[Choice]) -> str:
+    lines = "; ".join(f"{number}: {describe_choice(choice)}" for number, choice in enumerate(choices, 1))
     return f"You can choose {lines}. Or ask something else."
 
 
-def label(choice: Choice) -> str:
-    """A choice as people read it."""
+def describe_choice(choice: Choice) -> str:
+    """Return a choice as people read it."""
     if choice.answer == NONE_OF_THESE:
         return "none of these"
     if choice.answer == ANSWER_ANYWAY:
@@ -114,7 +125,7 @@ def label(choice: Choice) -> str:
     return f"{meaning} ({choice.context})" if choice.context else meaning
 
 
-def _by_number(plain: str, choices: Sequence[Choice]) -> str | None:
+def _match_number(plain: str, choices: Sequence[Choice]) -> str | None:
     words = [word for word in plain.split() if word not in {"the", "one"}]
     if len(words) == 1 and words[0] in (*_ORDINALS, "last"):
         number = len(choices) if words[0] == "last" else _ORDINALS.index(words[0]) + 1
@@ -123,20 +134,20 @@ def _by_number(plain: str, choices: Sequence[Choice]) -> str | None:
     else:
         return None
     if not 1 <= number <= len(choices):
-        raise InvalidInput(f"There is no choice {number}. {_listed(choices)}")
+        raise InvalidInput(f"There is no choice {number}. {_list_choices(choices)}")
     return choices[number - 1].answer
 
 
-def _by_phrase(plain: str, offered: set[str]) -> str | None:
-    for phrases, answer in ((_NONE, NONE_OF_THESE), (_ANYWAY, ANSWER_ANYWAY)):
+def _match_phrase(plain: str, offered: set[str]) -> str | None:
+    for phrases, answer in ((_NONE_PHRASES, NONE_OF_THESE), (_ANYWAY_PHRASES, ANSWER_ANYWAY)):
         if plain in phrases and answer in offered:
             return answer
     return None
 
 
-def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
+def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
     # As a whole first: the expansion may hold fillers ("Point of Use"), which are dropped below.
-    exact = [choice for choice in choices if plain in _names(choice)]
+    exact = [choice for choice in choices if plain in _list_names(choice)]
     if len(exact) == 1:
         return exact[0].answer
     # "IT" is a department, though "it" is a filler; in a reply all in capitals that cannot be seen.
@@ -145,20 +156,20 @@ def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
     )
     words = [word for word in _WORDS.findall(plain) if word not in _FILLERS or word in named]
     # With up to two words left "list price" or "define layer" is rather a name than a request.
-    asks = text.endswith("?") or (len(words) > 2 and _ASKING.match(plain))
-    if not words or asks or len(words) > _LONGEST_CHOICE:
+    asks = text.endswith("?") or (len(words) > 2 and _QUESTION_START.match(plain))
+    if not words or asks or len(words) > _MAX_CHOICE_WORDS:
         return None
     # What is shown in the list decides before the description, which often mentions the other senses.
     for fields in (("expansion", "context"), ("expansion", "context", "term", "description")):
-        fitting = [choice for choice in choices if _covers(choice, fields, words)]
+        fitting = [choice for choice in choices if _has_words(choice, fields, words)]
         if len(fitting) == 1:
             return fitting[0].answer
         if fitting:
-            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {_listed(choices)}")
+            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {_list_choices(choices)}")
     return None
 
 
-def _names(choice: Choice) -> set[str]:
+def _list_names(choice: Choice) -> set[str]:
     names = {choice.expansion, f"{choice.expansion} ({choice.context})"}
     if choice.answer.startswith(TERM):
         # Only where spellings are offered: among senses, all choices have the same term, and naming it chooses none.
@@ -166,12 +177,12 @@ def _names(choice: Choice) -> set[str]:
     return {name.casefold() for name in names if name}
 
 
-def _covers(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether every word of the reply stands in these fields of the choice, small misspellings forgiven."""
+def _has_words(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether these fields of the choice hold every word of the reply, small misspellings forgiven."""
     own = _WORDS.findall(" ".join(str(getattr(choice, field)) for field in fields).casefold())
-    return bool(own) and all(any(_same(word, other) for other in own) for word in words)
+    return bool(own) and all(any(_is_same_word(word, other) for other in own) for word in words)
 
 
-def _same(word: str, other: str) -> bool:
+def _is_same_word(word: str, other: str) -> bool:
     # "comission"; shorter words differ in one letter and mean other things ("cell", "call").
-    return word == other or (min(len(word), len(other)) >= 5 and fuzz.ratio(word, other) >= _ALIKE)
+    return word == other or (min(len(word), len(other)) >= 5 and fuzz.ratio(word, other) >= _MIN_SPELLING_RATIO)

@@ -17,28 +17,28 @@ from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
 from argot.tools.answering.citation_marks import CUT_SHORT
-from argot.tools.answering.citations import source_text
-from argot.tools.answering.embedded_instructions import support_only
-from argot.tools.answering.objections import is_soft, objection
-from argot.tools.answering.premises import without_premise
-from argot.tools.answering.support import visible
-from argot.tools.llm.judge import matched_by
-from argot.tools.retrieval.claim_support import claim_support
+from argot.tools.answering.citations import join_source_text
+from argot.tools.answering.embedded_instructions import keep_support
+from argot.tools.answering.objections import find_objection, is_soft
+from argot.tools.answering.premises import remove_premise
+from argot.tools.answering.support import read_visible
+from argot.tools.llm.judge import match_by_model
+from argot.tools.retrieval.claim_support import score_claim
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.types import Hit
 
-LEAST_SHARED = 0.15
+MIN_SHARED_WORDS = 0.15
 """Support by words under which a passage is not looked at any closer."""
-LEAST_CHANCE = 0.25
+MIN_CHANCE = 0.25
 """Of a passage to bear a sentence out; below, a sentence is not even asked about. On the validation questions every
 paraphrase of the reference has more, and no claim from nowhere reaches 0.2.
 """
-LEAST_BY_WORDS = 0.32
+MIN_CHANCE_BY_WORDS = 0.32
 """The same without the reader: a share of 0.3 of the words."""
-MOST_PASSAGES = 4
+MAX_PASSAGES = 4
 """Passages shown with the sentences: those likeliest to say them. The call is to be short."""
-MOST_SENTENCES = 8
-_MOST_PREMISES = 3
+MAX_SENTENCES = 8
+_MAX_PREMISES = 3
 
 
 async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str) -> None:
@@ -48,13 +48,13 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
     """
     if run.model is None or run.model.failed:
         return
-    shown, doubtful = await asyncio.to_thread(_doubtful, sentences, hits, run, asked)
-    places = list(dict.fromkeys(place for _, possible in doubtful for place in possible))[:MOST_PASSAGES]
+    shown, doubtful = await asyncio.to_thread(_find_doubtful, sentences, hits, run, asked)
+    places = list(dict.fromkeys(place for _, possible in doubtful for place in possible))[:MAX_PASSAGES]
     if not places:
         return
     texts = [sentence["text"] for sentence, _ in doubtful]
     try:
-        segments = await matched_by(run.model, asked, texts, [shown[at].passage for at in places])
+        segments = await match_by_model(run.model, asked, texts, [shown[at].passage for at in places])
     except ModelUnavailable:
         return
     for found in segments:
@@ -64,41 +64,41 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
                 cite(sentence, hits[place], found.score)
 
 
-def _doubtful(
+def _find_doubtful(
     sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str
 ) -> tuple[list[Hit], list[tuple[SentenceRecord, list[int]]]]:
-    """The hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
+    """Return the hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
     draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
-    shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
+    shown = [replace(hit, passage=keep_support(hit.passage, draft, asked)) for hit in hits]
     uncited = (one for one in sentences if not (one["citations"] or one["text"].endswith(CUT_SHORT)))
-    found = ((sentence, _borne_by(sentence, shown, run, asked)) for sentence in uncited)
-    return shown, [(sentence, places) for sentence, places in found if places][:MOST_SENTENCES]
+    found = ((sentence, _find_supporting(sentence, shown, run, asked)) for sentence in uncited)
+    return shown, [(sentence, places) for sentence, places in found if places][:MAX_SENTENCES]
 
 
-def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
-    """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
-    against it.
+def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
+    """Return the places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks
+    hard against it.
     """
-    texts = [source_text(hit.passage) for hit in hits]
+    texts = [join_source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
-    looked_at = [place for place, share in enumerate(shares) if share >= LEAST_SHARED]
-    found = claim_support(sentence["text"], [texts[place] for place in looked_at], run.scorer)
+    looked_at = [place for place, share in enumerate(shares) if share >= MIN_SHARED_WORDS]
+    found = score_claim(sentence["text"], [texts[place] for place in looked_at], run.scorer)
     chances = dict(zip(looked_at, found, strict=True))
-    least = LEAST_CHANCE if isinstance(run.scorer, ReaderScorer) else LEAST_BY_WORDS
+    least = MIN_CHANCE if isinstance(run.scorer, ReaderScorer) else MIN_CHANCE_BY_WORDS
     near = sorted((place for place in looked_at if chances[place] >= least), key=lambda at: -chances[at])
     return [place for place in near if may_be_asked(sentence["text"], texts[place], asked)]
 
 
 def may_be_asked(sentence: str, text: str, asked: str) -> bool:
-    """Whether nothing speaks hard against the sentence but what it takes over from the question."""
-    reason, said, source = objection(sentence, text), visible(sentence), visible(text)
-    for _ in range(_MOST_PREMISES):
+    """Return whether the only objections to the sentence are to words that it takes from the question."""
+    reason, said, source = find_objection(sentence, text), read_visible(sentence), read_visible(text)
+    for _ in range(_MAX_PREMISES):
         if is_soft(reason):
             return True
         before = said, source
-        said, source = without_premise(reason, said, source, asked)
+        said, source = remove_premise(reason, said, source, asked)
         if (said, source) == before:
             return False
-        reason = objection(said, source)
+        reason = find_objection(said, source)
     return is_soft(reason)

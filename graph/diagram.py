@@ -8,8 +8,10 @@ from pathlib import Path
 BEGIN, END = "<!-- drawn by: python -m argot.graph.diagram -->", "<!-- end of the drawing -->"
 
 
-def mermaid() -> str:
-    """The compiled graph in Mermaid's language, in the order of its wiring. Dotted: one of several ways is taken."""
+def draw_mermaid() -> str:
+    """Return the compiled graph in Mermaid's language, in the order of its wiring. Dotted: one of several ways
+    is taken.
+    """
     from argot.graph.build import build_graph
 
     graph = build_graph()
@@ -23,17 +25,17 @@ def mermaid() -> str:
     lines = ["graph TD", "    START((start))", "    END((end))"]
     for edge in edges:
         arrow = "-.->" if edge.conditional else "-->"
-        lines.append(f"    {_name(edge.source)} {arrow} {_name(edge.target)}")
+        lines.append(f"    {_name_node(edge.source)} {arrow} {_name_node(edge.target)}")
     return "\n".join(lines)
 
 
-def _name(node: str) -> str:
+def _name_node(node: str) -> str:
     # Mermaid takes a lower-case "end" for a keyword.
     return {"__start__": "START", "__end__": "END"}.get(node, node)
 
 
-def with_drawing(page: str, drawing: str) -> str:
-    """The page with this drawing between its two marks.
+def insert_drawing(page: str, drawing: str) -> str:
+    """Return the page with this drawing between its two marks.
 
     Raises:
         ValueError: the page lacks a mark.
@@ -46,7 +48,7 @@ def with_drawing(page: str, drawing: str) -> str:
 
 
 def main(path: Path) -> None:
-    path.write_text(with_drawing(path.read_text("utf-8"), mermaid()), "utf-8")
+    path.write_text(insert_drawing(path.read_text("utf-8"), draw_mermaid()), "utf-8")
 
 
 if __name__ == "__main__":

@@ -9,30 +9,30 @@ from itertools import pairwise
 
 from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, SentenceRecord
-from argot.tools.answering.citation_marks import CUT_SHORT, without_marks
+from argot.tools.answering.citation_marks import CUT_SHORT, strip_marks
 from argot.tools.answering.citations import locate
 from argot.tools.answering.citations import match_references as matched
-from argot.tools.answering.counting import entries_said
-from argot.tools.answering.embedded_instructions import support_only
+from argot.tools.answering.counting import read_entry_count
+from argot.tools.answering.embedded_instructions import keep_support
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit, MatchedSegment
 
 _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
-def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
-    """The draft's sentences with what they rest on.
+def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
+    """Return the draft's sentences with the places in the passages that support them.
 
     `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
     evidence for itself; and a sentence it did not finish may say what none says ("starts at 1 …").
     """
-    text = without_marks(draft, len(hits), quoted=asked is None)
+    text = strip_marks(draft, len(hits), quoted=asked is None)
     if asked is not None:
         # Only for a model's draft: a quotation is right to repeat what the passage says, orders included.
-        hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
-    sentences = _sentences(text)
+        hits = [replace(hit, passage=keep_support(hit.passage, text, asked)) for hit in hits]
+    sentences = _split_draft(text)
     if run.profile.match_references:
-        _cite_segments(sentences, _segments(sentences, hits, run), hits)
+        _cite_segments(sentences, _match_segments(sentences, hits, run), hits)
         if asked is None:
             _cite_counts(sentences)
         # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
@@ -41,12 +41,12 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
     return sentences
 
 
-def cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
-    """Those that something supports."""
+def select_cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
+    """Return the sentences that a passage supports."""
     return [sentence for sentence in sentences if sentence["citations"]]
 
 
-def _sentences(text: str) -> list[SentenceRecord]:
+def _split_draft(text: str) -> list[SentenceRecord]:
     found, end = [], 0
     # White space is kept as `gap`: lists and paragraphs of the draft look the same when sentences are left out.
     for first, last in split_sentences(text):
@@ -58,7 +58,7 @@ def _sentences(text: str) -> list[SentenceRecord]:
     return found
 
 
-def _segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext) -> list[MatchedSegment]:
+def _match_segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext) -> list[MatchedSegment]:
     return matched(
         [sentence["text"] for sentence in sentences],
         [hit.passage for hit in hits],
@@ -91,7 +91,7 @@ def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
         # What introduces the list stands between the count and its entries.
         listed = [one["citations"][0] for one in sentences[place + 1 :] if one["citations"]]
         listed = [one for one in listed if one["passage"] == listed[0]["passage"]]
-        if len(listed) >= entries_said(sentence["text"]) > 0:
+        if len(listed) >= read_entry_count(sentence["text"]) > 0:
             first, last = listed[0]["start"], max(one["end"] for one in listed)
             sentence["citations"] = [CitationRecord(passage=listed[0]["passage"], start=first, end=last, score=1.0)]
 

@@ -1,4 +1,4 @@
-"""What a turn tells those who keep the glossary: which senses were meant, and which terms have none."""
+"""Feedback of a turn for those who keep the glossary: the senses that were meant, and the terms that have none."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from argot.graph.state_records import EXPLAINED
+from argot.graph.state_records import EXPLAINED_SENSE
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """What one turn tells about the glossary.
+class GlossaryFeedback:
+    """Findings of one turn about the glossary.
 
     Attributes:
         question: in the asker's words.
@@ -28,20 +28,20 @@ class Learned:
     undefined: tuple[str, ...] = ()
 
 
-def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
-    """What the state of a turn tells about the glossary; while it waits for a choice, only the missed terms."""
+def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> GlossaryFeedback:
+    """Return what a turn's state tells about the glossary; while it waits for a choice, the missed terms alone."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
     # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:
-        return Learned(turn["question"], missed=missed)
+        return GlossaryFeedback(turn["question"], missed=missed)
     readings = turn["readings"]
-    senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED)
+    senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED_SENSE)
     guessed = dict.fromkeys(one["term"] for one in readings if not one["settled"])
-    return Learned(turn["question"], tuple(senses), tuple(guessed), missed, _undefined(turn))
+    return GlossaryFeedback(turn["question"], tuple(senses), tuple(guessed), missed, _list_undefined(turn))
 
 
-def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
-    """Terms that were looked up without result, and that the asker was told nothing about."""
+def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the terms that were looked up without result and not mentioned to the asker."""
     # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
     # What the asker let be ("answer anyway") was told before that.

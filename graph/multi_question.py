@@ -8,33 +8,35 @@ from itertools import chain, zip_longest
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import read_terms
-from argot.tools.answering.succession import successors_first
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.answering.succession import put_successors_first
+from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
-from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unspoken_terms
-from argot.tools.retrieval.reranker import evidence_strength, is_clear, is_quotable, rerank
+from argot.tools.retrieval.missing_subjects import find_unspoken_terms, has_only_numbers, lacks_half
+from argot.tools.retrieval.reranker import is_clear, is_quotable, measure_evidence, rerank
 from argot.types import Hit, ReadTerm
 
-WHOLE = 0.3
+WHOLE_WEIGHT = 0.3
 """How much the whole message counts beside one of its questions: what one leaves out may stand in the other."""
 
 
-def parts_in(state: State, run: RunContext) -> list[str]:
-    """The questions of the message, with their terms spelt out; none if it asks one thing, or a model reads it."""
+def list_parts(state: State, run: RunContext) -> list[str]:
+    """Return the questions of the message, with their terms spelt out; none if it asks one thing, or a model
+    reads it.
+    """
     # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
-    parts = parts_of(_whole(state))
+    parts = split_questions(_get_whole_question(state))
     # A spelt-out term may hold an "and" of its own ("Research and Development"), and splits differently from the words.
-    return parts if len(parts) > 1 and len(parts) == len(parts_of(state["stand_alone_question"])) else []
+    return parts if len(parts) > 1 and len(parts) == len(split_questions(state["stand_alone_question"])) else []
 
 
-def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
-    """The passages found for any of the questions, best score first."""
+def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
+    """Return the passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
         for hit in hybrid_search(
-            run.corpus, run.principal, _wordings(part, state, run), run.profile, run.scope, state.get("scope", ())
+            run.corpus, run.principal, _list_wordings(part, state, run), run.profile, run.scope, state.get("scope", ())
         ):
             # The better score of the two, not the sum: what half answers both is no better than what answers one.
             known = found.get(hit.passage.id)
@@ -43,16 +45,14 @@ def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[H
     return sorted(found.values(), key=lambda hit: -hit.score)
 
 
-def ranked_parts(
-    parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext
-) -> tuple[list[Hit], list[int]]:
-    """The best passages of each question in turn, and the indexes of the questions without evidence.
+def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext) -> tuple[list[Hit], list[int]]:
+    """Return the best passages of each question in turn, and the indexes of the questions without evidence.
 
     If no question has any, the passages are the nearest ones of all questions.
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
-        ordered = successors_first(rerank(_wordings(part, state, run), hits, run.scorer, run.profile), part)
+        ordered = put_successors_first(rerank(_list_wordings(part, state, run), hits, run.scorer, run.profile), part)
         orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
@@ -66,38 +66,39 @@ def ranked_parts(
 
 
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
-    """The judgement of the node `rerank`, for one question of several."""
+    """Return the judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
-    abbreviated = run.in_abbreviations(part)
-    evidence = evidence_strength(abbreviated, hits, run.scorer)
+    abbreviated = run.abbreviate(part)
+    evidence = measure_evidence(abbreviated, hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
     if not run.profile.abstain_below:
         return True
-    stated = [term for term in read_terms(state, run) if _states(part, term)]
-    lacking = asks_of_numbers_alone(part) or lacks_words(abbreviated, hits, evidence, stated, run)
-    return not (lacking or unspoken_terms(stated, hits, run.corpus.store, run.principal))
+    stated = [term for term in read_terms(state, run) if _has_term(part, term)]
+    lacking = has_only_numbers(part) or lacks_words(abbreviated, hits, evidence, stated, run)
+    return not (lacking or find_unspoken_terms(stated, hits, run.corpus.store, run.principal))
 
 
 def lacks_words(query: str, hits: Sequence[Hit], evidence: float, terms: Sequence[ReadTerm], run: RunContext) -> bool:
-    """Whether the passages lack half of a short question, where the reader does not clearly find it in them.
+    """Return whether the passages lack half of a short question's words and the reader does not clearly find it in
+    them.
 
     `query`: as the documents abbreviate it; where they have only the abbreviation, they lack what it stands for.
     """
     return not is_clear(evidence, run.scorer) and lacks_half(query, hits, run.corpus.store, run.principal, terms)
 
 
-def _wordings(part: str, state: State, run: RunContext) -> list[WeightedQuery]:
-    abbreviated = WeightedQuery(run.in_abbreviations(part))
-    whole = WeightedQuery(_whole(state), WHOLE)
+def _list_wordings(part: str, state: State, run: RunContext) -> list[WeightedQuery]:
+    abbreviated = WeightedQuery(run.abbreviate(part))
+    whole = WeightedQuery(_get_whole_question(state), WHOLE_WEIGHT)
     return [WeightedQuery(part), *([abbreviated] if abbreviated.text != part else []), whole]
 
 
-def _states(part: str, term: ReadTerm) -> bool:
+def _has_term(part: str, term: ReadTerm) -> bool:
     # The meaning stands in the term's place, unless the question gave it, or there is none.
     return any(name and name in part for name in (term.sense.expansion, term.mention.surface))
 
 
-def _whole(state: State) -> str:
+def _get_whole_question(state: State) -> str:
     return state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]

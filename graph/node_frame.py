@@ -1,4 +1,4 @@
-"""What all nodes share: the run's context, the profile's switch, timing, and progress events for whoever watches."""
+"""Frame around every node: the run's context, the profile's switch, timing, and progress events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GATHER_SECONDS = 0.025
 
 
 class StateUpdate(TurnPart, total=False):
-    """What a node may write: keys of the turn, and those of `State` that stand beside it.
+    """Keys that a node may write: those of the turn, and those of `State` that stand beside it.
 
     `turns`: the finished turn, if there was one; its reducer adds it.
     """
@@ -34,7 +34,7 @@ class StateUpdate(TurnPart, total=False):
 
 
 class Step(NamedTuple):
-    """What a node hands back: its part of the state, and one short clause for people about what it found."""
+    """Result of a node: its part of the state, and one short clause for people about what it found."""
 
     update: StateUpdate
     found: str = ""
@@ -52,7 +52,7 @@ class GraphNode(Protocol):
 
 
 class StageReport(TypedDict, total=False):
-    """What a running stage tells through the custom stream. `seconds` is absent while the stage runs."""
+    """Progress report of a stage, sent through the custom stream. `seconds` is absent while the stage runs."""
 
     kind: str
     name: str
@@ -65,8 +65,8 @@ SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 """Stages that run at the same time. Each is told apart from the other by its calls' prompt, named as the stage is."""
 
 
-def stage(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
-    """The node as LangGraph runs it.
+def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
+    """Return the node as LangGraph runs it.
 
     Args:
         node: an async function of the state and the run's surroundings.
@@ -76,7 +76,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
     name = node.__name__
 
     async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        run = _surroundings(runtime, source)
+        run = _get_run_context(runtime, source)
         # Before the first report: a stage that is off is not shown at all, rather than as one that took no time.
         if switched and not getattr(run.profile, name):
             return {}
@@ -85,7 +85,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         started = time.perf_counter()
         try:
             with traced("stage", name) as followed:
-                step = await _followed(node(state, run), followed)
+                step = await _follow_step(node(state, run), followed)
         except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
@@ -94,7 +94,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
         tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
-        counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
+        counted = {"timings": {name: seconds}, **_record_model(run, calls, step)}
         # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
         return {
             **step.update,
@@ -105,8 +105,8 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
     return run_stage
 
 
-async def _followed(work: Awaitable[Step], followed: TracedStep) -> Step:
-    """The stage's step. That it asks the asker something is no failure of it."""
+async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
+    """Return the stage's step. A stage that asks the asker back has not failed."""
     try:
         step = await work
     except GraphBubbleUp:
@@ -145,7 +145,7 @@ class PieceTeller:
             self._timer.cancel()
             self._timer = None
         if self._held:
-            tell_piece(self._taken())
+            tell_piece(self._take_held())
 
     def drop(self) -> None:
         """Forgets what is still held back."""
@@ -155,11 +155,11 @@ class PieceTeller:
     def _send(self) -> None:
         self._timer = None
         if self._held:
-            tell_piece(self._taken())
+            tell_piece(self._take_held())
             # The timer keeps the node's context variables, among them the stream writer that `tell_piece` needs.
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
 
-    def _taken(self) -> str:
+    def _take_held(self) -> str:
         text = "".join(self._held)
         self._held.clear()
         return text
@@ -170,8 +170,8 @@ def tell_retract() -> None:
     get_stream_writer()(StageReport(kind="retract", name="answer", text=""))
 
 
-def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
-    """The state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
+def _record_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
+    """Return the state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
     told = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
         return told
@@ -182,7 +182,7 @@ def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> di
     return {**told, "model": run.model.name, "trouble": trouble}
 
 
-def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
+def _get_run_context(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
     # LangGraph's own server hands in a plain mapping, or nothing.
     if isinstance(runtime.context, RunContext):
         return runtime.context

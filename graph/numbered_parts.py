@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argot.graph.run_context import RunContext, passages_to_answer_from
+from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import State, SubjectRecord
-from argot.tools.reading.numbered_references import numbered_references
+from argot.tools.reading.numbered_references import find_numbered_references
 from argot.tools.retrieval.numbered_search import NumberedFindings, NumberedSearch
 from argot.types import Hit
 
 
 def has_references_throughout(parts: Sequence[str]) -> bool:
-    """Whether each question of a message names a numbered part: then they are answered as one."""
-    return all(numbered_references(part) for part in parts)
+    """Return whether every question of a message names a numbered part; they are then answered as one."""
+    return all(find_numbered_references(part) for part in parts)
 
 
 def find_parts_in_turn(
     hits: Sequence[Hit], subject: SubjectRecord | None, state: State, run: RunContext
 ) -> NumberedFindings:
     """Return the numbered parts that the turn's question names; none without re-ranking, where nothing is weighed."""
-    references = numbered_references(state["stand_alone_question"])
+    references = find_numbered_references(state["stand_alone_question"])
     if not references or not run.profile.rerank:
         return NumberedFindings()
     # A scope, a file or a document that was chosen is not left.
     beyond_hits = not (run.scope or state.get("scope") or subject)
     search = NumberedSearch(run.corpus.store, run.principal)
     found = search.find_parts(state["stand_alone_question"], references, hits, beyond_hits=beyond_hits)
-    most = passages_to_answer_from(run)
+    most = count_answer_passages(run)
     while sum(len(part.hits) for part in found.parts) > most and len(found.parts) > 1:
         found.parts.pop()
     return found
@@ -41,7 +41,7 @@ def put_first(found: NumberedFindings, hits: Sequence[Hit]) -> list[Hit]:
     return [*first.values(), *(hit for hit in hits if hit.passage.id not in first)]
 
 
-def spans_of(found: NumberedFindings) -> list[tuple[str, int, int]]:
+def list_spans(found: NumberedFindings) -> list[tuple[str, int, int]]:
     """Return the parts as the state keeps them."""
     return [
         (hit.passage.id, start, end)

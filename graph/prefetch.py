@@ -1,7 +1,7 @@
 """Starts slow work before its result is needed, while something else is waited for.
 
-No result is passed on: the slow functions (the embedder, `support`, `objection`) cache theirs by input, so that whoever
-calls them later waits less and gets the same either way.
+No result is passed on: the slow functions (the embedder, `support`, `find_objection`) cache theirs by input, so that
+whoever calls them later waits less and gets the same either way.
 
 - A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are sought.
 - While a model still writes its answer, the sentences so far are matched with the passages. Where none is supported,
@@ -15,10 +15,10 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from argot.graph.draft_checking import checked_draft, cited
+from argot.graph.draft_checking import check_draft, select_cited
 from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
-from argot.tools.reading.context_classifier import compared_with_contexts
+from argot.tools.reading.context_classifier import select_compared_text
 
 # A stop counts only before white space; closing quotes and brackets may stand between, as in `(see 4.5).` Chinese and
 # Japanese stops need no space after them.
@@ -27,13 +27,13 @@ _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
 
 
 def embed_question_ahead(question: str, run: RunContext) -> None:
-    """Begins to embed what `identify_context` compares: for a question that needs no other one to be understood."""
+    """Begin to embed what `identify_context` compares, for a question that needs no history to be understood."""
     if run.profile.identify_context:
         _begin(_embed_question, question, run)
 
 
 def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
-    """Begins to embed what will be searched for."""
+    """Begin to embed the queries that will be searched for."""
     if run.profile.search_semantic:
         _begin(run.corpus.embedder.embed_queries, queries)
 
@@ -41,7 +41,7 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 def _embed_question(question: str, run: RunContext) -> None:
     known = run.glossary.lookup.matcher(run.principal).find(question)
     # The very text that `identify_context` embeds, or the embedder would not recognise it.
-    run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
+    run.corpus.embedder.embed_queries([select_compared_text(question, known)])
 
 
 def _begin(work: Callable[..., object], *given: object) -> None:
@@ -49,14 +49,16 @@ def _begin(work: Callable[..., object], *given: object) -> None:
     asyncio.get_running_loop().run_in_executor(None, work, *given)
 
 
-class Ahead:
-    """Looks at a draft when a sentence has ended and it is twice as long as it was last time, or was begun anew."""
+class DraftPrefetch:
+    """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
+    last look, or was begun anew.
+    """
 
     def __init__(self, request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None) -> None:
         """
         Args:
             request: what the model was asked for.
-            asked: the question as `checked_draft` wants it.
+            asked: the question as `check_draft` wants it.
             quoting: what quotes where the draft is not supported; None: nothing does.
         """
         self._request = request
@@ -67,11 +69,11 @@ class Ahead:
         self._task: asyncio.Task[None] | None = None
 
     def hear(self, pieces: Sequence[str]) -> None:
-        """All pieces so far; to be called at each new one."""
+        """Take all pieces so far; to be called at each new one."""
         # A stop and the space after it may come as two pieces; three are cheaper to search than the whole draft.
         if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
-        draft = _ended("".join(pieces))
+        draft = _drop_unfinished("".join(pieces))
         # The writer took its pieces back and began again; the length it was looked at says nothing any more.
         begun_anew = len(draft) < self._looked_at
         # Doubling keeps the sum of all looks below twice the last one, however long the answer.
@@ -79,39 +81,39 @@ class Ahead:
             self._looked_at = len(draft)
             self._task = asyncio.create_task(self._look(draft))
 
-    async def done(self) -> None:
-        """Waits for what was begun. Should it fail, asyncio logs that: an answer is not lost by what is not needed."""
+    async def wait(self) -> None:
+        """Wait for the work that was begun. asyncio logs its failures, which cost no answer."""
         if self._task:
             # `wait` does not raise what the task raised.
             await asyncio.wait([self._task])
 
-    def leave(self) -> None:
+    def cancel(self) -> None:
         if self._task:
             self._task.cancel()
 
     async def _look(self, draft: str) -> None:
         hits, run = self._request.hits, self._run
-        sentences = await asyncio.to_thread(checked_draft, draft, hits, run, self._asked)
-        if self._quoting is not None and not cited(sentences):
+        sentences = await asyncio.to_thread(check_draft, draft, hits, run, self._asked)
+        if self._quoting is not None and not select_cited(sentences):
             quoting, self._quoting = self._quoting, None  # once is enough
             quoted = "".join([piece async for piece in quoting.write(self._request)])
-            await asyncio.to_thread(checked_draft, quoted, hits, run)
+            await asyncio.to_thread(check_draft, quoted, hits, run)
 
 
-def _ended(draft: str) -> str:
+def _drop_unfinished(draft: str) -> str:
     # Without the sentence that is still being written.
     return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
 
 
 @asynccontextmanager
-async def matching_ahead(
+async def match_ahead(
     request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None
-) -> AsyncIterator[Ahead]:
-    """Given up with the answer: by a fault of the model's or an asker who leaves."""
-    ahead = Ahead(request, run, asked, quoting)
+) -> AsyncIterator[DraftPrefetch]:
+    """Match the draft ahead until the answer ends, a model fails or the asker leaves."""
+    ahead = DraftPrefetch(request, run, asked, quoting)
     try:
         yield ahead
         # Waited for: a second match beside it would do the same work twice, on the same cores.
-        await ahead.done()
+        await ahead.wait()
     finally:
-        ahead.leave()
+        ahead.cancel()

@@ -1,4 +1,4 @@
-"""Whether a question says anything beside its terms.
+"""Check of a question for words beside its terms.
 
 "What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
 Whatever ranking comes out of such a question is chance, however far apart its scores are.
@@ -12,7 +12,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import words
 from argot.types import Mention
 
-_WORDS_OF_ASKING = frozenset(
+_QUESTION_WORDS = frozenset(
     word
     for line in (
         "abbreviation abbreviations acronym acronyms anybody anyone anything ask asked asking call called clarify",
@@ -28,18 +28,18 @@ _WORDS_OF_ASKING = frozenset(
 )
 
 
-def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
-    """Whether the question consists only of terms and question words."""
+def has_only_terms(question: str, mentions: Sequence[Mention]) -> bool:
+    """Return whether the question consists only of terms and question words."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
         # A space in the term's place: its neighbours must not grow together into one word.
         text = f"{text[: mention.start]} {text[mention.end :]}"
-    return not any(_tells(word, text[start:end], text) for word, start, end in words(text))
+    return not any(_is_telling(word, text[start:end], text) for word, start, end in words(text))
 
 
-def _tells(word: str, written: str, text: str) -> bool:
+def _is_telling(word: str, written: str, text: str) -> bool:
     # "IT" is a name, though "it" is a stop word; in a question all in capitals that cannot be seen.
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
     # Single letters are what is left of "U.S.".
-    return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING
+    return len(word) > 1 and word not in STOP_WORDS and word not in _QUESTION_WORDS

@@ -1,4 +1,4 @@
-"""The one place that says whether a question can be asked at all. Every surface goes through it."""
+"""Validation of questions, in one place for every surface."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from argot.errors import InvalidInput
 _SPACES = re.compile(r"[^\S\n]+")
 
 
-def checked_question(question: str, max_chars: int) -> str:
-    """The question as it enters the graph: no control characters, no lone surrogates, outer white space removed.
+def check_question(question: str, max_chars: int) -> str:
+    """Return the question as it enters the graph: without control characters, lone surrogates and outer white space.
 
     Raises:
         InvalidInput: it is empty, holds neither letter nor digit, or is longer than `max_chars` characters.
@@ -23,7 +23,7 @@ def checked_question(question: str, max_chars: int) -> str:
             f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
             "Shorten it, or add the long text as a document and ask about that."
         )
-    text = _SPACES.sub(" ", "".join(map(_cleaned, question))).strip()
+    text = _SPACES.sub(" ", "".join(map(_clean_char, question))).strip()
     if not text:
         raise InvalidInput("The question is empty. Write what you want to know.")
     # Letters and digits of any script, so that a question in Japanese or one number is taken.
@@ -32,8 +32,10 @@ def checked_question(question: str, max_chars: int) -> str:
     return text
 
 
-def _cleaned(char: str) -> str:
-    """Control characters become spaces (line ends stay); what cannot be stored becomes a question mark."""
+def _clean_char(char: str) -> str:
+    """Return a character that can be stored: a space for a control character (line ends stay), a question mark for a
+    lone surrogate.
+    """
     if char == "\n":
         return char
     match unicodedata.category(char):

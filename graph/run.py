@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -14,15 +14,15 @@ from langgraph.types import Command, Durability, StateSnapshot
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints.pruning import keep_latest
-from argot.graph.checkpoints.thread_history import past_turns
-from argot.graph.choices import understand
-from argot.graph.glossary_feedback import Learned, learned_of
+from argot.graph.checkpoints.thread_history import read_past_turns
+from argot.graph.choices import parse_choice
+from argot.graph.glossary_feedback import GlossaryFeedback, read_feedback
 from argot.graph.node_frame import StageReport
 from argot.graph.prefetch import embed_question_ahead
 from argot.graph.presentation.turn_view import assemble
-from argot.graph.question_validation import checked_question
+from argot.graph.question_validation import check_question
 from argot.graph.run_context import RunContext
-from argot.graph.state import Asked, State, finished_turn
+from argot.graph.state import State, TurnInput, finish_turn
 from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
@@ -32,6 +32,8 @@ DURABILITY: Durability = "async"
 """Each step is stored while the next one runs, and all of them before the result is given out. A kill may cost the step
 that was done last, which is done again; nobody was told of it. `bench/checkpoints.py` measures the kinds.
 """
+_REST_OF_TURN = None
+"""The input that has LangGraph go on from the last checkpoint."""
 _JOB = "argot_job"
 """Stands in the metadata of each checkpoint: which job kept it."""
 
@@ -40,12 +42,14 @@ _JOB = "argot_job"
 class TurnEnded(AskEvent):
     """The `result`, with what those who keep the glossary may learn of the turn."""
 
-    learned: Learned | None = None
+    learned: GlossaryFeedback | None = None
 
 
 @dataclass(frozen=True)
 class ThreadState:
-    """What is kept of a thread, as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
+    """The stored turns of a thread, as its owner may see them now. The last turn may be `waiting` for the asker's
+    choice.
+    """
 
     turns: list[AskResult]
     waiting: bool = False
@@ -62,7 +66,7 @@ class LastTurn:
     asked: list[str]
 
 
-async def ask(
+def ask(
     graph: ArgotGraph,
     run: RunContext,
     question: str,
@@ -72,7 +76,7 @@ async def ask(
     senses: Mapping[str, int] | None = None,
     job: str = "",
 ) -> AsyncGenerator[AskEvent]:
-    """Asks a question in a thread.
+    """Ask a question in a thread.
 
     If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
     turn and lets the choice be. A turn that a crash cut off goes on where it stood when the same question comes again.
@@ -86,34 +90,29 @@ async def ask(
     Raises:
         InvalidInput: the question is empty, holds no word, or is too long.
     """
-    text = checked_question(question, run.max_question_chars)
-    snapshot = await graph.aget_state(_config(thread))
-    if _is_of(snapshot, job):
-        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
-            async for event in events:
-                yield event
-        return
-    fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
-    given: Any = fresh
-    if snapshot.interrupts and not (again or senses):
-        # Whoever types into the question field may mean a new question: "9" is refused only where a choice is answered.
-        choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
-        given = Command(resume=choice) if choice else fresh
-    elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
-        # None has LangGraph go on from the last checkpoint.
-        given = None
-    # With a history the question may be rewritten first, and another text would be embedded.
-    if given is fresh and not (snapshot.values or run.heard):
-        embed_question_ahead(text, run)
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
-        async for event in events:
-            yield event
+
+    async def choose_input(snapshot: StateSnapshot) -> Any:
+        text = check_question(question, run.max_question_chars)
+        fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
+        if snapshot.interrupts and not (again or senses):
+            # Whoever types into the question field may mean a new question: "9" is refused only where a choice is
+            # answered.
+            choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
+            return Command(resume=choice) if choice else fresh
+        if snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
+            return _REST_OF_TURN
+        # With a history the question may be rewritten first, and another text would be embedded.
+        if not (snapshot.values or run.heard):
+            embed_question_ahead(text, run)
+        return fresh
+
+    return _run_turn(graph, run, choose_input, thread, job)
 
 
-async def answer_choice(
+def answer_choice(
     graph: ArgotGraph, run: RunContext, thread: str, answer: str, *, job: str = ""
 ) -> AsyncGenerator[AskEvent]:
-    """Answers what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
+    """Answer what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
 
     Args:
         job: as for `ask`.
@@ -122,126 +121,124 @@ async def answer_choice(
         Conflict: the thread waits for nothing, or the button belongs to a choice that is over.
         InvalidInput: the number was not offered, or the words fit several choices.
     """
-    text = checked_question(answer, run.max_question_chars)
-    snapshot = await graph.aget_state(_config(thread))
-    if _is_of(snapshot, job):
-        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
-            async for event in events:
-                yield event
-        return
-    if not snapshot.interrupts:
-        raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
-    choice = await _meant(snapshot, run.in_thread(thread), text)
-    given: Any = Command(resume=choice) if choice else {"asked": text, "again": False}
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
-        async for event in events:
-            yield event
+
+    async def choose_input(snapshot: StateSnapshot) -> Any:
+        text = check_question(answer, run.max_question_chars)
+        if not snapshot.interrupts:
+            raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
+        choice = await _match_reply(snapshot, run.begin_turn(thread), text)
+        return Command(resume=choice) if choice else {"asked": text, "again": False}
+
+    return _run_turn(graph, run, choose_input, thread, job)
 
 
-def _is_of(snapshot: StateSnapshot, job: str) -> bool:
-    """Whether the last that was kept of the thread was kept by this job."""
-    return bool(job) and (snapshot.metadata or {}).get(_JOB) == job
-
-
-async def _taken_up(
-    graph: ArgotGraph, run: RunContext, snapshot: StateSnapshot, thread: str, job: str
-) -> AsyncGenerator[AskEvent]:
-    """The rest of a turn whose process ended, from the last step that was kept."""
-    if not snapshot.next or snapshot.interrupts:
-        # All of it was kept, and only the word of it did not come through.
-        yield await _ended(snapshot.values, run.in_thread(thread), thread, waiting=bool(snapshot.interrupts))
-        return
-    # None has LangGraph go on from the last checkpoint.
-    async with aclosing(_run(graph, run.in_thread(thread), None, thread, job)) as events:
-        async for event in events:
-            yield event
-
-
-async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
-    """Everything of a thread that this principal may see now, oldest turn first. Its owner is not checked here."""
-    snapshot = await graph.aget_state(_config(thread))
+async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
+    """Return all turns of a thread that this principal may see now, oldest first. The owner is not checked here."""
+    snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
     waiting = bool(snapshot.interrupts)
-    return await asyncio.to_thread(_thread_state, snapshot.values, run, thread, waiting)
+    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting)
 
 
-async def last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
-    """The same of the last turn alone, however many there are; None: nothing was asked yet."""
-    snapshot = await graph.aget_state(_config(thread))
+async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
+    """Return the thread's last turn alone, however many there are; None if nothing was asked yet."""
+    snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return None
     waiting = bool(snapshot.interrupts)
     result = await asyncio.to_thread(assemble, snapshot.values, run, thread, waiting=waiting)
-    turns = [*past_turns(snapshot.values), snapshot.values]
+    turns = [*read_past_turns(snapshot.values), snapshot.values]
     asked = [turn[name] for turn in turns for name in ("question", "stand_alone_question")]
     return LastTurn(result, waiting, asked)
 
 
-async def turn_numbered(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
-    """The turn of this number as its owner may see it now; None: there is none, or it is kept no more."""
-    record = await turn_record(graph, thread, turn)
+async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
+    """Return the turn with this number as its owner may see it now; None if there is none, or it is kept no more."""
+    record = await read_turn_record(graph, thread, turn)
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
 
-async def turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
-    """What the thread keeps of the turn of this number: ids and short texts, for `assemble`. None: there is none."""
-    values = (await graph.aget_state(_config(thread))).values
-    last = finished_turn(cast(State, values))
-    turns = [*past_turns(values), *([last] if last else [])]
+async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
+    """Return the stored record of the turn with this number: ids and short texts, for `assemble`. None if there is
+    none.
+    """
+    values = (await graph.aget_state(_build_config(thread))).values
+    last = finish_turn(cast(State, values))
+    turns = [*read_past_turns(values), *([last] if last else [])]
     return next((one for one in turns if one["number"] == turn), None)
 
 
-def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
-    turns = [assemble(turn, run, thread) for turn in past_turns(values)]
+def _assemble_thread(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
+    turns = [assemble(turn, run, thread) for turn in read_past_turns(values)]
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
-async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str, job: str = "") -> AsyncGenerator[AskEvent]:
-    """Runs the graph to its end or to an interrupt."""
+async def _run_turn(
+    graph: ArgotGraph,
+    run: RunContext,
+    choose_input: Callable[[StateSnapshot], Awaitable[Any]],
+    thread: str,
+    job: str,
+) -> AsyncGenerator[AskEvent]:
+    """Run the graph to its end or to an interrupt, or from the last stored step of a turn whose process ended.
+
+    Args:
+        choose_input: returns the graph's input by the state of the thread, unless this job began the turn before.
+    """
+    snapshot = await graph.aget_state(_build_config(thread))
+    is_known = bool(job) and (snapshot.metadata or {}).get(_JOB) == job
+    given = _REST_OF_TURN if is_known else await choose_input(snapshot)
+    run = run.begin_turn(thread)
+    if is_known and (not snapshot.next or snapshot.interrupts):
+        # All of the turn was stored, and only the word of it did not come through.
+        yield await _end_turn(snapshot.values, run, thread, waiting=bool(snapshot.interrupts))
+        return
     durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-        given, _config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
+        given, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
     async with aclosing(stream):  # an asker who leaves stops the work
         async for mode, chunk in stream:
             if mode == "custom":
-                yield _event(chunk)
+                yield _build_event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
                 # Merged, since the chunk of an interrupt may hold nothing else.
                 values = {**values, **chunk}
-    yield await _ended(values, run, thread, waiting=waiting)
+    yield await _end_turn(values, run, thread, waiting=waiting)
     # After the result: nobody waits for it.
     await keep_latest(graph.checkpointer, thread)
 
 
-async def _ended(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
+async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
     # With the look-up off no term is known, and every one would be learned as missing.
-    learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
+    learned = read_feedback(values, waiting=waiting) if run.profile.look_up_jargon else None
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
 
-def _event(news: StageReport) -> AskEvent:
+def _build_event(news: StageReport) -> AskEvent:
     kind = cast(Literal["stage", "token", "retract"], news["kind"])
     return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
 
 
-async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
+async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
+    """Return the choice that the words mean; None for a new question. `forgiving`: also for a reply that fits no
+    choice.
+    """
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
-        return understand(text, waiting.choices)
+        return parse_choice(text, waiting.choices)
     except (Conflict, InvalidInput):
         if forgiving:
             return None
         raise
 
 
-def _config(thread: str, job: str = "") -> RunnableConfig:
+def _build_config(thread: str, job: str = "") -> RunnableConfig:
     return {
         "configurable": {"thread_id": thread},
         "recursion_limit": RECURSION_LIMIT,

@@ -1,4 +1,4 @@
-"""What a run is given: stores, readers, principal and profile. Handed in by the caller, never found in a global."""
+"""Context of a run: stores, readers, principal and profile. The caller hands it in; it is never a global."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.support import SupportScorer
-from argot.tools.reading.abbreviated_wording import abbreviated_wording
+from argot.tools.reading.abbreviated_wording import replace_expansions
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
-from argot.tools.reading.lay_words import in_terms, meanings_for
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.reading.extractive_reader import ExtractiveReader, get_signatures
+from argot.tools.reading.lay_words import get_meanings, replace_lay_words
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import ALL_DOCUMENTS, Principal, QuestionScope
 
 if TYPE_CHECKING:
@@ -78,21 +78,21 @@ class RunContext:
     def signatures(self) -> ContextSignatures:
         """The words that are typical of each context, from the approved senses that the principal may read."""
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
-        return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
+        return get_signatures(self.glossary.lookup.matcher(self.principal), approved)
 
-    def in_abbreviations(self, text: str) -> str:
-        """The text with the terms by which alone the documents know what it says in full, or in lay words."""
+    def abbreviate(self, text: str) -> str:
+        """Return the text with the short forms that the documents use in place of full names and lay words."""
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
             return text
         matcher, store = self.glossary.lookup.matcher(self.principal), self.corpus.store
-        text = abbreviated_wording(text, matcher, store, self.principal)
+        text = replace_expansions(text, matcher, store, self.principal)
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
-        meanings = partial(meanings_for, matcher, approved, self.corpus.embedder)
-        return in_terms(text, matcher, meanings, store, self.principal)
+        meanings = partial(get_meanings, matcher, approved, self.corpus.embedder)
+        return replace_lay_words(text, matcher, meanings, store, self.principal)
 
-    def in_thread(self, thread: str) -> RunContext:
-        """The same surroundings for one turn in this thread, with an empty record of model calls."""
+    def begin_turn(self, thread: str) -> RunContext:
+        """Return the context for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
         # The extractive side keeps nothing from one turn to the next, and is shared.
@@ -104,7 +104,7 @@ class RunContext:
         )
 
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
-        """The calls made since this was last asked; only those of these prompts, if any are given."""
+        """Return and forget the calls recorded since the last time; only those of these prompts, if any are given."""
         taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
         # In place: reader and writer hold this very list.
         self.model_calls[:] = [call for call in self.model_calls if call not in taken]
@@ -114,17 +114,17 @@ class RunContext:
 ContextSource = Callable[[], RunContext]
 
 
-def passages_kept(run: RunContext) -> int:
-    """How many passages stay after re-ranking: a model is given more than are shown to people."""
+def count_kept_passages(run: RunContext) -> int:
+    """Return how many passages stay after re-ranking: a model is given more than people are shown."""
     return max(run.profile.passages, run.profile.passages_for_model) if run.model is not None else run.profile.passages
 
 
-def passages_to_answer_from(run: RunContext) -> int:
-    """A model finds the answer among many passages; quotations come from the first few."""
+def count_answer_passages(run: RunContext) -> int:
+    """Return how many passages an answer is written from: a model reads many, quotations come from the first few."""
     return run.profile.passages_for_model if run.model is not None else run.profile.passages_for_answer
 
 
-def extractive_context(  # noqa: PLR0917
+def build_extractive_context(  # noqa: PLR0917
     corpus: Corpus,
     glossary: Glossary,
     principal: Principal,
@@ -132,7 +132,9 @@ def extractive_context(  # noqa: PLR0917
     settings: Settings | None = None,
     asker_context: str | None = None,
 ) -> RunContext:
-    """Surroundings that need no language model. Cheap: the glossary caches its matcher, the corpus its embedder."""
+    """Return a context that needs no language model. Cheap: the glossary caches its matcher, the corpus its
+    embedder.
+    """
     approved = partial(glossary.senses.find, principal, status="approved")
     return RunContext(
         corpus=corpus,
@@ -141,14 +143,14 @@ def extractive_context(  # noqa: PLR0917
         profile=profile,
         reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
         writer=ExtractiveWriter(corpus.embedder),
-        scorer=scorer_for(settings),
+        scorer=choose_scorer(settings),
         support=SupportScorer(),
         asker_context=asker_context,
         max_question_chars=settings.max_question_chars if settings else 4000,
     )
 
 
-def run_context_for(  # noqa: PLR0917
+def build_run_context(  # noqa: PLR0917
     corpus: Corpus,
     glossary: Glossary,
     principal: Principal,
@@ -157,20 +159,22 @@ def run_context_for(  # noqa: PLR0917
     asker_context: str | None = None,
     server: ModelServer | None = None,
 ) -> RunContext:
-    """Surroundings with the language model where there is a server and the profile uses it, else without."""
-    run = extractive_context(corpus, glossary, principal, profile, settings, asker_context)
-    return with_model(run, server, settings) if server is not None and profile.use_model else run
+    """Return a context with the language model if there is a server and the profile uses it, else one without."""
+    run = build_extractive_context(corpus, glossary, principal, profile, settings, asker_context)
+    return add_model(run, server, settings) if server is not None and profile.use_model else run
 
 
-def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
-    """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
+def add_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
+    """Return the same surroundings with the model as reader and writer from the next turn on; the extractive
+    ones stand in.
+    """
 
     def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
-        from argot.tools.llm.fallback import reader_with_model
+        from argot.tools.llm.fallback import build_reader
         from argot.tools.llm.writer import ModelWriter
 
         model, forbidden = server.session(calls), settings.forbidden_words
-        reader = reader_with_model(
+        reader = build_reader(
             model,
             run.reader,
             run.glossary,

@@ -1,4 +1,4 @@
-"""What a thread remembers, and what one turn gathers on its way: ids and short texts, in plain types only.
+"""State of a thread and of one turn: ids and short texts, in plain types only.
 
 Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown.
 So what a person may no longer see vanishes from resumed threads too. The few texts made from them (the augmented
@@ -17,7 +17,7 @@ from argot.graph.checkpoints.thread_history import append_turn
 from argot.results import AnsweredBy, Status
 from argot.tools.reading.chitchat import SmallTalk
 
-MOST_QUESTIONS_BACK = 3
+MAX_QUESTIONS_BACK = 3
 """Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
 
 
@@ -33,7 +33,7 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """How a mention was understood. `settled` False: a guess.
+    """The sense that a mention was read in. `settled` False: a guess.
 
     `sense` 0: as the question itself explains it, or as words of the documents spell it out; those are the `meaning`.
 
@@ -59,7 +59,7 @@ class OpenTerm(TypedDict):
 
 
 class SubjectRecord(TypedDict):
-    """What the question names without saying which, and the documents or sections it may mean.
+    """A thing that the question names without saying which one, and the documents or sections it may mean.
 
     `phrase` in the asker's words, "our wireless router"; `noun`: the part by which it is remembered, "router".
     `offered`, best first: each by a passage (id) of it, and the place among its `names` that tells them apart.
@@ -105,9 +105,9 @@ class SentenceRecord(TypedDict):
     citations: list[CitationRecord]
 
 
-# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `empty_turn` has them all.
+# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
-    """What one question gathers on its way. Begins empty at START.
+    """The values gathered for one question. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
@@ -185,7 +185,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_seconds(old: dict[str, float], new: dict[str, float]) -> dict[str, float]:
-    """A stage that ran twice (it was interrupted, or another look was needed) took the sum of both."""
+    """Add the seconds of a stage that ran twice, because it was interrupted or another look was needed."""
     return {**old, **{stage: old.get(stage, 0.0) + seconds for stage, seconds in new.items()}}
 
 
@@ -193,8 +193,8 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
     return [*old, *new]
 
 
-def latest(old: str, new: str) -> str:
-    """For stages that run side by side and may both have something to say."""
+def keep_newer(old: str, new: str) -> str:
+    """Return the newer text, unless it is empty; for stages that run side by side and may both write one."""
     # An empty text says nothing, rather than that there is nothing.
     return new or old
 
@@ -214,11 +214,11 @@ class State(TurnPart):
     subjects: Annotated[dict[str, SubjectRecord], _merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
-    model: Annotated[str, latest]
-    trouble: Annotated[str, latest]
+    model: Annotated[str, keep_newer]
+    trouble: Annotated[str, keep_newer]
 
 
-class Asked(TypedDict):
+class TurnInput(TypedDict):
     """The input of a turn. `again`: it replaces the last one. `remembered`: sense ids by term, chosen beforehand."""
 
     asked: str
@@ -226,8 +226,8 @@ class Asked(TypedDict):
     remembered: NotRequired[dict[str, int]]
 
 
-def empty_turn(question: str, number: int = 0) -> TurnPart:
-    """A turn with the question and its number, and nothing else yet."""
+def make_empty_turn(question: str, number: int = 0) -> TurnPart:
+    """Return a turn with the question and its number, and nothing else yet."""
     return TurnPart(
         number=number,
         question=question,
@@ -278,11 +278,11 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
     )
 
 
-def finished_turn(state: State) -> dict[str, Any] | None:
-    """The turn now in the state, as it goes into `turns`; None if there was none yet."""
+def finish_turn(state: State) -> dict[str, Any] | None:
+    """Return the turn now in the state, as it goes into `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
-    fresh = empty_turn(state["question"], len(state.get("turns", ())))
+    fresh = make_empty_turn(state["question"], len(state.get("turns", ())))
     # The state may be of an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")

@@ -10,14 +10,14 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, TurnPart
 from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm, Sense
 
-EXPLAINED = 0
+EXPLAINED_SENSE = 0
 """The sense id of a term that the question itself explains, or that the documents spell out."""
 
-CHOSEN = ("your choice", "your earlier choice")
+CHOSEN_BY_ASKER = ("your choice", "your earlier choice")
 """`chosen_by` of a sense that the asker named."""
 
 
-CLEAR_CONTEXT = 0.8
+MIN_CLEAR_CONTEXT_SCORE = 0.8
 """Score (0 to 1) from which the question's context is sure: that a term has no sense there is then worth a remark."""
 
 
@@ -29,12 +29,12 @@ def to_mention(record: MentionRecord) -> Mention:
     return Mention(**record)  # type: ignore[arg-type]
 
 
-def term_of(mention: Mention) -> str:
-    """The glossary's spelling of the term if it has one, else the asker's."""
+def get_term(mention: Mention) -> str:
+    """Return the glossary's spelling of the term if it has one, else the asker's."""
     return mention.term or mention.surface
 
 
-def context_scores(turn: TurnPart) -> list[ContextScore]:
+def read_context_scores(turn: TurnPart) -> list[ContextScore]:
     return [ContextScore(name, score) for name, score in turn["contexts"]]
 
 
@@ -42,8 +42,8 @@ def to_hit_record(hit: Hit) -> HitRecord:
     return HitRecord(id=hit.passage.id, score=float(hit.score), found_by=dict(hit.found_by))
 
 
-def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
-    """The passages of these records that the principal may read now, in their order."""
+def load_hits(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
+    """Return the passages of these records that the principal may read now, in their order."""
     found: Mapping[str, tuple[Passage, Document]] = run.corpus.store.passages(
         run.principal, [record["id"] for record in records]
     )
@@ -55,16 +55,16 @@ def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
     ]
 
 
-def senses_of(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
-    """Every approved sense of these terms that the principal may read, by id."""
+def load_senses(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
+    """Return every approved sense of these terms that the principal may read, by id."""
     wanted = sorted(set(terms))
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {sense.id: sense for senses in found.values() for sense in senses}
 
 
 def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
-    """How the turn's terms were understood, as far as the principal may still know."""
-    senses = senses_of((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED), run)
+    """Return the turn's terms with their senses, as far as the principal may still know them."""
+    senses = load_senses((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE), run)
     read = (
         _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses)
         for reading in turn["readings"]
@@ -74,8 +74,8 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
     return [term for term in read if term is not None]
 
 
-def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
-    """The context that the turn's terms agree on, else the one identified in the question."""
+def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
+    """Return the context that the turn's terms agree on, else the one identified in the question."""
     names = {term.sense.context for term in terms if term.sense.context}
     # While a term is open its best guess must not name the context.
     if len(names) == 1 and not turn["open_terms"]:
@@ -84,8 +84,8 @@ def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
 
 
 def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:
-    if reading["sense"] == EXPLAINED:
-        sense: Sense | None = Sense(EXPLAINED, mention.surface, "", reading.get("meaning") or mention.explained)
+    if reading["sense"] == EXPLAINED_SENSE:
+        sense: Sense | None = Sense(EXPLAINED_SENSE, mention.surface, "", reading.get("meaning") or mention.explained)
     else:
         sense = senses.get(reading["sense"])
     return ReadTerm(mention, sense, reading["margin"], reading["chosen_by"]) if sense else None

@@ -1,4 +1,4 @@
-"""Which of several documents the asker means by "the router": what is asked back, and what the thread has chosen."""
+"""Choice among several documents for a phrase such as "the router", and the choices that a thread remembers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from argot.graph.checkpoints.thread_history import latest_turns
+from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.run_context import RunContext
-from argot.graph.state import MOST_QUESTIONS_BACK, State, SubjectRecord
-from argot.graph.state_records import CLEAR_CONTEXT
-from argot.tools.retrieval.sibling_documents import Sibling, leaves_open, siblings_for, singles_out
-from argot.tools.text.words import folded
+from argot.graph.state import MAX_QUESTIONS_BACK, State, SubjectRecord
+from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE
+from argot.tools.retrieval.sibling_documents import Sibling, find_siblings, is_left_open, is_singled_out
+from argot.tools.text.words import fold_words
 from argot.types import Hit
 
-LOOKED_BACK = 4
+LOOK_BACK_TURNS = 4
 """Turns of the thread whose questions and sources may tell which one is meant."""
 
 _OTHER = re.compile(
@@ -23,11 +23,11 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 
-Offered = dict[int, Sibling]
+OfferedSiblings = dict[int, Sibling]
 """What a subject offers, by its place there, as far as this principal may read it now."""
 
 
-def offered_in(subject: SubjectRecord, run: RunContext) -> Offered:
+def load_offered(subject: SubjectRecord, run: RunContext) -> OfferedSiblings:
     ids = [passage for passage, _ in subject["offered"]]
     found = run.corpus.store.passages(run.principal, ids)
     return {
@@ -37,26 +37,26 @@ def offered_in(subject: SubjectRecord, run: RunContext) -> Offered:
     }
 
 
-def subject_of(state: State, run: RunContext) -> SubjectRecord | None:
-    """The subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
+def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
+    """Return the subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
     if given := state.get("subject"):
         return given if given["chosen"] is not None else None
     if state.get("scope") or not run.profile.choose_document:
         return None
     question = state["stand_alone_question"]
     for noun, subject in state.get("subjects", {}).items():
-        offered = offered_in(subject, run)
-        named = [place for place, one in offered.items() if singles_out(question, one, [*offered.values()])]
+        offered = load_offered(subject, run)
+        named = [place for place, one in offered.items() if is_singled_out(question, one, [*offered.values()])]
         # "And Router R7?" after R1 was chosen; from then on R7 is "the router".
-        if set(noun.split()) <= {*folded(question)} and len(named) == 1:
+        if set(noun.split()) <= {*fold_words(question)} and len(named) == 1:
             return {**subject, "chosen": named[0]}
-        if leaves_open(question, noun) and not named and subject["chosen"] in {*offered, None}:
+        if is_left_open(question, noun) and not named and subject["chosen"] in {*offered, None}:
             return subject
     return None
 
 
-def other_subject(message: str, before: Mapping[str, Any] | None) -> SubjectRecord | None:
-    """What "and the other one?" means behind a turn whose subject was chosen; of several others none is chosen yet."""
+def find_other_subject(message: str, before: Mapping[str, Any] | None) -> SubjectRecord | None:
+    """Return the subject of "and the other one?" after a choice; with several others, none is chosen yet."""
     subject: SubjectRecord | None = before.get("subject") if before else None
     if subject is None or subject["chosen"] is None or not _OTHER.fullmatch(message):
         return None
@@ -66,31 +66,33 @@ def other_subject(message: str, before: Mapping[str, Any] | None) -> SubjectReco
     return {**subject, "offered": [subject["offered"][place] for place in others], "chosen": None}
 
 
-def subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    """What an earlier choice of the thread settled. Whoever chose in this very turn, or named it, knows."""
+def write_subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+    """Return a note if an earlier choice of the thread settled the subject, and this turn neither chose nor
+    named it.
+    """
     subject = turn.get("subject")
     if not subject or subject["chosen"] is None or turn["asked_back"]:
         return []
-    offered = offered_in(subject, run)
+    offered = load_offered(subject, run)
     meant = offered.get(subject["chosen"])
-    named = meant and singles_out(turn["stand_alone_question"], meant, offered.values())
+    named = meant and is_singled_out(turn["stand_alone_question"], meant, offered.values())
     return [f"“{subject['noun']}” was taken to mean {meant.name}, as before."] if meant and not named else []
 
 
-def in_subject(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
-    """Without what is about the others that were offered."""
+def keep_subject(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
+    """Return the hits without those about the other documents that were offered."""
     if subject is None or subject["chosen"] is None:
         return [*hits]
-    offered = offered_in(subject, run)
+    offered = load_offered(subject, run)
     chosen = offered.pop(subject["chosen"], None)
     return [hit for hit in hits if not chosen or not any(one.holds(hit) for one in offered.values())]
 
 
-def subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
-    """Passages of what was chosen before all others, where they answer at all."""
+def put_subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
+    """Return the hits with passages of the chosen document first, if they answer at all."""
     if subject is None or subject["chosen"] is None:
         return [*hits]
-    chosen = offered_in(subject, run).get(subject["chosen"])
+    chosen = load_offered(subject, run).get(subject["chosen"])
     own = [hit for hit in hits if chosen and chosen.holds(hit)]
     # What holds for every router may stand in a document about all of them.
     if not own or own[0].score < run.profile.abstain_below:
@@ -98,40 +100,44 @@ def subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunCo
     return [*own, *(hit for hit in hits if hit not in own)]
 
 
-def open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> SubjectRecord | None:
-    """What the question leaves open and the best passages answer for several; None if there is nothing to ask back."""
+def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> SubjectRecord | None:
+    """Return the subject that the question leaves open and the best passages answer for several; None if there is
+    nothing to ask back.
+    """
     asks = run.profile.choose_document and run.profile.rerank and run.profile.generate_answer
-    scoped = state.get("scope") or state.get("whole") or state["asked_back"] >= MOST_QUESTIONS_BACK
+    scoped = state.get("scope") or state.get("whole") or state["asked_back"] >= MAX_QUESTIONS_BACK
     question = state["stand_alone_question"]
     # "And the other one?", of which there are several.
     if asks and (left := state.get("subject")) and left["chosen"] is None:
         return left
     # Looked for first without the thread's past, which takes reading.
-    if not asks or scoped or not siblings_for(question, "", hits, run.profile.document_margin):
+    if not asks or scoped or not find_siblings(question, "", hits, run.profile.document_margin):
         return None
-    found = siblings_for(question, _told(state, run), hits, run.profile.document_margin)
+    found = find_siblings(question, _gather_clues(state, run), hits, run.profile.document_margin)
     if found is None:
         return None
     offered = [(one.hit.passage.id, one.level) for one in found.members]
     return SubjectRecord(phrase=found.phrase, noun=found.noun, offered=offered, chosen=None)
 
 
-def _told(state: State, run: RunContext) -> str:
-    """What else may tell which one is meant: the terms spelt out, contexts, and what the thread was about so far."""
-    turns = list(islice(latest_turns(state), LOOKED_BACK))
+def _gather_clues(state: State, run: RunContext) -> str:
+    """Return texts that may tell which one is meant: spelt-out terms, contexts, and what the thread was about
+    so far.
+    """
+    turns = list(islice(iter_latest_turns(state), LOOK_BACK_TURNS))
     cited = {one["passage"] for turn in turns for sentence in turn["sentences"] for one in sentence["citations"]}
     sources = run.corpus.store.passages(run.principal, sorted(cited)).values() if cited else ()
     return "\n".join(
         [
             *(text for text, _ in state["search_queries"][:1]),
-            *(name for name, score in state["contexts"] if score >= CLEAR_CONTEXT),
+            *(name for name, score in state["contexts"] if score >= MIN_CLEAR_CONTEXT_SCORE),
             run.asker_context or "",
-            *_questions(turns),
+            *_list_questions(turns),
             *(run.heard),
             *(passage.header for passage, _ in sources),
         ]
     )
 
 
-def _questions(turns: Sequence[dict[str, Any]]) -> list[str]:
+def _list_questions(turns: Sequence[dict[str, Any]]) -> list[str]:
     return [turn[name] for turn in turns for name in ("question", "stand_alone_question")]

@@ -8,24 +8,26 @@ from typing import Any
 
 from argot.corpus.store.revision_reads import documents_with_ids
 from argot.graph.run_context import RunContext
-from argot.tools.answering.file_outline import overview
-from argot.tools.reading.file_kinds import of_kind_named
-from argot.tools.reading.file_questions import AskedInFile, asked_in_file
-from argot.tools.reading.whole_file_questions import Pointer, whole_file_asked
+from argot.tools.answering.file_outline import select_overview
+from argot.tools.reading.file_kinds import filter_by_kind
+from argot.tools.reading.file_questions import FileQuestion, parse_file_question
+from argot.tools.reading.whole_file_questions import Pointer, find_asked_file
 from argot.types import Document, Hit
 
 # White space and punctuation at the very end; it always matches, if only the empty string.
 _END = re.compile(r"[\s?.!…]*$")
 
 
-def files_at_hand(run: RunContext) -> list[Document]:
-    """What "this file" can mean: documents that alone are asked, and the files of the conversation, oldest first."""
+def list_files(run: RunContext) -> list[Document]:
+    """Return the documents that "this file" can mean: those the question is limited to, then the conversation's files,
+    oldest first.
+    """
     own = run.corpus.store.documents_of_conversation(run.principal)
     return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
-def whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
-    """The files that the message asks to be told the gist of; none: it asks for something else.
+def find_whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
+    """Return the files whose gist the message asks for; none if it asks for something else.
 
     "This" and "it" mean a file only if it came since the last turn, or that turn was about it; else what was said.
 
@@ -33,45 +35,47 @@ def whole_files(message: str, files: Sequence[Document], before: Mapping[str, An
         files: of the conversation, oldest first.
         before: the turn before this one.
     """
-    meant = whole_file_asked(message, [file.name for file in files]) if files else None
+    meant = find_asked_file(message, [file.name for file in files]) if files else None
     if meant is None:
-        asked = _same_again(message, files, before)
+        asked = _find_same_again(message, files, before)
         return [files[asked]] if asked is not None else []
-    return _meant(meant, files, before, message)
+    return _find_meant(meant, files, before, message)
 
 
-def inside_files(
+def find_inside_files(
     message: str, files: Sequence[Document], before: Mapping[str, Any] | None
-) -> tuple[list[Document], AskedInFile] | None:
-    """What the message asks of files of the conversation, and of which; None: it speaks of none.
+) -> tuple[list[Document], FileQuestion] | None:
+    """Return the files of the conversation that the message asks about, and what it asks; None if it mentions none.
 
-    "It" means a file as for `whole_files`. "And plan.pdf?" asks the question before once more, of that file.
+    "It" means a file as for `find_whole_files`. "And plan.pdf?" asks the question before once more, of that file.
     """
-    asked = asked_in_file(message, [file.name for file in files]) if files else None
-    meant = _meant(asked.pointer, files, before, message) if asked else []
+    asked = parse_file_question(message, [file.name for file in files]) if files else None
+    meant = _find_meant(asked.pointer, files, before, message) if asked else []
     if asked is None or not meant:
         return None
     # "And plan.pdf?"
     if not asked.question and before:
-        asked = AskedInFile(asked.pointer, before["stand_alone_question"])
+        asked = FileQuestion(asked.pointer, before["stand_alone_question"])
     return meant, asked
 
 
-def _same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
-    """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
-    asked = asked_in_file(message, [file.name for file in files]) if files else None
+def _find_same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
+    """Return the number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was
+    none.
+    """
+    asked = parse_file_question(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
 
 
-def _meant(
+def _find_meant(
     meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None, message: str
 ) -> list[Document]:
-    """The files that are pointed at; none: "it" is none of them."""
+    """Return the files that are pointed at; none if "it" is none of them."""
     if isinstance(meant, int):
         return [files[meant]]
     # "The PDF" is no sheet, whichever came last.
-    files = files if meant == "it" else of_kind_named(message, files)
+    files = files if meant == "it" else filter_by_kind(message, files)
     seen = before.get("files", []) if before else []
     spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
     # By revision: a file that was put in once more, changed, is new.
@@ -83,31 +87,31 @@ def _meant(
     return new[-1:] or same or (list(files[-1:]) if meant == "file" else [])
 
 
-def named_in(message: str, files: Sequence[Document]) -> str:
-    """The message with the names of the files it is about: "What is this about (plan.pdf)?"."""
+def add_file_names(message: str, files: Sequence[Document]) -> str:
+    """Return the message with the names of the files it is about: "What is this about (plan.pdf)?"."""
     end = _END.search(message)
     place = end.start() if end else len(message)
     names = ", ".join(file.name for file in files)
     return message if all(file.name in message for file in files) else f"{message[:place]} ({names}){message[place:]}"
 
 
-def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
-    """The passages that tell most of these documents as wholes, document by document, in their order.
+def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
+    """Return the passages that best represent these documents as wholes, document by document, in their order.
 
     At most as many as an answer keeps (`passages` of the profile), evenly from each document.
     """
-    held = {document.id: document for document in files_at_hand(run)}
+    held = {document.id: document for document in list_files(run)}
     wanted = [held[id_] for id_ in ids if id_ in held]
     room = max(1, run.profile.passages // max(1, len(wanted)))
     return [
         Hit(passage, document, 1.0, {})
         for document in wanted
-        for passage in overview(run.corpus.store.passages_of(run.principal, document.id), room)
+        for passage in select_overview(run.corpus.store.passages_of(run.principal, document.id), room)
     ][: run.profile.passages]
 
 
-def scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    """Which files alone were searched, by name; of those that this principal may read."""
+def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+    """Return a note that names the only files searched, as far as this principal may read them."""
     wanted = turn.get("scope", [])
     names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:

@@ -25,7 +25,7 @@ FENCE_RULE = (
 
 # "<" and "/" as they look like in other scripts and signs, beside those that Unicode itself calls compatible (NFKC).
 _FILLER = "\u1160"  # what NFKC makes of Hangul's letters that cannot be seen
-_DOUBLES = str.maketrans(
+_LOOKALIKES = str.maketrans(
     {
         **dict.fromkeys("\u02c2\u2329\u276c\u276e\u2770\u27e8\u29fc\u3008", "<"),
         **dict.fromkeys("\u2044\u2215\u29f8", "/"),
@@ -49,7 +49,7 @@ _SPEAKER_MARK = re.compile(
 _CONTROLS = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_HALVES = re.compile(r"[\ud800-\udfff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 _LINE_ENDS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 
 _TAG = re.compile(r"[a-z][a-z0-9_]*")
@@ -57,16 +57,18 @@ _ATTRIBUTE_CHARS = 200
 _FENCE = re.compile(r'\s*<(?P<tag>[a-z][a-z0-9_]*)(?: [a-z][a-z0-9_]*="[^"<>\n]*")*>\n(?P<text>.*?)\n</(?P=tag)>', re.S)
 
 
-def neutral(text: str) -> str:
-    """The text without anything that could pass for a tag or a speaker's mark; the same again when given its result."""
-    text = _LINE_ENDS.sub("\n", _HALVES.sub("\ufffd", text))
+def neutralize(text: str) -> str:
+    """Return the text without anything that could pass for a tag or a speaker's mark. Applied twice, it changes nothing
+    more.
+    """
+    text = _LINE_ENDS.sub("\n", _SURROGATES.sub("\ufffd", text))
     text = _CONTROLS.sub("", text)
     if not _SUSPECT.search(text):
         return text
     # Nearly every text; the careful way below goes through it character by character.
     if text.isascii():
         return _SPEAKER_MARK.sub("⟦", _TAG_START.sub("‹", text))
-    seen, places = _as_seen(text)
+    seen, places = _fold_text(text)
     characters = list(text)
     for pattern, harmless in ((_TAG_START, "‹"), (_SPEAKER_MARK, "⟦")):
         for found in pattern.finditer(seen):
@@ -74,22 +76,22 @@ def neutral(text: str) -> str:
     return "".join(characters)
 
 
-def _as_seen(text: str) -> tuple[str, list[int]]:
-    """The text as the eye reads it (see `_DOUBLES`), and for each of its characters the place in `text`."""
-    seen = [_seen(character) for character in text]
+def _fold_text(text: str) -> tuple[str, list[int]]:
+    """Return the text as the eye reads it (see `_LOOKALIKES`), and for each of its characters the place in `text`."""
+    seen = [_fold_character(character) for character in text]
     return "".join(seen), [place for place, folded in enumerate(seen) for _ in folded]
 
 
 @lru_cache(maxsize=4096)
-def _seen(character: str) -> str:
+def _fold_character(character: str) -> str:
     if character.isascii():
         return character
-    folded = unicodedata.normalize("NFKC", character.translate(_DOUBLES)).translate(_DOUBLES)
+    folded = unicodedata.normalize("NFKC", character.translate(_LOOKALIKES)).translate(_LOOKALIKES)
     return "".join(one for one in folded if unicodedata.category(one) not in _UNSEEN_CATEGORIES)
 
 
-def fenced(tag: str, text: str, **attributes: object) -> str:
-    """The text between <tag> and </tag>, on lines of its own. Attributes that are None are left out.
+def wrap_in_fence(tag: str, text: str, **attributes: object) -> str:
+    """Return the text between <tag> and </tag>, on lines of its own. Attributes that are None are left out.
 
     Raises:
         ValueError: the tag or an attribute's name is not made of a-z, 0-9 and "_".
@@ -97,28 +99,28 @@ def fenced(tag: str, text: str, **attributes: object) -> str:
     for name in (tag, *attributes):
         if not _TAG.fullmatch(name):
             raise ValueError(f"'{name}' cannot name a fence: use a-z, 0-9 and '_'.")
-    given = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items() if value is not None)
-    return f"<{tag}{given}>\n{neutral(text).strip()}\n</{tag}>"
+    given = "".join(f' {name}="{_format_attribute(value)}"' for name, value in attributes.items() if value is not None)
+    return f"<{tag}{given}>\n{neutralize(text).strip()}\n</{tag}>"
 
 
-def _attribute(value: object) -> str:
+def _format_attribute(value: object) -> str:
     # A file may be named anything: with line ends, quotes and angle brackets.
-    flat = " ".join(neutral(str(value)).split())[:_ATTRIBUTE_CHARS]
+    flat = " ".join(neutralize(str(value)).split())[:_ATTRIBUTE_CHARS]
     return flat.replace('"', "'").replace("<", "‹").replace(">", "›")
 
 
-def numbered(texts: Sequence[str]) -> str:
-    """One line for each, "1. ..." and on: what a reply may point at by number."""
+def number_lines(texts: Sequence[str]) -> str:
+    """Return one line for each text, "1. ..." and on, which a reply may point at by number."""
     return "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(texts, 1))
 
 
 def is_fenced(text: str, tag: str) -> bool:
-    """Whether this is nothing but fences of this tag, one after the other, as `fenced` makes them."""
+    """Return whether the text is nothing but fences of this tag, one after the other, as `wrap_in_fence` makes them."""
     at, end = 0, len(text.rstrip())
     while at < end:
         fence = _FENCE.match(text, at)
         # Text that is not neutral yet could close the fence it stands in.
-        if fence is None or fence["tag"] != tag or neutral(fence["text"]) != fence["text"]:
+        if fence is None or fence["tag"] != tag or neutralize(fence["text"]) != fence["text"]:
             return False
         at = fence.end()
     return end > 0

@@ -28,9 +28,9 @@ from typing import Any, Literal
 
 import yaml
 
-from argot.prompts.fences import FENCE_RULE, fenced, is_fenced, neutral, numbered
+from argot.prompts.fences import FENCE_RULE, is_fenced, neutralize, number_lines, wrap_in_fence
 
-__all__ = ["NOT_IN_PASSAGES", "Prompt", "fenced", "neutral", "numbered", "prompt", "prompt_names"]
+__all__ = ["NOT_IN_PASSAGES", "Prompt", "list_prompt_names", "neutralize", "number_lines", "prompt", "wrap_in_fence"]
 
 NOT_IN_PASSAGES = "NOT IN THE PASSAGES"
 """The whole reply of `cited_answer` where the passages do not answer the question."""
@@ -45,8 +45,8 @@ _CHOICES = "$choices:"
 class Prompt:
     """One call of a language model.
 
-    `inputs` must be given, `optional` ones may be. Those in `fences` hold any number of texts, each made with `fenced`
-    under the tag that `fences` names; anything else given there is taken for one plain text.
+    `inputs` must be given, `optional` ones may be. Those in `fences` hold any number of texts, each made with
+    `wrap_in_fence` under the tag that `fences` names; anything else given there is taken for one plain text.
     """
 
     name: str
@@ -64,23 +64,24 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """Changes whenever the wording, the examples or the schema do: for what is kept of the model's replies."""
+        """Short hash that changes with the wording, the examples or the schema; stored beside the model's replies."""
         # The examples are a part of `system`. Keys are sorted, so that their order in the file does not matter.
         everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
         # Four bytes tell the few versions of one prompt apart.
         return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
 
     def messages(self, **inputs: str) -> list[tuple[str, str]]:
-        """("system", what is constant) and ("user", the inputs, each in its fence, those that are empty left out).
+        """Return ("system", the constant text) and ("user", the inputs, each in its fence, empty ones left out).
 
         Raises:
             TypeError: an input is missing, unknown or no text; the message names it.
         """
         self._check(inputs)
-        return [("system", self.system), ("user", _render(self.template, inputs, self.fences))]
+        return [("system", self.system), ("user", _render_inputs(self.template, inputs, self.fences))]
 
     def schema(self, **choices: Sequence[str]) -> dict[str, Any] | None:
-        """The JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for text.
+        """Return the JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for
+        text.
 
         Raises:
             TypeError: choices are missing or unknown; the message names them.
@@ -89,11 +90,11 @@ class Prompt:
         _refuse(self.name, "choices", missing=wanted - choices.keys(), unknown=choices.keys() - wanted)
         if self.output == "text":
             return None
-        properties = _filled(dict(self.properties), choices)
-        return _closed({"type": "object", "properties": properties})
+        properties = _fill_choices(dict(self.properties), choices)
+        return _close_schema({"type": "object", "properties": properties})
 
     def choices(self) -> set[str]:
-        """The names of the choices the schema needs."""
+        """Return the names of the choices that the schema needs."""
         return set(re.findall(r'"\$choices:(\w+)"', json.dumps(self.properties)))
 
     def _check(self, inputs: Mapping[str, str]) -> None:
@@ -107,16 +108,16 @@ class Prompt:
 
 @cache
 def prompt(name: str) -> Prompt:
-    """The prompt of this name.
+    """Return the prompt of this name.
 
     Raises:
         KeyError: there is none; the message lists those there are.
     """
-    if name not in prompt_names():
-        raise KeyError(f"There is no prompt '{name}'. Prompts: {', '.join(prompt_names())}.")
+    if name not in list_prompt_names():
+        raise KeyError(f"There is no prompt '{name}'. Prompts: {', '.join(list_prompt_names())}.")
     folder = resources.files("argot.prompts")
     examples = folder / "examples" / f"{name}.yaml"
-    return _parsed(
+    return _parse_prompt(
         name,
         (folder / f"{name}.md").read_text("utf-8"),
         examples.read_text("utf-8") if examples.is_file() else "[]",
@@ -124,12 +125,12 @@ def prompt(name: str) -> Prompt:
 
 
 @cache
-def prompt_names() -> tuple[str, ...]:
+def list_prompt_names() -> tuple[str, ...]:
     names = [file.name for file in resources.files("argot.prompts").iterdir()]
     return tuple(sorted(name.removesuffix(".md") for name in names if name.endswith(".md")))
 
 
-def _parsed(name: str, text: str, examples: str) -> Prompt:
+def _parse_prompt(name: str, text: str, examples: str) -> Prompt:
     parts = _FILE.match(text)
     if parts is None:
         raise ValueError(f"Prompt '{name}' needs front matter between '---' lines, a text, and '# Input'.")
@@ -137,7 +138,7 @@ def _parsed(name: str, text: str, examples: str) -> Prompt:
     template = parts["template"].strip()
     shown = tuple(yaml.safe_load(examples))
     fences = head.get("fences", {})
-    system = [parts["system"].strip(), FENCE_RULE, *_shown(shown, template, fences)]
+    system = [parts["system"].strip(), FENCE_RULE, *_render_examples(shown, template, fences)]
     return Prompt(
         name=name,
         purpose=head["purpose"],
@@ -154,51 +155,51 @@ def _parsed(name: str, text: str, examples: str) -> Prompt:
     )
 
 
-def _shown(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
-    """The examples as the model will see its task, each with its reply."""
+def _render_examples(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
+    """Return the examples as the model will see its task, each with its reply."""
     return [
-        f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render(template, example['input'], fences)}\n\n"
-        f"Reply: {reply_text(example['output'])}"
+        f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render_inputs(template, example['input'], fences)}\n\n"
+        f"Reply: {render_reply(example['output'])}"
         for n, example in enumerate(examples, 1)
     ]
 
 
-def reply_text(output: Any) -> str:
-    """A reply as the model should write it: text as it is, anything else as JSON on one line."""
+def render_reply(output: Any) -> str:
+    """Return a reply as the model should write it: text as it is, anything else as JSON on one line."""
     return output.strip() if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
-def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
+def _render_inputs(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
     # The template is cut, never the filled text: "{{question}}" within the data stays data.
     places = (_PLACE.fullmatch(paragraph) for paragraph in template.split("\n\n"))
     names = [place[1] for place in places if place is not None]
     given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
-    return "\n\n".join(_placed(name, value, fences.get(name)) for name, value in given)
+    return "\n\n".join(_place_input(name, value, fences.get(name)) for name, value in given)
 
 
-def _placed(name: str, value: str, inner_tag: str | None) -> str:
+def _place_input(name: str, value: str, inner_tag: str | None) -> str:
     # A row of sound fences is left as it is; anything else is taken for plain text, and made harmless.
     sound = inner_tag is not None and is_fenced(value, inner_tag)
-    return f"<{name}>\n{value}\n</{name}>" if sound else fenced(name, value)
+    return f"<{name}>\n{value}\n</{name}>" if sound else wrap_in_fence(name, value)
 
 
-def _filled(schema: Any, choices: Mapping[str, Sequence[str]]) -> Any:
-    """The schema with every "$choices:NAME" of an enum replaced by the values for NAME, each value once."""
+def _fill_choices(schema: Any, choices: Mapping[str, Sequence[str]]) -> Any:
+    """Return the schema with every "$choices:NAME" of an enum replaced by the values for NAME, each value once."""
     if isinstance(schema, dict):
-        return {key: _filled(value, choices) for key, value in schema.items()}
+        return {key: _fill_choices(value, choices) for key, value in schema.items()}
     if isinstance(schema, list):
         filled = [choices[one.removeprefix(_CHOICES)] if str(one).startswith(_CHOICES) else [one] for one in schema]
         return list(dict.fromkeys(one for some in filled for one in some))
     return schema
 
 
-def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Every object of the schema with all its properties required and no others allowed."""
+def _close_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with all properties of every object required, and no others allowed."""
     if schema["type"] == "array":
-        return {**schema, "items": _closed(schema["items"])}
+        return {**schema, "items": _close_schema(schema["items"])}
     if schema["type"] != "object":
         return schema
-    properties = {name: _closed(value) for name, value in schema["properties"].items()}
+    properties = {name: _close_schema(value) for name, value in schema["properties"].items()}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from argot.prompts.fences import FENCE_RULE
-from argot.prompts.loader import prompt, prompt_names
+from argot.prompts.loader import list_prompt_names, prompt
 
 _HEAD = f"""# Prompts
 
@@ -28,14 +28,14 @@ which nothing can look like a tag. The rule is:
 """
 
 
-def prompts_page() -> str:
-    """The Markdown of the page: how a prompt is built, and a row for each."""
+def render_prompts_page() -> str:
+    """Return the Markdown of the page: how a prompt is built, and a row for each."""
     rows = [
         f"| [{name}](../prompts/{name}.md) | {prompt(name).purpose} | {prompt(name).source} |"
-        for name in prompt_names()
+        for name in list_prompt_names()
     ]
     return _HEAD + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":
-    print(prompts_page(), end="")
+    print(render_prompts_page(), end="")

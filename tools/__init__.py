@@ -1,4 +1,4 @@
-"""What the graph's nodes use: reading of questions, search, re-ranking, citations."""
+"""Tools of the graph's nodes: reading of questions, search, re-ranking, citations."""
 
 from typing import TYPE_CHECKING
 

@@ -21,7 +21,7 @@ from argot.profile import Profile
 from argot.results import AskResult, FoundPassage
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import rerank
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import Document
 
 
@@ -132,7 +132,7 @@ def _reranked(work: RowWork, profile: Profile, question: AnswerQuestion) -> tupl
     """All candidates in the order of the re-ranker, however many there are (Trustworthy Answers, table 3)."""
     queries = [WeightedQuery(question.question)]
     hits = hybrid_search(work.base.corpus, EVALUATOR, queries, profile)
-    ranked = rerank(queries, hits, scorer_for(work.base.settings), profile, profile.candidates)
+    ranked = rerank(queries, hits, choose_scorer(work.base.settings), profile, profile.candidates)
     return "", [
         FoundPassage(
             n=n,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.prompts.loader import fenced
+from argot.prompts.loader import wrap_in_fence
 from argot.results import FoundPassage
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer
@@ -31,7 +31,7 @@ class SolvedQuestion:
 
     def as_text(self) -> str:
         said = f"Question: {self.question}\nAnswer: {self.answer}\nTrue answer: {self.truth}"
-        return fenced("solved_question", said, score=self.score)
+        return wrap_in_fence("solved_question", said, score=self.score)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class SolutionLoop:
             ModelUnavailable: the model gives none.
         """
         model = self.server.session([])
-        pieces = [fenced("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
+        pieces = [wrap_in_fence("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
         solved = "\n".join(one.as_text() for one in self.shown())
         asked = question.question
         held = await model.fit("solution_score", "passages", pieces, solved=solved, question=asked) if pieces else ""

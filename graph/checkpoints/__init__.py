@@ -1,1 +1,1 @@
-"""What is kept of a thread between its turns."""
+"""Storage of a thread's state between its turns."""

@@ -37,7 +37,7 @@ class TurnSaver(AsyncSqliteSaver):
     """Keeps each step as its parent does, and reads the same files."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""
+        """Return the thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""
         if get_checkpoint_id(config):
             return await super().aget_tuple(config)
         await self.setup()
@@ -52,10 +52,10 @@ class TurnSaver(AsyncSqliteSaver):
         if pending:
             return await super().aget_tuple(config)
         return CheckpointTuple(
-            _config(thread, namespace, checkpoint),
+            _build_config(thread, namespace, checkpoint),
             self.serde.loads_typed((kind, data)),
             cast(CheckpointMetadata, json.loads(metadata) if metadata is not None else {}),
-            _config(thread, namespace, parent) if parent else None,
+            _build_config(thread, namespace, parent) if parent else None,
             [],
         )
 
@@ -77,7 +77,7 @@ class TurnSaver(AsyncSqliteSaver):
             await self.conn.execute_insert(_PUT, row)
             if self.conn.in_transaction:  # not where each statement is a transaction of its own
                 await self.conn.commit()
-        return _config(thread, namespace, checkpoint["id"])
+        return _build_config(thread, namespace, checkpoint["id"])
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -98,5 +98,5 @@ class TurnSaver(AsyncSqliteSaver):
             await self.conn.commit()
 
 
-def _config(thread: str, namespace: str, checkpoint: str) -> RunnableConfig:
+def _build_config(thread: str, namespace: str, checkpoint: str) -> RunnableConfig:
     return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}}

@@ -1,4 +1,4 @@
-"""What becomes of a conversation when a document is erased that its answers rest on: their words go.
+"""Removal of erased documents' words from the conversations whose answers cite them.
 
 Nobody could see them any more: a sentence is shown only while the passages can be read that it rests on
 (`argot.graph.presentation.turn_view`). The questions and everything that rests on other documents stay.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from argot.graph.checkpoints.thread_history import StoredTurn, packed_turn, unpacked_turn
+from argot.graph.checkpoints.thread_history import StoredTurn, pack_turn, unpack_turn
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -19,7 +19,7 @@ IsGone = Callable[[str], bool]
 """Tells of a passage (id) whether it was erased, or of a text whether it stands in what was erased."""
 
 
-def without_erased(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
+def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
     """Return the parts of a turn that change when these passages are erased; empty where it does not rest on them."""
     sentences = turn.get("sentences") or []
     found = any(is_gone(hit["id"]) for hit in turn.get("hits") or [])
@@ -41,14 +41,14 @@ def without_erased(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) 
     return {name: value for name, value in changed.items() if turn.get(name) and turn[name] != value}
 
 
-def _without_erased_turns(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
+def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
     """Return the same of a thread's whole state: the turn that it ends with, and those before."""
-    changed = without_erased(values, is_gone, is_quoted)
+    changed = erase_from_turn(values, is_gone, is_quoted)
     turns: list[StoredTurn] = list(values.get("turns", ()))
     for place, stored in enumerate(turns):
-        turn = unpacked_turn(stored, place)
-        if differences := without_erased(turn, is_gone, is_quoted):
-            turns[place] = packed_turn({**turn, **differences}, place)
+        turn = unpack_turn(stored, place)
+        if differences := erase_from_turn(turn, is_gone, is_quoted):
+            turns[place] = pack_turn({**turn, **differences}, place)
             changed["turns"] = turns
     return changed
 
@@ -64,7 +64,7 @@ async def erase_from_thread(
     if found is None:
         return []
     values = found.checkpoint["channel_values"]
-    changed = _without_erased_turns(values, is_gone, is_quoted)
+    changed = _erase_from_state(values, is_gone, is_quoted)
     if not changed:
         return []
     versions = found.checkpoint["channel_versions"]

@@ -31,13 +31,13 @@ from argot.postgresql_errors import postgresql_named
 if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
 
-_LEAST_CONNECTIONS, _MOST_CONNECTIONS = 1, 2
+_MIN_CONNECTIONS, _MAX_CONNECTIONS = 1, 2
 """LangGraph's saver uses one at a time; the other is there when the first is lost."""
 
 Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 
-def checkpoint_migrations() -> tuple[StoreMigration, ...]:
+def build_checkpoint_migrations() -> tuple[StoreMigration, ...]:
     """LangGraph's own, as migrations of ours: all that `setup` would run, under the lock and in transactions."""
     # Built beside whoever writes, an index takes no transaction; here nobody writes yet.
     scripts = (script.replace("CONCURRENTLY", "") for script in AsyncPostgresSaver.MIGRATIONS)
@@ -54,13 +54,13 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     Raises:
         StoreUnavailable, DamagedStore
     """
-    await asyncio.to_thread(stores.open, "checkpoints", checkpoint_migrations())
+    await asyncio.to_thread(stores.open, "checkpoints", build_checkpoint_migrations())
     pool: Pool = AsyncConnectionPool(
         stores.conninfo,
         # `prepare_threshold`: as LangGraph's own `from_conn_string` sets it.
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
-        min_size=_LEAST_CONNECTIONS,
-        max_size=_MOST_CONNECTIONS,
+        min_size=_MIN_CONNECTIONS,
+        max_size=_MAX_CONNECTIONS,
         timeout=WAIT_SECONDS,
         reconnect_timeout=RECONNECT_SECONDS,
         # A step of a question cannot be done twice: a connection that was lost is found before it is used.
@@ -72,7 +72,7 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     return PostgresqlTurnSaver(pool, stores.name, serde)
 
 
-def _no_earlier_than(checkpoint_id: str) -> None:
+def _advance_id_clock(checkpoint_id: str) -> None:
     """Let this process give no id that would stand before this one.
 
     The latest checkpoint of a thread is the one with the greatest id, and ids begin with the time of whichever process
@@ -104,7 +104,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         found = await super().aget_tuple(config)
         if found is not None:
-            _no_earlier_than(str(found.checkpoint["id"]))
+            _advance_id_clock(str(found.checkpoint["id"]))
         return found
 
     async def aput(

@@ -1,4 +1,4 @@
-"""What is kept of a thread's checkpoints once a turn has come to its end.
+"""Removal of a thread's older checkpoints once a turn has ended.
 
 LangGraph writes one checkpoint a step, each with the whole state. The last one is all a thread needs: the turns before
 stand in it, and a turn that is under way or waits has the newest checkpoint anyhow.

@@ -19,28 +19,28 @@ StoredTurn = bytes | Mapping[str, Any]
 
 
 def append_turn(old: Sequence[StoredTurn], new: Sequence[StoredTurn]) -> list[bytes]:
-    """What a thread keeps once these turns are finished."""
-    return [packed_turn(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
+    """Return the turns that a thread keeps once these are finished."""
+    return [pack_turn(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
 
 
-def past_turns(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The finished turns of a thread's state that are still kept, oldest first."""
-    return [unpacked_turn(turn, place) for place, turn in enumerate(values.get("turns", ()))]
+def read_past_turns(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the finished turns of a thread's state that are still kept, oldest first."""
+    return [unpack_turn(turn, place) for place, turn in enumerate(values.get("turns", ()))]
 
 
-def latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same from the last one back, each taken apart when it is reached."""
+def iter_latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the finished turns from the last one back, each unpacked when it is reached."""
     turns = values.get("turns", ())
-    return (unpacked_turn(turns[place], place) for place in reversed(range(len(turns))))
+    return (unpack_turn(turns[place], place) for place in reversed(range(len(turns))))
 
 
-def packed_turn(turn: StoredTurn, place: int) -> bytes:
+def pack_turn(turn: StoredTurn, place: int) -> bytes:
     """Return a turn as it is stored; `place`: its number, where it has none."""
     # Level 1: this runs while the asker waits, and higher levels make these few hundred bytes hardly smaller.
     return turn if isinstance(turn, bytes) else zlib.compress(json.dumps({"number": place, **turn}).encode(), 1)
 
 
-def unpacked_turn(turn: StoredTurn, place: int) -> dict[str, Any]:
+def unpack_turn(turn: StoredTurn, place: int) -> dict[str, Any]:
     """Return a stored turn with its number; `place`: that of one that has none."""
     read: Mapping[str, Any] = json.loads(zlib.decompress(turn)) if isinstance(turn, bytes) else turn
     # The turn's own number wins over its place: once older turns have fallen off, the two differ.

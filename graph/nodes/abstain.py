@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.definitions import defined
+from argot.graph.definitions import find_definitions
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
@@ -13,7 +13,7 @@ async def abstain(state: State, run: RunContext) -> Step:
 
     What a term means the glossary says, whatever the documents do not.
     """
-    if meanings := await asyncio.to_thread(defined, state, run, quoted=False):
+    if meanings := await asyncio.to_thread(find_definitions, state, run, quoted=False):
         said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
         return Step({**said, **meanings}, "the glossary says what is asked")
     nearest = min(len(state["hits"]), run.profile.passages)

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.prefetch import embed_ahead
-from argot.graph.presentation.wording import augmented_question as augmented
-from argot.graph.presentation.wording import expanded_query
+from argot.graph.presentation.wording import expand_query
+from argot.graph.presentation.wording import write_augmented_question as augmented
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.graph.state_records import agreed_context, read_terms, senses_of
+from argot.graph.state_records import find_agreed_context, load_senses, read_terms
 from argot.types import Context, ReadTerm
 
 
@@ -22,32 +22,32 @@ async def augment_question(state: State, run: RunContext) -> Step:
     the documents never spell it out.
     """
     # In a thread: the stores are read, which must not hold up other people's streams.
-    step = await asyncio.to_thread(_augmented, state, run)
+    step = await asyncio.to_thread(_augment, state, run)
     embed_ahead([text for text, _ in step.update["search_queries"]], run)
     return step
 
 
-def _augmented(state: State, run: RunContext) -> Step:
+def _augment(state: State, run: RunContext) -> Step:
     question = state["stand_alone_question"]
     terms = read_terms(state, run)
-    query = expanded_query(question, terms)
-    queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
+    query = expand_query(question, terms)
+    queries = [(query, 1.0), *_build_rival_queries(question, state, terms, run)]
     # Last of the list: the first query is the one the evidence is judged by.
-    original, abbreviated = run.profile.weight_original, run.in_abbreviations(query)
+    original, abbreviated = run.profile.weight_original, run.abbreviate(query)
     if abbreviated != query:
-        queries.append((abbreviated, 1.0 if _settled(state) else original))
-    if question not in (query, abbreviated) and original and _keeps_terms(state, terms, run):
+        queries.append((abbreviated, 1.0 if _is_settled(state) else original))
+    if question not in (query, abbreviated) and original and _is_own_wording_searched(state, terms, run):
         queries.append((question, original))
-    context = _context(state, terms, run)
+    context = _find_context(state, terms, run)
     update: StateUpdate = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
 
 
-def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
-    """Whether the asker's own wording is searched too."""
+def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
+    """Return whether the asker's own wording is searched, too."""
     # A guess may be wrong: the term itself then finds what the wrong expansion does not.
-    if not _settled(state):
+    if not _is_settled(state):
         return True
     # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
@@ -55,17 +55,19 @@ def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
     return not all(spelt_out)
 
 
-def _settled(state: State) -> bool:
+def _is_settled(state: State) -> bool:
     return all(reading["settled"] for reading in state["readings"])
 
 
-def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:
-    """For each doubtful term, the question with its next likeliest senses in place: the documents then decide."""
+def _build_rival_queries(
+    question: str, state: State, terms: list[ReadTerm], run: RunContext
+) -> list[tuple[str, float]]:
+    """Return, for each doubtful term, the question with the next likeliest senses in its place."""
     weight = run.profile.weight_rivals
     rivals = {reading["mention"]: reading["rivals"] for reading in state["readings"] if reading["rivals"]}
     if not weight or not rivals:
         return []
-    senses = senses_of((reading["term"] for reading in state["readings"]), run)
+    senses = load_senses((reading["term"] for reading in state["readings"]), run)
     # By where they start: `read_terms` leaves out senses that may not be seen, so that its places are not those here.
     starts = {state["mentions"][place]["start"]: found for place, found in rivals.items()}
     queries = []
@@ -74,10 +76,10 @@ def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunC
             # The sense may have been retired, or closed to the asker, since the look-up.
             if sense in senses:
                 read = [replace(term, sense=senses[sense]) if term is doubtful else term for term in terms]
-                queries.append((expanded_query(question, read), weight * share))
+                queries.append((expand_query(question, read), weight * share))
     return queries
 
 
-def _context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:
-    name = agreed_context(state, terms)
+def _find_context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:
+    name = find_agreed_context(state, terms)
     return next((context for context in run.glossary.contexts.all(run.principal) if context.name == name), None)

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from argot.errors import ModelUnavailable
 from argot.graph.node_frame import PieceTeller, Step, tell_retract
-from argot.graph.prefetch import matching_ahead
-from argot.graph.run_context import RunContext, passages_to_answer_from
+from argot.graph.prefetch import match_ahead
+from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import HitRecord, State
-from argot.graph.state_records import hits_of, read_terms
+from argot.graph.state_records import load_hits, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
-from argot.tools.answering.embedded_instructions import orders_refusal, without_orders
+from argot.tools.answering.embedded_instructions import has_refusal_order, remove_orders
 from argot.tools.answering.file_outline import OutlineWriter
 from argot.tools.llm.refusal import is_refusal
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.reading.question_splitting import split_questions
 
-Hearer = Callable[[Sequence[str]], None]
+DraftListener = Callable[[Sequence[str]], None]
 """Called at each piece of a draft, with all pieces so far."""
 
 
@@ -29,29 +29,29 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     next node makes checked sentences of it and clears it. Where the language model fails, what it wrote so far is
     taken back, and the answer is quoted from the passages instead.
     """
-    request = await answer_request(state, run)
+    request = await build_answer_request(state, run)
     by: AnsweredBy = "model" if run.model else "extractive"
-    quoting = quoting_writer(state, run)
+    quoting = choose_quoting_writer(state, run)
     trouble = ""
     try:
-        draft = await _draft_or_nothing(state, request, run)
-        if run.model and not draft.strip() and (again := _without_refusals(request)):
-            draft = await _draft_or_nothing(state, again, run)
+        draft = await _write_unless_refused(state, request, run)
+        if run.model and not draft.strip() and (again := _remove_refusal_orders(request)):
+            draft = await _write_unless_refused(state, again, run)
     except ModelUnavailable as error:
         if quoting is None:
             raise
-        trouble = clause(error)
-        by, draft = "extractive", await written_draft(quoting, request, run) if state.get("quotable", True) else ""
+        trouble = format_clause(error)
+        by, draft = "extractive", await write_draft(quoting, request, run) if state.get("quotable", True) else ""
     # An empty draft is the model saying that the passages do not answer. A whole file cannot fail to be about itself.
     silent = by == "model" and not draft.strip() and state.get("quotable", True)
     if silent and quoting is not None and state.get("whole"):
-        by, draft = "extractive", await written_draft(quoting, request, run)
+        by, draft = "extractive", await write_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
 
 
-async def _draft_or_nothing(state: State, request: AnswerRequest, run: RunContext) -> str:
-    draft = await _draft(state, request, run)
+async def _write_unless_refused(state: State, request: AnswerRequest, run: RunContext) -> str:
+    draft = await _write_run_draft(state, request, run)
     if run.model is None or not is_refusal(draft):
         return draft
     # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
@@ -61,67 +61,69 @@ async def _draft_or_nothing(state: State, request: AnswerRequest, run: RunContex
     return ""
 
 
-def _without_refusals(request: AnswerRequest) -> AnswerRequest | None:
-    """The same without any orders in its passages, if one tells to refuse; else None.
+def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
+    """Return the request without any orders in its passages, if one of them orders a refusal; else None.
 
     The refusal may obey the passage: one document must not be able to silence all others. Any other order, such as to
     say something, leads to no refusal.
     """
-    if not any(orders_refusal(hit.passage) for hit in request.hits):
+    if not any(has_refusal_order(hit.passage) for hit in request.hits):
         return None
-    return replace(request, hits=without_orders(request.hits))
+    return replace(request, hits=remove_orders(request.hits))
 
 
-async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
-    """The draft of the run's writer. While a model writes it, its sentences are matched already (`matching_ahead`)."""
+async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext) -> str:
+    """Write the draft with the run's writer. While a model writes it, its sentences are matched already
+    (`match_ahead`).
+    """
     if run.model is None:
-        return await written_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
+        return await write_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
-        return await written_draft(run.writer, request, run)
-    async with matching_ahead(request, run, asked_of(state), quoting_writer(state, run)) as ahead:
-        return await written_draft(run.writer, request, run, ahead.hear)
+        return await write_draft(run.writer, request, run)
+    async with match_ahead(request, run, get_asked_question(state), choose_quoting_writer(state, run)) as ahead:
+        return await write_draft(run.writer, request, run, ahead.hear)
 
 
-def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
-    """What writes where the model cannot: of a whole file, how its parts begin. None: the writer is no model."""
+def choose_quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
+    """Return the writer that quotes where the model cannot answer; None if no model writes."""
     return OutlineWriter() if run.quoting is not None and state.get("whole") else run.quoting
 
 
-def clause(error: ModelUnavailable) -> str:
-    """What the server did, to go on after "The language model server"."""
-    # The note about it begins with these words anyhow (`model_notes`).
+def format_clause(error: ModelUnavailable) -> str:
+    """Return what the server did, worded to follow "The language model server"."""
+    # The note about it begins with these words anyhow (`write_model_notes`).
     return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
 
 
-async def answer_request(state: State, run: RunContext) -> AnswerRequest:
-    return await asyncio.to_thread(_request, state, run)
+async def build_answer_request(state: State, run: RunContext) -> AnswerRequest:
+    return await asyncio.to_thread(_build_request, state, run)
 
 
-def asked_of(state: State) -> str:
-    """The question as the answer was asked for, with what its terms mean."""
+def get_asked_question(state: State) -> str:
+    """Return the question as the answer was asked for, with what its terms mean."""
     return state["augmented_question"] or state["stand_alone_question"]
 
 
-def _request(state: State, run: RunContext) -> AnswerRequest:
-    hits = hits_of(hits_to_answer_from(state, run), run)
+def _build_request(state: State, run: RunContext) -> AnswerRequest:
+    hits = load_hits(select_answer_hits(state, run), run)
     question, terms = state["stand_alone_question"], read_terms(state, run)
     unanswered = state.get("unanswered", [])
-    left_out = {place for place, part in enumerate(parts_of(question)) if part in unanswered}
+    left_out = {place for place, part in enumerate(split_questions(question)) if part in unanswered}
     # Who quotes looks for the question's words, and has to know those of the documents.
-    question = run.in_abbreviations(question) if run.model is None else question
+    question = run.abbreviate(question) if run.model is None else question
     numbered = [(id_, start, end) for id_, start, end in state.get("numbered_parts", [])]
-    return AnswerRequest(question, asked_of(state), terms, hits, left_out, numbered)
+    return AnswerRequest(question, get_asked_question(state), terms, hits, left_out, numbered)
 
 
-def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
-    """The best passages; of a whole file all that were taken, since none is better than another."""
-    return state["hits"] if state.get("whole") else state["hits"][: passages_to_answer_from(run)]
+def select_answer_hits(state: State, run: RunContext) -> list[HitRecord]:
+    """Return the best passages; of a whole file all that were taken, since none is better than another."""
+    return state["hits"] if state.get("whole") else state["hits"][: count_answer_passages(run)]
 
 
-async def written_draft(
-    writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: Hearer | None = None
+async def write_draft(
+    writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: DraftListener | None = None
 ) -> str:
-    """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
+    """Return the whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
     # None: no piece may be seen before it is checked.
     teller = None if run.profile.withhold_unsupported else PieceTeller()

@@ -5,12 +5,12 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import to_mention_record
 
-MOST_MENTIONS = 40
+MAX_MENTIONS = 40
 """A question of 4,000 characters can be a list of nothing but abbreviations; more are left as they stand."""
 
 
 async def identify_jargon(state: State, run: RunContext) -> Step:
-    """Every term and abbreviation of the question, known or not (Golden-Retriever 3.2)."""
-    mentions = (await run.reader.identify_jargon(state["stand_alone_question"]))[:MOST_MENTIONS]
+    """Find every term and abbreviation of the question, known or not (Golden-Retriever 3.2)."""
+    mentions = (await run.reader.identify_jargon(state["stand_alone_question"]))[:MAX_MENTIONS]
     surfaces = dict.fromkeys(mention.surface for mention in mentions)
     return Step({"mentions": [to_mention_record(mention) for mention in mentions]}, ", ".join(surfaces) or "no jargon")

@@ -6,45 +6,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from argot.graph.checkpoints.thread_history import latest_turns
+from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.node_frame import StateUpdate, Step
-from argot.graph.question_substance import says_nothing_else
+from argot.graph.question_substance import has_only_terms
 from argot.graph.run_context import RunContext
-from argot.graph.state import MOST_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
-from argot.graph.state_records import EXPLAINED, context_scores, senses_of, term_of, to_mention
+from argot.graph.state import MAX_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
+from argot.graph.state_records import EXPLAINED_SENSE, get_term, load_senses, read_context_scores, to_mention
 from argot.jargon_db.lookup.phrases import NearPhrases
-from argot.tools.reading.spelt_out_terms import FEWEST, may_be_spelt_out, spelt_out
-from argot.tools.reading.unknown_terms import known_to_documents
+from argot.tools.reading.spelt_out_terms import MIN_LETTERS, find_spelt_out, may_be_spelt_out
+from argot.tools.reading.unknown_terms import is_known_to_documents
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
 # A sense with less than a tenth of the best one's probability is not worth a search of its own.
-LEAST_RIVAL = 0.1
+MIN_RIVAL_SHARE = 0.1
 # Each costs one search in every list.
-MOST_RIVALS = 2
+MAX_RIVALS = 2
 # Further back a conversation has often moved to another subject.
-LOOKED_BACK = 5
+LOOK_BACK_TURNS = 5
 """Turns of the thread whose jargon counts."""
 
-NEAREST_FOR_THREE = 10
+MAX_PASSAGES_FOR_THREE_LETTERS = 10
 """Passages in which a term of three letters is looked for spelt out: in more, chance finds one in thirty. With four
 letters it finds one in fifty among all that the search brings up."""
 
-OFFERED_SENSES = 6
+MAX_OFFERED_SENSES = 6
 """Senses of one term offered to choose from, best first."""
 
 
 @dataclass
 class _Findings:
-    """What the look-up comes to, before it goes into the state."""
+    """Result of the look-up, before it goes into the state."""
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
     unknown: list[QueryMissRecord] = field(default_factory=list)
 
-    def read(
+    def add_reading(
         self,
         place: int,
         term: str,
@@ -71,15 +71,15 @@ class _Findings:
 
 
 @dataclass(frozen=True)
-class _Glossed:
-    """What the glossary says of the question's terms: their senses, and those of them that the question explains."""
+class _GlossarySenses:
+    """The glossary's senses of the question's terms, and the senses that the question itself explains."""
 
     senses: Mapping[str, Sequence[Sense]]
     told: Mapping[Mention, Sense]
 
 
 async def look_up_jargon(state: State, run: RunContext) -> Step:
-    """Every mention looked up in the glossary by its SQL template, and the senses that fit chosen (3.4).
+    """Look every mention up in the glossary by its SQL template, and choose the senses that fit (3.4).
 
     A mention ends as one of four: read (one sense stands out, the question or the documents spell it out, or the asker
     has chosen), open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
@@ -102,61 +102,63 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
 
 def _look_up(state: State, run: RunContext) -> _Findings:
     mentions = [to_mention(record) for record in state["mentions"]]
-    senses = _senses([mention for mention in mentions if not mention.explained], run)
+    senses = _find_senses([mention for mention in mentions if not mention.explained], run)
     findings = _Findings()
     for place, mention in enumerate(mentions):
         if mention.explained:
-            findings.read(place, term_of(mention), EXPLAINED, "the question explains it")
+            findings.add_reading(place, get_term(mention), EXPLAINED_SENSE, "the question explains it")
         # Also where all its senses are retired, or closed to the asker: for them it is unknown.
-        elif not senses.get(term_of(mention)):
+        elif not senses.get(get_term(mention)):
             _note_unknown(place, mention, state, run, findings)
     known = {
         place: mention
         for place, mention in enumerate(mentions)
-        if senses.get(term_of(mention)) and not mention.explained
+        if senses.get(get_term(mention)) and not mention.explained
     }
     # What the question explains only serves to tell the senses of its other terms apart.
-    told = _told([mention for mention in mentions if mention.explained], run) if known else {}
-    _choose(state, run, known, _Glossed(senses, told), findings)
-    return _within_bounds(findings, state, run)
+    told = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
+    _choose(state, run, known, _GlossarySenses(senses, told), findings)
+    return _limit_questions(findings, state, run)
 
 
-def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
-    """The possible senses of each term."""
-    spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, term_of(mention))})
+def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
+    """Return the possible senses of each term."""
+    spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, get_term(mention))})
     found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
     for mention in mentions:
-        term = term_of(mention)
+        term = get_term(mention)
         # An alias that only some senses carry means one of those: "DR drill" is no other DRR.
         narrow = found.get(mention.surface) or found.get(term, [])
         if mention.match == "misspelt":
-            narrow = _misspelt_senses(mention.surface, narrow)
+            narrow = _narrow_misspelt(mention.surface, narrow)
         # The same term, once by its name and once by an alias of one sense: the narrower mention speaks for both.
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow
     return senses
 
 
-def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
-    """The senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
+def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
+    """Return the senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
 
     They count as read; their contexts help to choose the senses of the other terms.
     """
-    wanted = sorted({term_of(mention) for mention in explained})
+    wanted = sorted({get_term(mention) for mention in explained})
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {
         mention: sense
         for mention in explained
         # Reversed: of several senses worded alike the first is the one that remains.
-        for sense in reversed(found.get(term_of(mention), []))
+        for sense in reversed(found.get(get_term(mention), []))
         # "flash translation layers" explains the sense "Flash Translation Layer".
         if content_stems(sense.expansion) == content_stems(mention.explained)
     }
 
 
-def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
-    """Those whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense of PLP."""
+def _narrow_misspelt(surface: str, senses: Sequence[Sense]) -> list[Sense]:
+    """Return the senses whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense
+    of PLP.
+    """
     phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
     meant = {label for near in phrases.find(surface) for label in near.labels}
     # None where the term itself was misspelt, not its expansion: then all its senses are possible.
@@ -164,34 +166,36 @@ def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
 
 
 def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
-    term = term_of(mention)
+    term = get_term(mention)
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
     # A term that the documents use is explained by them.
-    if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
+    if run.profile.misses != "strict" and is_known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
-    if run.profile.misses != "strict" and (meaning := _spelt_out(mention.surface, state, run)):
-        findings.read(place, term, EXPLAINED, "the documents spell it out", meaning=meaning)
+    if run.profile.misses != "strict" and (meaning := _find_spelt_out(mention.surface, state, run)):
+        findings.add_reading(place, term, EXPLAINED_SENSE, "the documents spell it out", meaning=meaning)
         return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
     findings.unknown.append(QueryMissRecord(mention=place, term=term, suggestions=suggestions))
 
 
-def _spelt_out(surface: str, state: State, run: RunContext) -> str:
-    """What the words of the passages nearest to the question spell with the letters of a term that none of them has."""
+def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
+    """Return the words of the nearest passages whose first letters spell a term that no passage holds."""
     if not may_be_spelt_out(surface):
         return ""
     queries = [WeightedQuery(state["stand_alone_question"])]
     near = hybrid_search(run.corpus, run.principal, queries, run.profile, run.scope, state.get("scope", ()))
-    few = len(surface) == FEWEST
-    return spelt_out(surface, [hit.passage.with_header for hit in (near[:NEAREST_FOR_THREE] if few else near)])
+    few = len(surface) == MIN_LETTERS
+    return find_spelt_out(
+        surface, [hit.passage.with_header for hit in (near[:MAX_PASSAGES_FOR_THREE_LETTERS] if few else near)]
+    )
 
 
 def _choose(
     state: State,
     run: RunContext,
     mentions: Mapping[int, Mention],
-    glossed: _Glossed,
+    glossed: _GlossarySenses,
     findings: _Findings,
 ) -> None:
     """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
@@ -199,36 +203,38 @@ def _choose(
     places = {mention.start: place for place, mention in mentions.items()}
     undecided = []
     for place, mention in mentions.items():
-        term = term_of(mention)
+        term = get_term(mention)
         if term in state["picked"]:
-            findings.read(place, term, state["picked"][term], "your choice")
+            findings.add_reading(place, term, state["picked"][term], "your choice")
         elif term not in state["let_be"]:
             undecided.append(mention)
-    thread = _thread_contexts(state, run) if undecided else {}
+    thread = _measure_thread_contexts(state, run) if undecided else {}
     # If the thread was about one of the term's contexts, choosing that one is no guess.
-    told = any(sense.context in thread for mention in undecided for sense in glossed.senses[term_of(mention)])
+    told = any(sense.context in thread for mention in undecided for sense in glossed.senses[get_term(mention)])
     guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
-    for ranking in _rankings(state, run, undecided, glossed, thread):
+    for ranking in _rank_senses(state, run, undecided, glossed, thread):
         _judge(places[ranking.mention.start], ranking, guessing, run, findings)
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
-    """Whether nothing tells the senses apart: no other word or term of the question, no context of the asker's."""
-    alone = len({term_of(mention) for mention in mentions}) == 1 and not run.asker_context
-    return alone and says_nothing_else(state["stand_alone_question"], mentions)
+    """Return whether nothing tells the senses apart: no other word or term in the question, and no context of the
+    asker's.
+    """
+    alone = len({get_term(mention) for mention in mentions}) == 1 and not run.asker_context
+    return alone and has_only_terms(state["stand_alone_question"], mentions)
 
 
-def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
-    """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
-    turns = islice(latest_turns(state), LOOKED_BACK)
+def _measure_thread_contexts(state: State, run: RunContext) -> dict[str, float]:
+    """Return the share of each context in the last turns' jargon; the latest turn counts most."""
+    turns = islice(iter_latest_turns(state), LOOK_BACK_TURNS)
     read = [
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)
         for reading in turn["readings"]
         # A guess must not vouch for the next guess.
-        if reading["settled"] and reading["sense"] != EXPLAINED
+        if reading["settled"] and reading["sense"] != EXPLAINED_SENSE
     ]
-    senses = senses_of((reading["term"] for reading, _ in read), run)
+    senses = load_senses((reading["term"] for reading, _ in read), run)
     weights: Counter[str] = Counter()
     for reading, weight in read:
         # Retired since, or no longer the asker's to read.
@@ -238,22 +244,22 @@ def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
     return {context: weight / total for context, weight in weights.items()}
 
 
-def _rankings(
+def _rank_senses(
     state: State,
     run: RunContext,
     mentions: Sequence[Mention],
-    glossed: _Glossed,
+    glossed: _GlossarySenses,
     thread: Mapping[str, float],
 ) -> list[SenseRanking]:
-    """One ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
+    """Return one ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
     if not mentions:
         return []
-    by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
+    by_term = {get_term(mention): glossed.senses[get_term(mention)] for mention in mentions}
     rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
         sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
-        {**by_term, **{term_of(mention): [sense] for mention, sense in glossed.told.items()}},
-        context_scores(state),
+        {**by_term, **{get_term(mention): [sense] for mention, sense in glossed.told.items()}},
+        read_context_scores(state),
         run.asker_context,
         state.get("remembered", {}),
         thread,
@@ -263,33 +269,33 @@ def _rankings(
 
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
     """Settles a mention if one sense stands out; else reads it as its best sense and leaves the term open."""
-    term = term_of(ranking.mention)
+    term = get_term(ranking.mention)
     # 1.0 was decided by something else than the ranking (the only sense, the asker's choice), and is no guess.
     weighed = 0.0 < ranking.margin < 1.0
     margin = 0.0 if guessing and weighed else ranking.margin
     settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
     best = ranking.ranked[0][0].id
-    rivals = [] if settled else _rivals(ranking)  # what is quoted must agree with what the asker is told
-    findings.read(place, term, best, ranking.decided_by, margin, settled=settled, rivals=rivals)
+    rivals = [] if settled else _list_rivals(ranking)  # what is quoted must agree with what the asker is told
+    findings.add_reading(place, term, best, ranking.decided_by, margin, settled=settled, rivals=rivals)
     if not settled and all(item["term"] != term for item in findings.open_terms):
-        offered = [sense.id for sense, _ in ranking.ranked[:OFFERED_SENSES]]
+        offered = [sense.id for sense, _ in ranking.ranked[:MAX_OFFERED_SENSES]]
         findings.open_terms.append(OpenTerm(mention=place, term=term, senses=offered))
 
 
-def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
-    """The other senses that may well be the right one, with how likely each is beside the best."""
+def _list_rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
+    """Return the other senses that may well be right, each with its probability over that of the best."""
     (best, most), *others = ranking.ranked
     # An equal expansion makes the same query: searching it again would only count it twice.
     shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)
-    return [(sense.id, share) for sense, share in shares if share >= LEAST_RIVAL][:MOST_RIVALS]
+    return [(sense.id, share) for sense, share in shares if share >= MIN_RIVAL_SHARE][:MAX_RIVALS]
 
 
-def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
+def _limit_questions(findings: _Findings, state: State, run: RunContext) -> _Findings:
     """Drops questions back that will not be asked: the profile asks none, enough were asked, or the turn ends here."""
     findings.readings.sort(key=lambda reading: reading["mention"])
     # Terms with near spellings first: with those a question back can help.
     findings.unknown.sort(key=lambda miss: not miss["suggestions"])
-    left = max(0, MOST_QUESTIONS_BACK - state["asked_back"])
+    left = max(0, MAX_QUESTIONS_BACK - state["asked_back"])
     # The paper's query miss ends the turn, so that a choice made before it would be for nothing.
     ends_here = run.profile.misses == "strict" and bool(findings.unknown)
     findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []

@@ -3,19 +3,19 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.claim_verification import cite_by_model
-from argot.graph.definitions import adds_to_meaning, defined
-from argot.graph.draft_checking import checked_draft, cite_verdicts, cited
+from argot.graph.definitions import find_definitions, has_more_than_meaning
+from argot.graph.draft_checking import check_draft, cite_verdicts, select_cited
 from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
-    answer_request,
-    asked_of,
-    hits_to_answer_from,
-    quoting_writer,
-    written_draft,
+    build_answer_request,
+    choose_quoting_writer,
+    get_asked_question,
+    select_answer_hits,
+    write_draft,
 )
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
-from argot.graph.state_records import hits_of
+from argot.graph.state_records import load_hits
 
 
 async def match_references(state: State, run: RunContext) -> Step:
@@ -25,23 +25,25 @@ async def match_references(state: State, run: RunContext) -> Step:
     is no answer; where a model wrote it, the passages are quoted instead. With the stage switched off nothing is
     checked: the sentences stand without citations.
     """
-    hits = await asyncio.to_thread(hits_of, hits_to_answer_from(state, run), run)
+    hits = await asyncio.to_thread(load_hits, select_answer_hits(state, run), run)
     by_model = state.get("answered_by") == "model"
     # The question only with a model's draft: it is what tells a sentence that obeys a passage from one that answers.
-    sentences = await asyncio.to_thread(checked_draft, state["draft"], hits, run, asked_of(state) if by_model else None)
+    sentences = await asyncio.to_thread(
+        check_draft, state["draft"], hits, run, get_asked_question(state) if by_model else None
+    )
     if by_model and run.profile.match_references:
-        await cite_by_model(sentences, hits, run, asked_of(state))
+        await cite_by_model(sentences, hits, run, get_asked_question(state))
         cite_verdicts(sentences)
     update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
-    if run.profile.match_references and not cited(sentences):
+    if run.profile.match_references and not select_cited(sentences):
         if not run.profile.withhold_unsupported:
             tell_retract()
-        quoting = quoting_writer(state, run)
+        quoting = choose_quoting_writer(state, run)
         if by_model and quoting is not None and state.get("quotable", True):
-            draft = await written_draft(quoting, await answer_request(state, run), run)
-            sentences = await asyncio.to_thread(checked_draft, draft, hits, run)
+            draft = await write_draft(quoting, await build_answer_request(state, run), run)
+            sentences = await asyncio.to_thread(check_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}
-    supported = cited(sentences)
+    supported = select_cited(sentences)
     if run.profile.match_references and not supported:
         return Step({**update, "sentences": []}, "no sentence is supported")
     if run.profile.withhold_unsupported:
@@ -51,7 +53,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             # The first gap is dropped: the sentence it stood behind may be one of those withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
     if not by_model or update.get("replaced"):
-        meanings, sentences = await asyncio.to_thread(_with_meanings, sentences, state, run)
+        meanings, sentences = await asyncio.to_thread(_add_meanings, sentences, state, run)
         update = {**update, **meanings}
         if not sentences:
             tell_retract()
@@ -59,11 +61,11 @@ async def match_references(state: State, run: RunContext) -> Step:
     return Step({**update, "sentences": sentences, "status": "answered"}, found)
 
 
-def _with_meanings(
+def _add_meanings(
     sentences: list[SentenceRecord], state: State, run: RunContext
 ) -> tuple[TurnPart, list[SentenceRecord]]:
-    """What the glossary says where a meaning is asked for, and the quotation as far as it adds to it."""
-    meanings = defined(state, run, quoted=True)
-    if not meanings or adds_to_meaning([sentence["text"] for sentence in sentences], state, run):
+    """Return the glossary's answer if a meaning is asked for, and the quotation as far as it adds to it."""
+    meanings = find_definitions(state, run, quoted=True)
+    if not meanings or has_more_than_meaning([sentence["text"] for sentence in sentences], state, run):
         return meanings, sentences
     return meanings, []

@@ -9,12 +9,12 @@ from langgraph.types import interrupt
 from argot.graph.choices import TERM
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
-from argot.graph.state import MOST_QUESTIONS_BACK, QueryMissRecord, State
+from argot.graph.state import MAX_QUESTIONS_BACK, QueryMissRecord, State
 from argot.graph.state_records import to_mention, to_mention_record
 
 
 async def query_miss(state: State, run: RunContext) -> Step:
-    """What becomes of terms nobody defined (Golden-Retriever 3.6). All of them land in the manager's queue first.
+    """Handle terms that nobody defined (Golden-Retriever 3.6). All of them go to the manager's queue first.
 
     - `strict`: the paper's query miss. The turn ends with its template: check the spelling, or ask the manager.
     - `ask`: for terms that the documents do not know either. Asks term by term whether another spelling was meant;
@@ -32,17 +32,19 @@ async def query_miss(state: State, run: RunContext) -> Step:
         ended: StateUpdate = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
         return Step(ended, f"not in the glossary: {names}")
     if not await asyncio.to_thread(_may_ask, state, run):
-        return Step(_let_be(state, state["unknown"]), f"not known, left as it stands: {names}")
+        return Step(_keep_as_written(state, state["unknown"]), f"not known, left as it stands: {names}")
     first = state["unknown"][0]
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
     asked: StateUpdate = {"asked_back": state["asked_back"] + 1}
     meant = answer.removeprefix(TERM)
     # Only what was offered: the answer comes from outside and could name a term the asker may not know.
     if answer.startswith(TERM) and meant in first["suggestions"]:
-        return Step({**asked, **_respelt(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
+        return Step({**asked, **_replace_spelling(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
     # "Answer anyway" to a query miss that names all terms at once settles all of them.
     left = [first] if first["suggestions"] else state["unknown"]
-    return Step({**asked, **_let_be(state, left)}, f"left as it stands: {', '.join(miss['term'] for miss in left)}")
+    return Step(
+        {**asked, **_keep_as_written(state, left)}, f"left as it stands: {', '.join(miss['term'] for miss in left)}"
+    )
 
 
 def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
@@ -54,10 +56,10 @@ def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
 def _may_ask(state: State, run: RunContext) -> bool:
     # Of those this asker may see: a glossary that is closed to them is no glossary.
     any_terms = bool(run.glossary.lookup.matcher(run.principal).terms())
-    return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
+    return run.profile.misses == "ask" and any_terms and state["asked_back"] < MAX_QUESTIONS_BACK
 
 
-def _let_be(state: State, misses: list[QueryMissRecord]) -> StateUpdate:
+def _keep_as_written(state: State, misses: list[QueryMissRecord]) -> StateUpdate:
     terms = [miss["term"] for miss in misses]
     return {
         "unknown": [miss for miss in state["unknown"] if miss["term"] not in terms],
@@ -66,8 +68,8 @@ def _let_be(state: State, misses: list[QueryMissRecord]) -> StateUpdate:
     }
 
 
-def _respelt(state: State, miss: QueryMissRecord, meant: str) -> StateUpdate:
-    """The mentions of the term now stand for the other spelling; they are looked up next."""
+def _replace_spelling(state: State, miss: QueryMissRecord, meant: str) -> StateUpdate:
+    """Return the state with the other spelling in the term's mentions, which are looked up next."""
     mentions = [to_mention(record) for record in state["mentions"]]
     return {
         "look_again": True,

@@ -7,15 +7,15 @@ from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.tools.retrieval.hybrid_search import search_triples
-from argot.tools.text.words import asks, words
+from argot.tools.text.words import is_question, words
 from argot.types import Triple
 
 # "NAND temperature?" is short enough for other words to help.
-LEAST_CONTENT_WORDS = 3
+MIN_CONTENT_WORDS = 3
 
 
 async def reformulate_query(state: State, run: RunContext) -> Step:
-    """The question in the documents' own words, by the triples it comes near (KaPQA 5, steps 2 to 4).
+    """Put the question into the documents' own words, by the triples near it (KaPQA 5, steps 2 to 4).
 
     Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one; with
     `enhanced_replaces` in its stead, as the paper does. Skipped where it cannot help: no triple is near, or the
@@ -32,7 +32,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
         triples = await asyncio.to_thread(search_triples, run.corpus, run.principal, query, run.profile)
         if not triples and sparing:
             return Step({}, "skipped: no triple helps")
-    triples, enhanced = await _reformulated(query, triples, run, sparing=sparing)
+    triples, enhanced = await _rewrite_query(query, triples, run, sparing=sparing)
     if run.profile.use_triples and not triples and sparing:
         return Step({}, "skipped: no triple helps")
     # The same query searched twice would count twice in the fusion.
@@ -46,10 +46,10 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     return Step({"search_queries": queries, "triples": found}, f"also “{enhanced}”")
 
 
-async def _reformulated(
+async def _rewrite_query(
     query: str, triples: list[Triple], run: RunContext, *, sparing: bool
 ) -> tuple[list[Triple], str]:
-    """The triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
+    """Return the triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
     if triples and run.profile.classify_triples:
         if run.profile.triples_in_one_call:
             triples, enhanced = await run.reader.reformulate(query, triples)
@@ -61,9 +61,11 @@ async def _reformulated(
 
 
 def is_explicit(query: str, run: RunContext) -> bool:
-    """A whole question whose content words the documents all use: there is nothing to translate."""
+    """Return whether the query is a whole question whose content words the documents all use: there is nothing to
+    translate.
+    """
     content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
-    if len(content) < LEAST_CONTENT_WORDS or not asks(query):
+    if len(content) < MIN_CONTENT_WORDS or not is_question(query):
         return False
     store = run.corpus.store
     # Ends at the first word no document has; each look is one read of the store.

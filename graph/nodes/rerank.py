@@ -2,25 +2,25 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.multi_question import lacks_words, parts_in, ranked_parts
+from argot.graph.multi_question import lacks_words, list_parts, rank_parts
 from argot.graph.node_frame import StateUpdate, Step
-from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, put_first, spans_of
-from argot.graph.run_context import RunContext, passages_kept
+from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_first
+from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import State, SubjectRecord
-from argot.graph.state_records import CHOSEN, hits_of, read_terms, senses_of, to_hit_record
-from argot.graph.subjects import in_subject, open_subject, subject_first, subject_of
-from argot.tools.answering.succession import successors_first
-from argot.tools.reading.question_splitting import parts_of
+from argot.graph.state_records import CHOSEN_BY_ASKER, load_hits, load_senses, read_terms, to_hit_record
+from argot.graph.subjects import find_open_subject, find_subject, keep_subject, put_subject_first
+from argot.tools.answering.succession import put_successors_first
+from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
-    asks_of_numbers_alone,
-    unknown_part_numbers,
-    unspoken_terms,
+    find_unknown_part_numbers,
+    find_unspoken_terms,
+    has_only_numbers,
 )
-from argot.tools.retrieval.repeated_passages import without_repeats
-from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
+from argot.tools.retrieval.repeated_passages import drop_repeats
+from argot.tools.retrieval.reranker import READ_PASSAGES, READ_PASSAGES_FOR_MODEL, is_quotable, measure_evidence
 from argot.tools.retrieval.reranker import rerank as reranked
-from argot.tools.senses.rival_senses import passages_of_rivals
+from argot.tools.senses.rival_senses import find_rival_passages
 from argot.types import Hit
 
 
@@ -37,18 +37,18 @@ async def rerank(state: State, run: RunContext) -> Step:
     if state.get("whole"):
         found = bool(state["hits"])
         return Step({"evidence": float(found), "enough_evidence": found, "quotable": found}, "as they stand")
-    parts = parts_in(state, run)
+    parts = list_parts(state, run)
     if parts and not has_references_throughout(parts):
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
-    subject = await asyncio.to_thread(subject_of, state, run)
+    subject = await asyncio.to_thread(find_subject, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
     numbered = await asyncio.to_thread(find_parts_in_turn, hits, subject, state, run)
     hits = put_first(numbered, hits)
     # Each place in a model's prompt is dear; who quotes takes the first few only.
-    most = passages_kept(run)
-    kept = without_repeats(hits, most) if run.model is not None else hits[:most]
+    most = count_kept_passages(run)
+    kept = drop_repeats(hits, most) if run.model is not None else hits[:most]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
-    quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
+    quotable, unnamed, unspoken = await _judge(kept[: run.profile.passages], evidence, state, run)
     if numbered.parts and numbered.is_placed:
         quotable, unnamed, unspoken, evidence = True, [], [], max(evidence, run.profile.abstain_below)
     elif numbered.missing and not numbered.parts and run.profile.abstain_below:
@@ -62,7 +62,7 @@ async def rerank(state: State, run: RunContext) -> Step:
         "enough_evidence": enough,
         "quotable": quotable,
         "unnamed": [*unnamed, *unspoken],
-        "numbered_parts": spans_of(numbered),
+        "numbered_parts": list_spans(numbered),
         "missing_parts": [reference.name for reference in numbered.missing],
         "subject": subject,
     }
@@ -70,12 +70,12 @@ async def rerank(state: State, run: RunContext) -> Step:
         # From here on it is the one that the thread speaks of.
         update["subjects"] = {subject["noun"]: subject}
     elif not (unnamed or unspoken or numbered.parts or numbered.missing):
-        update["open_subject"] = await asyncio.to_thread(open_subject, hits, state, run)
+        update["open_subject"] = await asyncio.to_thread(find_open_subject, hits, state, run)
     return Step(update, f"{best}, evidence {evidence:.2f}")
 
 
-async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str], list[str]]:
-    """Whether the evidence is enough to quote from, as words and vectors tell; and what no document speaks of.
+async def _judge(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str], list[str]]:
+    """Return whether the evidence is enough to quote from, and the names that no document mentions.
 
     Part numbers that stand in none, and terms that only the glossary knows.
     """
@@ -88,15 +88,15 @@ async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContex
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not judges:
         return quotable, [], []
-    unnamed, unspoken, lacking = await asyncio.to_thread(_lacking, state, hits, evidence, run)
+    unnamed, unspoken, lacking = await asyncio.to_thread(_find_lacking, state, hits, evidence, run)
     return quotable and not (unnamed or unspoken or lacking), unnamed, unspoken
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     """Ranks each question of the message by itself. Those without evidence are left out of the answer, and named."""
-    hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
-    kept, unanswered = ranked_parts(parts, hits, state, run)
-    asked = parts_of(state["stand_alone_question"])
+    hits = _drop_other_senses(load_hits(state["hits"], run), state, run)
+    kept, unanswered = rank_parts(parts, hits, state, run)
+    asked = split_questions(state["stand_alone_question"])
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
@@ -108,38 +108,40 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
 
 
-def _lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) -> tuple[list[str], list[str], bool]:
-    """The part numbers and the terms that no document names, and whether the documents lack the question's subject."""
+def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) -> tuple[list[str], list[str], bool]:
+    """Return the part numbers and the terms that no document names, and whether the documents lack the question's
+    subject.
+    """
     store, terms = run.corpus.store, read_terms(state, run)
-    named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
+    named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
-    lacking = asks_of_numbers_alone(query) or lacks_words(run.in_abbreviations(query), hits, evidence, terms, run)
-    return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
+    lacking = has_only_numbers(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
+    return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
 
 
-def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
-    """Without the passages that speak of another sense of a term whose sense the asker chose."""
+def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
+    """Return the hits without passages that use a term in another sense than the asker chose."""
     # Only the asker's own word is sure enough: a sense that was worked out may be the wrong one.
-    chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN}
+    chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN_BY_ASKER}
     if not chosen:
         return hits
     others: set[str] = set()
     for term, meant in chosen.items():
-        senses = senses_of([term], run)
+        senses = load_senses([term], run)
         # A sense that may not be read any more tells nothing, and its rivals would be all others.
         if meant in senses:
-            others |= passages_of_rivals(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
+            others |= find_rival_passages(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
     return [hit for hit in hits if hit.passage.id not in others]
 
 
 def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tuple[list[Hit], float]:
-    hits = in_subject(_in_senses_chosen(hits_of(state["hits"], run), state, run), subject, run)
+    hits = keep_subject(_drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
-    read = READ if run.model is None else READ_FOR_MODEL
-    nearest = subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
-    ordered = successors_first(nearest, state["stand_alone_question"])
-    return ordered, float(evidence_strength(run.in_abbreviations(queries[0].text), ordered, run.scorer))
+    read = READ_PASSAGES if run.model is None else READ_PASSAGES_FOR_MODEL
+    nearest = put_subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
+    ordered = put_successors_first(nearest, state["stand_alone_question"])
+    return ordered, float(measure_evidence(run.abbreviate(queries[0].text), ordered, run.scorer))

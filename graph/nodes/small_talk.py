@@ -5,9 +5,9 @@ import asyncio
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.retrieval.suggested_questions import Trial, example_questions
+from argot.tools.retrieval.suggested_questions import Trial, choose_examples
 
-_LEFT_ALONE = ("thanks", "farewell", "no_file", "recall", "library")
+_KINDS_WITHOUT_EXAMPLES = ("thanks", "farewell", "no_file", "recall", "library")
 """Whoever takes their leave, means a file, what was said before or the documents, is offered nothing more."""
 
 
@@ -18,7 +18,7 @@ async def small_talk(state: State, run: RunContext) -> Step:
     ids: the examples are worded whenever they are shown, from what may be seen then.
     """
     offered: list[str] = []
-    if state["small_talk"] not in _LEFT_ALONE:
+    if state["small_talk"] not in _KINDS_WITHOUT_EXAMPLES:
         trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
-        offered = await asyncio.to_thread(example_questions, trial)
+        offered = await asyncio.to_thread(choose_examples, trial)
     return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

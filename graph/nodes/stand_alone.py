@@ -5,22 +5,22 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Any, cast
 
-from argot.graph.checkpoints.thread_history import latest_turns, past_turns
+from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_turns
 from argot.graph.node_frame import StateUpdate, Step
-from argot.graph.presentation.turn_view import visible_answer
+from argot.graph.presentation.turn_view import read_visible_answer
 from argot.graph.run_context import RunContext
-from argot.graph.state import State, TurnPart, empty_turn, finished_turn
-from argot.graph.subjects import other_subject
-from argot.graph.thread_files import files_at_hand, inside_files, named_in, whole_files
-from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
-from argot.tools.reading.history_questions import Recalled, asked_before
-from argot.tools.reading.library_questions import library_asked
-from argot.tools.reading.whole_file_questions import missing_file_asked
+from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
+from argot.graph.subjects import find_other_subject
+from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
+from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
+from argot.tools.reading.history_questions import RecallRequest, find_recalled
+from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.whole_file_questions import is_missing_file_asked
 from argot.types import Turn
 
-HISTORY = 4
+MAX_HISTORY_TURNS = 4
 """Finished exchanges a follow-up may refer to."""
-RECALLED = 10
+MAX_RECALLED_QUESTIONS = 10
 """Questions that are repeated at most."""
 
 
@@ -34,83 +34,87 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     "And the other one?" asks the same of the other one, where the asker has chosen one of two.
     The history a reader sees holds only what the asker may still see.
     """
-    past = None if state.get("again") else finished_turn(state)
+    past = None if state.get("again") else finish_turn(state)
     # Where the last turn is answered again, the one before it is the turn that "it" may lean on.
-    before = past or next(latest_turns(state), None)
-    turn = empty_turn(state["asked"], before["number"] + 1 if before else 0)
+    before = past or next(iter_latest_turns(state), None)
+    turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
     turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
-    files = await asyncio.to_thread(files_at_hand, run)
+    files = await asyncio.to_thread(list_files, run)
     turn["files"] = [file.revision_id for file in files]
     # Also those that are gone: then nothing is found, rather than what the asker did not ask of.
     turn["scope"] = list(dict.fromkeys([*run.documents, *(file.id for file in files)])) if run.documents else []
     # Without an answer (measuring retrieval) there is nothing to outline a file in.
-    whole = whole_files(turn["question"], files, before) if run.profile.generate_answer else []
+    whole = find_whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:
         turn["whole"] = [file.id for file in whole]
-        turn["stand_alone_question"] = named_in(turn["question"], whole)
-        return _begun(turn, past)
-    if run.profile.stand_alone and (other := other_subject(turn["question"], before)):
+        turn["stand_alone_question"] = add_file_names(turn["question"], whole)
+        return _begin_turn(turn, past)
+    if run.profile.stand_alone and (other := find_other_subject(turn["question"], before)):
         turn["stand_alone_question"] = before["stand_alone_question"] if before else turn["question"]
         turn["subject"] = other
-        return _begun(turn, past)
-    turns = chain([past] if past else [], latest_turns(state))
-    history = await asyncio.to_thread(_history, turns, run) if run.profile.stand_alone else []
-    if inside := inside_files(turn["question"], files, before):
+        return _begin_turn(turn, past)
+    turns = chain([past] if past else [], iter_latest_turns(state))
+    history = await asyncio.to_thread(_build_history, turns, run) if run.profile.stand_alone else []
+    if inside := find_inside_files(turn["question"], files, before):
         meant, asked = inside
         turn["scope"] = [file.id for file in meant]
         # The rest of the message without the file's name: the name would only draw the search towards titles.
         leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
         turn["stand_alone_question"] = leant or asked.question
-        return _begun(turn, past)
-    if (wanted := asked_before(turn["question"])) and _talks(run):
-        turn["small_talk"], turn["recalled"] = "recall", _recalled(wanted, past, state)
-        return _begun(turn, past)
-    if _talks(run) and library_asked(turn["question"]):
+        return _begin_turn(turn, past)
+    if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
+        turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
+        return _begin_turn(turn, past)
+    if _has_small_talk(run) and is_library_question(turn["question"]):
         turn["small_talk"] = "library"
-        return _begun(turn, past)
+        return _begin_turn(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
-    kind = await asyncio.to_thread(_small_talk, turn["question"], run)
+    kind = await asyncio.to_thread(_identify_small_talk, turn["question"], run)
     # "Summarise this file" with nothing attached. With a history "this" may be what was just said.
-    if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
+    if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
     # What became a question by its history is no small talk any more.
     turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
-    return _begun(turn, past)
+    return _begin_turn(turn, past)
 
 
-def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
+def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:
     rewritten = turn["stand_alone_question"] != turn["question"]
     # A turn is part of what may be written, which its type cannot say: it might be one with more keys.
     update: StateUpdate = {**cast(StateUpdate, turn), "turns": [past] if past else []}
     return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 
-def _history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """The last exchanges in which something was asked, and what others said since. `turns`: newest first."""
+def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
+    """Return the last exchanges in which something was asked, and what others said since. `turns`: newest first."""
     # No question refers to a greeting.
-    asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), HISTORY))
-    told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in reversed(asked)]
+    asked = list(
+        islice((turn for turn in turns if not identify_small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS)
+    )
+    told = [Turn(turn["stand_alone_question"], read_visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
 
 
-def _recalled(wanted: Recalled, past: dict[str, Any] | None, state: State) -> list[str]:
-    """The earlier questions that are asked for, oldest first; none if there are none, or the first is kept no more."""
-    kept = [*past_turns(state), *([past] if past else [])]
+def _select_recalled(wanted: RecallRequest, past: dict[str, Any] | None, state: State) -> list[str]:
+    """Return the earlier questions that are asked for, oldest first; none if there are none, or the first is
+    kept no more.
+    """
+    kept = [*read_past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
     if wanted == "first":
         # Number 0 fell off a thread of more than MAX_TURNS turns: better none than the wrong one.
         return asked[:1] if kept and not kept[0]["number"] else []
-    return asked[-1:] if wanted == "last" else asked[-RECALLED:]
+    return asked[-1:] if wanted == "last" else asked[-MAX_RECALLED_QUESTIONS:]
 
 
-def _talks(run: RunContext) -> bool:
+def _has_small_talk(run: RunContext) -> bool:
     return run.profile.small_talk and run.profile.generate_answer
 
 
-def _small_talk(message: str, run: RunContext) -> SmallTalk | None:
-    """The kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
-    kind = small_talk(message) if _talks(run) else None
+def _identify_small_talk(message: str, run: RunContext) -> SmallTalk | None:
+    """Return the kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
+    kind = identify_small_talk(message) if _has_small_talk(run) else None
     return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

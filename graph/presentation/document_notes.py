@@ -1,4 +1,4 @@
-"""What is said below an answer of the documents it rests on: where two disagree, where one replaces another."""
+"""Notes about the documents behind an answer: where two disagree, and where one replaces another."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ from itertools import permutations
 
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.freshness import freshness
-from argot.tools.answering.succession import successors
-from argot.tools.text.document_subject import unlike_fields, without_revision
+from argot.tools.answering.succession import find_successors
+from argot.tools.text.document_subject import list_unlike_fields, strip_revision
 from argot.types import Document
 
-_LONGEST = 80
+_MAX_VALUE_CHARS = 80
 """Characters of what a document says of itself: it is quoted beside other things."""
 
 
-def places_told(documents: Iterable[Document]) -> dict[str, str]:
-    """By ids, for which place a document holds ("region: EU") where another one of its title holds for another."""
+def describe_places(documents: Iterable[Document]) -> dict[str, str]:
+    """Return, by document id, the place that a document is for ("region: EU") if another of its title is for another
+    place.
+    """
     told: dict[str, str] = {}
     held = {document.id: document for document in documents}
     for one, other in permutations(held.values(), 2):
-        if without_revision(one.title) == without_revision(other.title):
-            names = unlike_fields(one, other)
-            said = ", ".join(f"{name}: {', '.join(one.values(name))[:_LONGEST]}" for name in names)
+        if strip_revision(one.title) == strip_revision(other.title):
+            names = list_unlike_fields(one, other)
+            said = ", ".join(f"{name}: {', '.join(one.values(name))[:_MAX_VALUE_CHARS]}" for name in names)
             told[one.id] = told.get(one.id) or said
     return told
 
 
-def disagreement_note(found: Disagreement) -> str:
-    """Both sentences side by side, each with its document and how fresh that is."""
-    return f"Two documents disagree: {_said(found.said, found.held[1])}; {_said(found.other, found.other_held[1])}."
+def write_disagreement_note(found: Disagreement) -> str:
+    """Return both sentences side by side, each with its document and how fresh that is."""
+    said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
+    return f"Two documents disagree: {said}; {other}."
 
 
-def _said(sentence: str, document: Document) -> str:
+def _quote_sentence(sentence: str, document: Document) -> str:
     fresh = freshness(document)
     return f"“{sentence}” ({document.name}{f', {fresh}' if fresh else ''})"
 
 
-def succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
-    """What is said where the answer cites a document and the one that supersedes it was found, too.
+def write_succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
+    """Return a note for each cited document whose successor was found, too.
 
     Args:
         documents: those of the passages that were found.
@@ -47,6 +50,6 @@ def succession_notes(documents: Iterable[Document], cited: Collection[str]) -> l
     held = list({document.id: document for document in documents}.values())
     return [
         f"{old.name} says that it is superseded by {new.name}, which counts first."
-        for old, new in successors(held)
+        for old, new in find_successors(held)
         if old.id in cited
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from argot.graph.presentation.document_notes import places_told
+from argot.graph.presentation.document_notes import describe_places
 from argot.graph.state import CitationRecord, TurnPart
 from argot.results import Citation, FoundPassage
 from argot.tools.answering.freshness import freshness
@@ -13,13 +13,13 @@ from argot.types import Document, Passage
 Visible = Mapping[str, tuple[Passage, Document]]
 
 
-def numbers_of(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
+def number_passages(turn: TurnPart) -> dict[str, int]:
+    """Return each passage's number: cited ones first, in the order of the answer, then the others by rank."""
     cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
     return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 
 
-def citation_of(record: CitationRecord, n: int, passages: Visible) -> Citation:
+def build_citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
     passage, document = passages[record["passage"]]
     return Citation(
         n=n,
@@ -34,11 +34,11 @@ def citation_of(record: CitationRecord, n: int, passages: Visible) -> Citation:
     )
 
 
-def passages_found(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
+def build_found_passages(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
     """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
     found = []
-    numbers = numbers_of(turn)
-    places = places_told([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])
+    numbers = number_passages(turn)
+    places = describe_places([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])
     for hit in turn["hits"]:
         if hit["id"] in passages:
             passage, document = passages[hit["id"]]

@@ -7,20 +7,20 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from argot.graph.state import TurnPart
-from argot.graph.state_records import CLEAR_CONTEXT, term_of
+from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE, get_term
 from argot.locations import place
 from argot.results import NEAREST, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
-LONGEST_REPLACEMENT = 10
+MAX_REPLACEMENT_WORDS = 10
 """Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
 
-MOST_DOCUMENTS = 30
+MAX_DOCUMENTS = 30
 """Named where somebody asks which there are."""
 
-MOST_CONTEXTS = 8
+MAX_CONTEXTS = 8
 """Named where somebody asks what Argot knows."""
 
 _OPENINGS: dict[SmallTalk, str] = {
@@ -40,19 +40,19 @@ _WHAT_IT_DOES = (
 )
 
 
-def augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
-    """The paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
+def write_augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
+    """Return the paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
     lines = [question]
     if context:
         lines.append(f"Context: {context.name}" + (f" ({context.description})" if context.description else ""))
     if terms:
         lines.append("Terms:")
-        lines += [f"- {_definition(term)}" for term in _first_of_each(terms)]
+        lines += [f"- {_define_term(term)}" for term in _drop_repeated_terms(terms)]
     return "\n".join(lines)
 
 
-def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
-    """The question with each term's expansion in its place.
+def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
+    """Return the question with each term's expansion in its place.
 
     Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
     embedding search away from what was asked. A question that spells the term out already stays as it is.
@@ -64,43 +64,45 @@ def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
     # From the end, so that the places of those before stay right.
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
-        text = text[: mention.start] + _replacement(term) + text[mention.end :]
+        text = text[: mention.start] + _write_replacement(term) + text[mention.end :]
     return text
 
 
-def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
-    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6).
+def write_query_miss(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
+    """Return the paper's response for terms that the glossary lacks (Golden-Retriever 3.6).
 
     `waiting`: the asker may still have the question answered without it.
     """
     one = len(misses) == 1
-    names = _and([f"“{miss.term}”" for miss in misses])
+    names = _join_with_and([f"“{miss.term}”" for miss in misses])
     lines = [
         f"I cannot answer this reliably: {names} {'is' if one else 'are'} not in the glossary. "
-        f"Please check the spelling of {'the term' if one else 'these terms'}{_suggested(misses)}."
+        f"Please check the spelling of {'the term' if one else 'these terms'}{_write_suggestions(misses)}."
     ]
     contacts = sorted({miss.contact for miss in misses if miss.contact})
-    whom = f"contact {_and(contacts)}" if contacts else "contact the manager of this knowledge base"
+    whom = f"contact {_join_with_and(contacts)}" if contacts else "contact the manager of this knowledge base"
     lines.append(f"If {'it is' if one else 'they are'} right, {whom} to have {'it' if one else 'them'} added.")
     if waiting:
         lines.append("Or say “answer anyway”, and I answer from the documents as well as I can.")
     return " ".join(lines)
 
 
-def choose_sense_text(term: str, choices: Sequence[str]) -> str:
-    return _numbered(f"“{term}” means several things here. Which one do you mean?", choices)
+def write_sense_choice(term: str, choices: Sequence[str]) -> str:
+    return _number_lines(f"“{term}” means several things here. Which one do you mean?", choices)
 
 
-def choose_document_text(phrase: str, choices: Sequence[str]) -> str:
-    return _numbered(f"“{phrase}” fits several documents. Which one do you mean?", choices)
+def write_document_choice(phrase: str, choices: Sequence[str]) -> str:
+    return _number_lines(f"“{phrase}” fits several documents. Which one do you mean?", choices)
 
 
-def unknown_term_text(term: str, choices: Sequence[str]) -> str:
-    return _numbered(f"“{term}” is neither in the glossary nor in the documents. Did you mean something else?", choices)
+def write_unknown_term(term: str, choices: Sequence[str]) -> str:
+    return _number_lines(
+        f"“{term}” is neither in the glossary nor in the documents. Did you mean something else?", choices
+    )
 
 
-def abstained_answer(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
-    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages.
+def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
+    """Return the text shown instead of an answer if the evidence is too weak; it lists the nearest passages.
 
     `unwritten`: whatever the evidence is, for the profile asks for no answer.
     """
@@ -111,12 +113,12 @@ def abstained_answer(nearest: Sequence[FoundPassage], *, unwritten: bool = False
     )
     if not nearest:
         return said if unwritten else "The documents do not answer this, and contain nothing close to it."
-    shown = "\n".join(map(_with_excerpt, nearest[:NEAREST]))
+    shown = "\n".join(map(_format_passage, nearest[:NEAREST]))
     return f"{said} The nearest passages are:\n{shown}"
 
 
-def definition(sense: Sense) -> str:
-    """What the glossary says of a term, as one line that names its source."""
+def write_definition(sense: Sense) -> str:
+    """Return the glossary's definition of a term, as one line that names its source."""
     where = f"In the glossary ({sense.context})" if sense.context else "In the glossary"
     meaning = f"“{sense.term}” means {sense.expansion}" if sense.expansion else f"“{sense.term}”"
     # Glossaries often repeat the expansion in the column of the description.
@@ -127,58 +129,69 @@ def definition(sense: Sense) -> str:
     return f"{where}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
 
 
-def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
-    """A short plain reply where nothing was asked: what Argot does, and questions that these documents answer."""
+def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
+    """Return a short plain reply if nothing was asked: what Argot does, and questions that these documents answer."""
     if empty and kind not in ("thanks", "farewell", "no_file"):
         return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
     lines = [_OPENINGS[kind]]
     if kind == "about":
-        some = contexts if len(contexts) <= MOST_CONTEXTS else [*contexts[:MOST_CONTEXTS], "others"]
-        known = f" I know the terms of {_and(some)}." if contexts else ""
+        some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], "others"]
+        known = f" I know the terms of {_join_with_and(some)}." if contexts else ""
         lines = [f"{_OPENINGS[kind]} {_WHAT_IT_DOES}{known}"]
     if examples:
         lines += ["You could ask:", *(f"- {example}" for example in examples)]
     return "\n".join(lines)
 
 
-def recalled_answer(questions: Sequence[str]) -> str:
-    """What was asked in the conversation, in one line."""
+def write_recalled(questions: Sequence[str]) -> str:
+    """Return the questions of the conversation, in one line."""
     quoted = [f"“{question}”" for question in questions]
     if not quoted:
         return _OPENINGS["recall"]
-    return f"The question was {quoted[0]}" if len(quoted) == 1 else f"The questions were, in this order: {_and(quoted)}"
+    return (
+        f"The question was {quoted[0]}"
+        if len(quoted) == 1
+        else f"The questions were, in this order: {_join_with_and(quoted)}"
+    )
 
 
-def library_answer(documents: Sequence[Document]) -> str:
-    """The documents that the asker may read, by name, with their titles; those of the conversation first."""
+def write_library(documents: Sequence[Document]) -> str:
+    """Return the documents that the asker may read, by name, with their titles; those of the conversation first."""
     own = [document for document in documents if is_of_thread(document.audience)]
     shared = [one for one in documents if one not in own]
     lines: list[str] = []
     for some, where in ((own, "in this conversation"), (shared, "that you may read")):
         if some:
-            lines.append(f"I answer from {_count(some)} {where}:" if not lines else f"And from {_count(some)} {where}:")
+            lines.append(
+                f"I answer from {_count_documents(some)} {where}:"
+                if not lines
+                else f"And from {_count_documents(some)} {where}:"
+            )
             ordered = sorted(some, key=lambda one: one.name.casefold())
-            lines += [f"- {_named(one)}" for one in ordered[:MOST_DOCUMENTS]]
-            if len(some) > MOST_DOCUMENTS:
-                lines.append(f"and {len(some) - MOST_DOCUMENTS} others; these are the first by name.")
+            lines += [f"- {_name_document(one)}" for one in ordered[:MAX_DOCUMENTS]]
+            if len(some) > MAX_DOCUMENTS:
+                lines.append(f"and {len(some) - MAX_DOCUMENTS} others; these are the first by name.")
     return "\n".join(lines) or _OPENINGS["library"]
 
 
-def _count(documents: Sequence[Document]) -> str:
+def _count_documents(documents: Sequence[Document]) -> str:
     return "1 document" if len(documents) == 1 else f"{len(documents)} documents"
 
 
-def _named(document: Document) -> str:
+def _name_document(document: Document) -> str:
     stem = PurePosixPath(document.name).stem
     # A title that only says the file's name again says nothing.
     return document.name if bare(stem) == bare(document.title) else f"{document.name}: {document.title}"
 
 
-def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
-    """What the asker should know of how the question was read, and of what is not shown."""
+def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
+    """Return what the asker should know about how the question was read, and about what is not shown."""
     still_open = {item["term"] for item in turn["open_terms"]}
     notes = [
-        note for term in terms if term_of(term.mention) not in still_open for note in _notes_on_term(term, turn, senses)
+        note
+        for term in terms
+        if get_term(term.mention) not in still_open
+        for note in _write_term_notes(term, turn, senses)
     ]
     missed = [miss["term"] for miss in turn["misses"]]
     # There the answer itself names them.
@@ -196,26 +209,26 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     if turn.get("unchecked") and turn["sentences"]:
         notes.append("No sentence was checked against the passages (match_references is off).")
     if turn["withheld"]:
-        notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
+        notes.append(f"{_count_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:
-        notes.append(f"{_sentences(hidden)} not shown: the documents changed, or you may no longer read them.")
+        notes.append(f"{_count_sentences(hidden)} not shown: the documents changed, or you may no longer read them.")
     # A term that stands twice in the question makes the same note twice.
     return list(dict.fromkeys(notes))
 
 
-def selection_note(quoted: int, there: int, document: str) -> str:
-    """Said where a list or table is quoted in part."""
+def write_selection_note(quoted: int, there: int, document: str) -> str:
+    """Return the note about a list or table quoted in part."""
     return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
 
 
-def search_notes(turn: Mapping[str, Any]) -> list[str]:
-    """Said where the vectors could not be asked for."""
+def write_search_notes(turn: Mapping[str, Any]) -> list[str]:
+    """Return a note if the vector search was unavailable."""
     missing = "The search by meaning is out of order: passages were found by the words of the question alone."
     return [f"{missing} Whoever runs Argot sees why with: argot doctor"] if turn.get("by_words_alone") else []
 
 
-def model_notes(turn: Mapping[str, Any]) -> list[str]:
-    """What became of the language model in this turn, where it was meant to help and did not."""
+def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
+    """Return a note if the language model was meant to help in this turn and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])
     if turn.get("trouble"):
         rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
@@ -225,11 +238,11 @@ def model_notes(turn: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:
+def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:
     mention, sense = term.mention, term.sense
     meaning = sense.expansion or sense.term
     notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
-    context = _named_context(turn)
+    context = _find_named_context(turn)
     theirs = {other.context for other in senses.values() if other.term == sense.term}
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
@@ -240,21 +253,21 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     return notes
 
 
-def _named_context(turn: TurnPart) -> str:
-    """The context that the question is surely about, if it names it: of one that is guessed the asker said nothing."""
-    clear = next((name for name, score in turn["contexts"] if score >= CLEAR_CONTEXT), "")
+def _find_named_context(turn: TurnPart) -> str:
+    """Return the context that the question names, if it is clear; a guessed context is never named to the asker."""
+    clear = next((name for name, score in turn["contexts"] if score >= MIN_CLEAR_CONTEXT_SCORE), "")
     return clear if set(content_stems(clear)) & set(content_stems(turn["question"])) else ""
 
 
-def _sentences(count: int) -> str:
+def _count_sentences(count: int) -> str:
     return "1 sentence is" if count == 1 else f"{count} sentences are"
 
 
-def _numbered(head: str, labels: Sequence[str]) -> str:
+def _number_lines(head: str, labels: Sequence[str]) -> str:
     return "\n".join((head, *(f"{number}. {text}" for number, text in enumerate(labels, 1))))
 
 
-def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
+def _drop_repeated_terms(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
     first: dict[tuple[int, str], ReadTerm] = {}
     for term in terms:
         # By expansion, too: what the question explains has no id of its own.
@@ -262,7 +275,7 @@ def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
     return list(first.values())
 
 
-def _definition(term: ReadTerm) -> str:
+def _define_term(term: ReadTerm) -> str:
     sense = term.sense
     name = term.mention.surface if term.mention.match != "misspelt" else sense.term
     text = f"{name}: {sense.expansion}" if sense.expansion else name
@@ -274,41 +287,41 @@ def _definition(term: ReadTerm) -> str:
     return text
 
 
-def _replacement(term: ReadTerm) -> str:
-    """What stands in the query in the mention's place."""
+def _write_replacement(term: ReadTerm) -> str:
+    """Return the text that takes the mention's place in the query."""
     mention, sense = term.mention, term.sense
     written = sense.term if mention.match == "misspelt" else mention.surface
     # What the question explains is spelt out in it already.
     if mention.explained or not sense.expansion:
         return written
-    if len(sense.expansion.split()) > LONGEST_REPLACEMENT:
+    if len(sense.expansion.split()) > MAX_REPLACEMENT_WORDS:
         return f"{written} ({sense.expansion})"
     return sense.expansion
 
 
-def _suggested(misses: Sequence[MissedTerm]) -> str:
+def _write_suggestions(misses: Sequence[MissedTerm]) -> str:
     names = [name for miss in misses for name in miss.suggestions]
-    return f" (did you mean {_or(names)}?)" if names else ""
+    return f" (did you mean {_join_with_or(names)}?)" if names else ""
 
 
-def _with_excerpt(passage: FoundPassage) -> str:
+def _format_passage(passage: FoundPassage) -> str:
     excerpt = f"\n    “{passage.excerpt}”" if passage.excerpt else ""
-    return f"[{passage.n}] {_place(passage)}{excerpt}"
+    return f"[{passage.n}] {_format_place(passage)}{excerpt}"
 
 
-def _place(passage: FoundPassage) -> str:
+def _format_place(passage: FoundPassage) -> str:
     fresh = f", {passage.freshness}" if passage.freshness else ""
     heading = f": {passage.heading}" if passage.heading else ""
     return f"{passage.document}{place(passage.document, passage.page, passage.page_kind)}{fresh}{heading}"
 
 
-def _and(names: Sequence[str]) -> str:
-    return _joined(names, "and")
+def _join_with_and(names: Sequence[str]) -> str:
+    return _join_names(names, "and")
 
 
-def _or(names: Sequence[str]) -> str:
-    return _joined(names, "or")
+def _join_with_or(names: Sequence[str]) -> str:
+    return _join_names(names, "or")
 
 
-def _joined(names: Sequence[str], word: str) -> str:
+def _join_names(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

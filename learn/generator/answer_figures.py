@@ -11,7 +11,7 @@ from argot.evaluate.answer_measures import exact_match, rouge_l
 from argot.evaluate.measures import paired_difference
 from argot.learn.generator.answering import replies, token_losses
 from argot.learn.generator.tokens import ChatTokens, TokenizedExample
-from argot.tools.answering.citation_marks import without_marks
+from argot.tools.answering.citation_marks import strip_marks
 
 _BATCH = 4
 _MOST_MARKS = 99
@@ -82,4 +82,4 @@ def _compared(before: Sequence[float], after: Sequence[float], passages: Sequenc
 
 
 def _plain(text: str) -> str:
-    return without_marks(text, _MOST_MARKS)
+    return strip_marks(text, _MOST_MARKS)

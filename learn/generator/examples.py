@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from argot.errors import InvalidInput
 from argot.learn.generator.generator_recipe import GeneratorRecipe
 from argot.learn.training_pairs import PoolPassage, TrainingPair
-from argot.prompts.loader import NOT_IN_PASSAGES, prompt, prompt_names
-from argot.tools.answering.citation_marks import without_marks
+from argot.prompts.loader import NOT_IN_PASSAGES, list_prompt_names, prompt
+from argot.tools.answering.citation_marks import strip_marks
 from argot.tools.llm.completion import Messages
-from argot.tools.llm.writer import answer_messages, numbered_passages
-from argot.tools.text.rarity import idf
+from argot.tools.llm.writer import build_answer_messages, number_passages
+from argot.tools.text.rarity import compute_idf
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
@@ -66,7 +66,7 @@ class ExampleMaker:
 
 def with_citations(answer: str, number: int) -> str:
     """The answer with the number of its passage in each sentence, as `cited_answer` shows it."""
-    plain = without_marks(answer, _MOST_MARKS).strip()
+    plain = strip_marks(answer, _MOST_MARKS).strip()
     out, end = "", 0
     for start, stop in split_sentences(plain):
         sentence = plain[start:stop].rstrip()
@@ -79,9 +79,9 @@ def with_citations(answer: str, number: int) -> str:
 
 
 def _with_passages(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> ChatExample:
-    passages = numbered_passages((one.text, one.document) for one in given)
+    passages = number_passages((one.text, one.document) for one in given)
     answer = NOT_IN_PASSAGES if gold is None else with_citations(pair.answer, gold)
-    return ChatExample(pair, answer_messages(pair.question, passages), answer)
+    return ChatExample(pair, build_answer_messages(pair.question, passages), answer)
 
 
 def _question_messages(name: str, question: str) -> Messages:
@@ -89,7 +89,7 @@ def _question_messages(name: str, question: str) -> Messages:
 
 
 def _check_prompt(name: str) -> None:
-    alone = [one for one in prompt_names() if prompt(one).inputs == ("question",)]
+    alone = [one for one in list_prompt_names() if prompt(one).inputs == ("question",)]
     if name not in alone:
         raise InvalidInput(f"There is no prompt '{name}' that takes a question alone. There are: {', '.join(alone)}.")
 
@@ -137,7 +137,7 @@ class _Pool:
         scores: dict[int, float] = defaultdict(float)
         for word in set(content_stems(question)):
             holding = self._holding.get(word, [])
-            rarity = idf(len(holding), len(self._pool))
+            rarity = compute_idf(len(holding), len(self._pool))
             for place, times in holding:
                 long = 1 - _B + _B * self._lengths[place] / self._mean
                 scores[place] += rarity * times * (_K1 + 1) / (times + _K1 * long)

@@ -19,7 +19,7 @@ from argot.learn.questions.passage_questions import MadeQuestion
 from argot.results import ModelCall
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.plausibility import plausible_questions
+from argot.tools.llm.plausibility import filter_questions
 from argot.tools.text.words import content_stems
 from argot.types import Passage
 
@@ -83,7 +83,7 @@ class ModelQuestions:
         answer = " ".join(said["answer"].split())
         passage = max(passages, key=lambda one: (_shared(answer, one), -one.ordinal))
         # An alternative question does not name its case, so it shares less with its passage.
-        question = next(plausible_questions([said["question"]], passage), "")
+        question = next(filter_questions([said["question"]], passage), "")
         if not question or not answer or is_instruction(answer) or _shared(answer, passage) < LEAST_SHARED:
             self.left_out[UNUSABLE] += 1
             return None, passage

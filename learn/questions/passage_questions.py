@@ -13,7 +13,7 @@ from argot.learn.questions.heading_wording import asked
 from argot.learn.questions.section_questions import Section, section_below, sections_of
 from argot.learn.questions.stated_definitions import definition_question, short_form_question
 from argot.tools.answering.embedded_instructions import is_instruction
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 
 LEAST_WORDS = 10
@@ -83,7 +83,7 @@ def _of_definitions(sentences: Iterable[str]) -> Iterator[MadeQuestion]:
 def prose_sentences(text: str) -> tuple[str, ...]:
     """The sentences of the passage's prose, without mark-up; none that speaks to a model."""
     found = (text[start:end] for start, end, kind in split_units(text) if kind == "prose")
-    plain = (" ".join(plain_prose(one).text.split()) for one in found)
+    plain = (" ".join(extract_prose(one).text.split()) for one in found)
     return tuple(one for one in plain if one and not is_instruction(one))
 
 

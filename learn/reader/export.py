@@ -15,7 +15,7 @@ from argot.corpus.embedding.exported_models import model_folder
 from argot.corpus.embedding.quantisation import quantise
 from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
 from argot.learn.training_loop import Checkpoint, read_checkpoint
-from argot.tools.retrieval.reader_export import card_of, write_card
+from argot.tools.retrieval.reader_export import build_card, write_card
 
 OPSET = 17
 
@@ -96,7 +96,7 @@ def _trace(network: ReaderNetwork, path: Path) -> None:
 def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float) -> dict[str, Any]:
     values = {name: value.detach().flatten().tolist() for name, value in network.readings.state_dict().items()}
     readings = {name: (tuple(values[f"{name}.weight"]), values[f"{name}.bias"][0]) for name in READ_FOR}
-    card = card_of(target, model, readings)
+    card = build_card(target, model, readings)
     if saved is None:
         return card
     return card | {

@@ -22,7 +22,7 @@ from argot.learn.starting_model import is_embedder, starting_model
 from argot.learn.training_card import tuning_card
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.tools.retrieval.scorer_choice import STARTED_FROM, load_scorer
+from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL, load_scorer
 
 DEPTHS = (10, 50)
 """How many of the embedder's passages are put in order. *Trustworthy Answers* finds 10 best (table 3)."""
@@ -73,7 +73,7 @@ def _embedder(base: Path, recipe: RerankerRecipe, run: RunFolder) -> Path:
         if not is_embedder(folder):
             raise InvalidInput(f"The recipe's 'embedder' is {recipe.embedder!r}, which is no embedding model.")
         return folder
-    return base if is_embedder(base) else starting_model(STARTED_FROM, run.path.parent)
+    return base if is_embedder(base) else starting_model(READER_SOURCE_MODEL, run.path.parent)
 
 
 def _shipped(threads: int) -> Scorer:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from argot.graph.glossary_feedback import Learned
+from argot.graph.glossary_feedback import GlossaryFeedback
 from argot.graph.run import TurnEnded
 from argot.results import AskEvent, AskResult, ModelCall
 from argot.service.usecases.conversations import ConversationJob, SearchJob
@@ -118,7 +118,7 @@ class Happened:
     text: str = ""
     model_seconds: float = 0.0
     result: AskResult | None = None
-    learned: Learned | None = None
+    learned: GlossaryFeedback | None = None
     type: Literal["happened"] = "happened"
 
     @classmethod

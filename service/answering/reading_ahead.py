@@ -17,7 +17,7 @@ from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.scorer_choice import load_scorer
-from argot.tools.retrieval.token_vectors import REMEMBERED
+from argot.tools.retrieval.token_vectors import MAX_REMEMBERED_TEXTS
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +81,6 @@ class _Ahead:
         if version == self._version:
             return
         self._version = version
-        ids = await self._kb.blocking(store.passage_ids, REMEMBERED + 1)
+        ids = await self._kb.blocking(store.passage_ids, MAX_REMEMBERED_TEXTS + 1)
         self._read.intersection_update(ids)
-        self._left = [id_ for id_ in ids if id_ not in self._read] if len(ids) <= REMEMBERED else []
+        self._left = [id_ for id_ in ids if id_ not in self._read] if len(ids) <= MAX_REMEMBERED_TEXTS else []

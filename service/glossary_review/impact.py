@@ -31,7 +31,7 @@ from argot.types import Principal, Sense
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
-    from argot.graph.glossary_feedback import Learned
+    from argot.graph.glossary_feedback import GlossaryFeedback
     from argot.graph.run_context import RunContext
     from argot.jargon_db.glossary import Glossary
     from argot.service.knowledge_base import KnowledgeBase
@@ -127,7 +127,7 @@ async def mentioning(
 
 async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
     """What this person asked in the threads that are still there, the latest first."""
-    from argot.graph.checkpoints.thread_history import past_turns
+    from argot.graph.checkpoints.thread_history import read_past_turns
 
     threads, graph = await kb.threads(), await kb.graph()
     enough = time.monotonic() + THREAD_SECONDS
@@ -136,7 +136,7 @@ async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQu
     for thread in (await threads.of(principal.name))[:MOST_THREADS]:
         values = (await graph.aget_state({"configurable": {"thread_id": thread.id}})).values
         # The latest turn joins the past ones only when the next begins.
-        turns = [*past_turns(values), *([values] if values.get("question") else [])]
+        turns = [*read_past_turns(values), *([values] if values.get("question") else [])]
         asked += [PastQuestion(turn["stand_alone_question"], "yours") for turn in reversed(turns)]
         if time.monotonic() > enough:
             break
@@ -185,13 +185,13 @@ def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
 
 def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
     """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
-    from argot.graph.run_context import extractive_context
+    from argot.graph.run_context import build_extractive_context
 
     # What asks back or writes is switched off: it would take time, and change nothing that is compared.
     profile = kb.profiles.named(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
-    run = extractive_context(corpus, glossary, principal, profile, kb.settings)
+    run = build_extractive_context(corpus, glossary, principal, profile, kb.settings)
     # A question that is only tried must not be counted as missed once more.
     return replace(run, records_misses=False)
 
@@ -201,7 +201,7 @@ async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAs
     from argot.graph.run import TurnEnded, ask
 
     result: AskResult | None = None
-    learned: Learned | None = None
+    learned: GlossaryFeedback | None = None
     # A random thread each time, so that one question does not read as a follow-up of another.
     async for event in ask(graph, run, question, secrets.token_hex(8)):
         if isinstance(event, TurnEnded) and isinstance(event.data, AskResult):
@@ -210,7 +210,7 @@ async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAs
     return _reading(result, learned)
 
 
-def _reading(result: AskResult, learned: Learned | None) -> QuestionAsRead:
+def _reading(result: AskResult, learned: GlossaryFeedback | None) -> QuestionAsRead:
     guessed = set(learned.guessed) if learned else set()
     unknown = [*learned.missed, *learned.undefined] if learned else []
     words = [word for one in result.jargon for word in (one.expansion, one.surface) if word]

@@ -20,7 +20,7 @@ from argot.types import Audience, Document, Passage, Principal, Sense
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
-    from argot.graph.glossary_feedback import Learned
+    from argot.graph.glossary_feedback import GlossaryFeedback
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.mining import Definition
     from argot.jargon_db.store.history_entries import HistoryEntry
@@ -44,7 +44,7 @@ MOST_EVIDENCE = 5
 # -- after an answer --------------------------------------------------------------------------------------------------
 
 
-def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: Learned) -> None:
+def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: GlossaryFeedback) -> None:
     """Counts what was meant, queues terms that only the documents know, and proposes what they say of unknown ones.
 
     The asker was told nothing of the former: the documents explained them. Managers see them all the same, for they

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.databases import Connection
 from argot.service.insight.insight_results import Unanswered, UnansweredGroup
-from argot.tools.text.words import folded
+from argot.tools.text.words import fold_words
 
 if TYPE_CHECKING:
     from argot.protocols import Vectors
@@ -152,7 +152,7 @@ def _terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
     terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
     said = {term.casefold() for term in terms}
     wordings = {one.text for one in members if one.readable}
-    words = Counter(word for text in wordings for word in dict.fromkeys(folded(text)))
+    words = Counter(word for text in wordings for word in dict.fromkeys(fold_words(text)))
     common = [
         word
         for word, number in words.most_common()

@@ -14,7 +14,7 @@ from argot.service.storage.home_folder import RUNS
 from argot.settings import Settings
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.onnx_cross_encoder import OnnxCrossEncoderScorer
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def started_from(kb: KnowledgeBase, principal: Principal, request: RunRequest) -
 def _in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str:
     # Readers start from an embedder, and the comparison of words has no weights; a cross-encoder may go on.
     goes_on = kind == "reranker" and recipe.get("form") == "cross_encoder"
-    if goes_on and isinstance(scorer_for(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
+    if goes_on and isinstance(choose_scorer(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
         return settings.reranker
     return settings.embedder
 

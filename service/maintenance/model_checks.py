@@ -38,11 +38,11 @@ def model_findings(settings: Settings) -> list[Finding]:
 
 async def _described(server: ModelServer) -> tuple[ServerInfo, bool | None]:
     """What it can do, and whether it loads adapters while it runs; None of a server that is no vLLM."""
-    from argot.tools.llm.adapters import loads_adapters
+    from argot.tools.llm.adapters import can_load_adapters
 
     try:
         info = await server.describe()
-        return info, await loads_adapters(server) if server.known and server.known.is_vllm else None
+        return info, await can_load_adapters(server) if server.known and server.known.is_vllm else None
     finally:
         await server.aclose()
 
@@ -72,13 +72,13 @@ def _of_server(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
 
 
 def _of_adapters(loaded: bool | None) -> Iterator[Finding]:
-    from argot.tools.llm.adapters import HOW
+    from argot.tools.llm.adapters import START_HINT
 
     if loaded is not None:
         said = (
             "loaded while it runs"
             if loaded
-            else f"taken at its start alone; to have tuned models loaded while it runs {HOW}"
+            else f"taken at its start alone; to have tuned models loaded while it runs {START_HINT}"
         )
         yield good("model: adapters", said)
 

@@ -23,7 +23,7 @@ from argot.service.maintenance.telemetry_check import telemetry_findings
 from argot.service.maintenance.vector_server_check import vector_server_findings
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
-from argot.tools.retrieval.scorer_choice import described_scorer
+from argot.tools.retrieval.scorer_choice import describe_scorer
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
@@ -128,7 +128,7 @@ def _embedder(settings: Settings) -> Finding:
 
 def _reranker(settings: Settings) -> Finding:
     try:
-        return good("re-ranker", described_scorer(settings))
+        return good("re-ranker", describe_scorer(settings))
     except Exception as error:  # as above
         return _unusable("re-ranker", "reranker", settings, error)
 

@@ -136,9 +136,9 @@ class SchemaSide:
     def prepare(self, store: MovedStore) -> None:
         self.stores.open(store.name, store.migrations)
         if store.name == "threads":
-            from argot.graph.checkpoints.postgresql_checkpointer import checkpoint_migrations
+            from argot.graph.checkpoints.postgresql_checkpointer import build_checkpoint_migrations
 
-            self.stores.open("checkpoints", checkpoint_migrations())
+            self.stores.open("checkpoints", build_checkpoint_migrations())
 
     @contextmanager
     def reading(self, store: MovedStore) -> Iterator[Connection]:

@@ -273,9 +273,9 @@ class _Unasked:
 
     async def _count(self) -> None:
         """Write down what the calls since the last time took."""
-        from argot.tools.llm.deriver import ModelDeriver, Spent
+        from argot.tools.llm.deriver import ModelDeriver, Usage
 
         if isinstance(self.maker, ModelDeriver) and (spent := self.maker.spent).calls:
-            self.maker.spent = Spent()
+            self.maker.spent = Usage()
             tokens = spent.prompt_tokens + spent.completion_tokens
             await self.kb.blocking(self.states.spend, budget_day(utc_now()), spent.calls, tokens)

@@ -31,29 +31,26 @@ class Hold:
             if self._task is not None:
                 self._task.cancel()
 
-    async def each(self, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
-        """The items, as long as it is held.
+    async def take_next(self, items: AsyncGenerator[T]) -> T | None:
+        """Return the next item, as long as it is held; None at their end.
 
         Raises:
             ArgotError: it ended; which is also said in the place of an item that was made meanwhile.
         """
-        while True:
-            self._require()
-            # Whoever reads may do so in another task each time.
-            self._task = asyncio.current_task()
-            try:
-                item = await anext(items)
-            except StopAsyncIteration:
-                return
-            except asyncio.CancelledError:
-                # As in `asyncio.timeout`: a task that somebody else cancels as well stays cancelled.
-                if self.over is not None and self._task and self._task.uncancel() == 0:
-                    raise self.over from None
-                raise
-            finally:
-                self._task = None
-            self._require()
-            yield item
+        self._require()
+        # Whoever reads may do so in another task each time.
+        self._task = asyncio.current_task()
+        try:
+            item = await anext(items, None)
+        except asyncio.CancelledError:
+            # As in `asyncio.timeout`: a task that somebody else cancels as well stays cancelled.
+            if self.over is not None and self._task and self._task.uncancel() == 0:
+                raise self.over from None
+            raise
+        finally:
+            self._task = None
+        self._require()
+        return item
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of the work, as long as it is held; it is cancelled when that ends, and waited for.

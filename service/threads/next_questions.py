@@ -12,8 +12,8 @@ from operator import itemgetter
 
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
-from argot.tools.answering.embedded_instructions import gives_orders
-from argot.tools.retrieval.suggested_questions import LONGEST, Trial, asked_of_heading, telling_heading
+from argot.tools.answering.embedded_instructions import has_orders
+from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading, write_heading_question
 from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
@@ -43,7 +43,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
     trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
     for candidate in _candidates(run, last):
         key = bare(candidate.text)
-        if key in seen or len(candidate.text) > LONGEST:
+        if key in seen or len(candidate.text) > MAX_CHARS:
             continue
         seen.add(key)
         tried += 1
@@ -58,7 +58,7 @@ def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
     """Derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
     # A passage that tries to give the model orders is no source of suggestions either.
-    good = {id_: one for id_, one in held.items() if not gives_orders(one[0])}
+    good = {id_: one for id_, one in held.items() if not has_orders(one[0])}
     cited = {one.passage_id for sentence in last.sentences for one in sentence.citations}
     yield from _derived(run, list(good), last)
     nearest = [good[id_] for id_ in good if id_ in cited] or list(good.values())[:1]
@@ -85,7 +85,7 @@ def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last
         (abs(other.ordinal - passage.ordinal), other, document)
         for passage, document in nearest
         for other in run.corpus.store.passages_of(run.principal, document.id)
-        if other.id not in shown and not gives_orders(other)
+        if other.id not in shown and not has_orders(other)
     ]
     # By distance only, because passages cannot be compared.
     yield from _asked_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
@@ -94,10 +94,10 @@ def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last
 def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
     for passage, document in found:
-        heading = telling_heading(passage, document)
+        heading = find_telling_heading(passage, document)
         words = set(content_stems(heading))
         if words and not words <= told:
-            yield _Candidate(asked_of_heading(heading, document), passage.id)
+            yield _Candidate(write_heading_question(heading, document), passage.id)
 
 
 def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:

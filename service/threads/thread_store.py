@@ -14,7 +14,7 @@ from typing import Any
 from argot.clock import timestamp
 from argot.databases import PerEngine, StoreMigration, Stores
 from argot.errors import NotFound
-from argot.graph.checkpoints.erased_turns import IsGone, erase_from_thread, without_erased
+from argot.graph.checkpoints.erased_turns import IsGone, erase_from_thread, erase_from_turn
 from argot.results import AskResult
 from argot.service.threads.question_schema import ASKED
 from argot.service.threads.thread_database import ThreadDatabase, open_thread_database
@@ -309,7 +309,7 @@ class Threads:
             await keep_latest(self.saver, thread)
         rows = await self._rows("SELECT turn, user, trace FROM feedback WHERE thread = ? AND trace != ''", (thread,))
         for turn, user, trace in rows:
-            if changed := without_erased(kept := json.loads(trace), is_gone, is_quoted):
+            if changed := erase_from_turn(kept := json.loads(trace), is_gone, is_quoted):
                 left = json.dumps({**kept, **changed}, ensure_ascii=False)
                 sql = "UPDATE feedback SET trace = ? WHERE thread = ? AND turn = ? AND user = ?"
                 await self._write(sql, (left, thread, turn, user))

@@ -17,7 +17,7 @@ from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import rerank
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import Hit, Principal
 
 FOUND, SHOWN = 50, 5
@@ -80,7 +80,7 @@ def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: R
     if kind == "embedder":
         present, other = (_by_meaning(one, question, hits) for one in (kb.corpus.embedder, embedder_for(candidate)))
     else:
-        present, other = (rerank([query], hits, scorer_for(one), profile) for one in (kb.settings, candidate))
+        present, other = (rerank([query], hits, choose_scorer(one), profile) for one in (kb.settings, candidate))
     return SideBySide(run.id, run.request.name, len(hits), _ranked(present, other), _ranked(other, present))
 
 

@@ -43,7 +43,7 @@ LATEST = 8
 MOST_EXCHANGES = 50
 """Exchanges in which it is looked for what was chosen."""
 MOST_REPLIES = 3
-"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); that many are walked through again."""
+"""So often one question asks back (`argot.graph.state.MAX_QUESTIONS_BACK`); that many are walked through again."""
 LONGEST_ANSWER = 8000
 """Characters of an earlier answer that are looked at."""
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
@@ -158,11 +158,11 @@ async def converse(
     Raises:
         InvalidInput: the last message is not the user's.
     """
-    from argot.graph.question_validation import checked_question
+    from argot.graph.question_validation import check_question
 
     past, asked = _exchanges(messages)
     for question in asked:
-        checked_question(question, kb.settings.max_question_chars)
+        check_question(question, kb.settings.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
     async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
@@ -220,13 +220,13 @@ def _build_memory_graph() -> ArgotGraph:
 
 async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> None:
     """Make these turns the past of the thread."""
-    from argot.graph.state import empty_turn
+    from argot.graph.state import make_empty_turn
 
     # Without citations: the passages they rested on are not known any more. The first turn of a conversation has
     # number 0, and is not among them where there are too many.
     records = [
         {
-            **empty_turn(turn.question, number),
+            **make_empty_turn(turn.question, number),
             "sentences": [{"gap": "", "text": turn.answer[:LONGEST_ANSWER], "citations": []}] if turn.answer else [],
             "status": "answered",
         }
@@ -314,10 +314,10 @@ def _asks_back(answer: str) -> bool:
 
 def _term_of(answer: str) -> str | None:
     """The term whose meaning an answer asks for; None if it asks for none."""
-    from argot.graph.presentation.wording import choose_document_text, choose_sense_text, unknown_term_text
+    from argot.graph.presentation.wording import write_document_choice, write_sense_choice, write_unknown_term
 
     # The wording with a NUL in place of the term: the text before and after it is searched for.
-    for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ()), choose_document_text("\x00", ())):
+    for text in (write_sense_choice("\x00", ()), write_unknown_term("\x00", ()), write_document_choice("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
         if found:
@@ -349,19 +349,26 @@ def _remembered(
 
 def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
     """The term that was asked about and the sense chosen (0: none of them); empty if the reply was no choice."""
-    from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, label, sense_choice, understand
+    from argot.graph.choices import (
+        ANSWER_ANYWAY,
+        NONE_OF_THESE,
+        SENSE,
+        describe_choice,
+        make_sense_choice,
+        parse_choice,
+    )
 
     term = _term_of(back)
     known = [] if term is None else kb.glossary.lookup.senses(principal, [term]).get(term, [])
-    senses = {label(one): one for one in (sense_choice(term or "", sense) for sense in known)}
+    senses = {describe_choice(one): one for one in (make_sense_choice(term or "", sense) for sense in known)}
     choices = [Choice(answer=ANSWER_ANYWAY, term=""), Choice(answer=NONE_OF_THESE, term="")]
-    none = label(choices[1])
+    none = describe_choice(choices[1])
     offered = [
         senses.get(text) or Choice(answer=NONE_OF_THESE if text == none else f"{number}:{text}", term=text)
         for number, text in _OPTION.findall(back[:LONGEST_ANSWER])
     ]
     try:
-        meant = understand(reply, offered or choices)
+        meant = parse_choice(reply, offered or choices)
     except (Conflict, InvalidInput):
         return []
     if meant is None:

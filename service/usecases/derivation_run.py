@@ -172,10 +172,10 @@ class DerivationRun:
         )
 
     async def _side_by_side(self) -> None:
-        from argot.tools.llm.deriver import AT_ONCE
+        from argot.tools.llm.deriver import MAX_PARALLEL_CALLS
 
         # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
-        workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
+        workers = [asyncio.create_task(self._work()) for _ in range(MAX_PARALLEL_CALLS)]
         try:
             await asyncio.gather(*workers)
         finally:

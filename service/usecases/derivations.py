@@ -119,7 +119,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
     Triples that came with the documents have neither prompt nor model, and name no passages.
     """
     from argot.corpus.ingestion.derivation import RULES, stock
-    from argot.tools.llm.deriver import prompt_of
+    from argot.tools.llm.deriver import name_prompts
 
     store = kb.document_store
     readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
@@ -136,7 +136,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
             # What came with a document has no prompt, and neither that nor what rules made can be outdated.
-            outdated=bool(recipe.prompt) and recipe.model != RULES and recipe.prompt != prompt_of(recipe.kind),
+            outdated=bool(recipe.prompt) and recipe.model != RULES and recipe.prompt != name_prompts(recipe.kind),
         )
         for recipe, found in held.items()
     ]

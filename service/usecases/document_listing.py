@@ -13,10 +13,10 @@ from argot.corpus.store.near_duplicates import NearDuplicate, near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
-from argot.tools.answering.freshness import freshness, validity
+from argot.tools.answering.freshness import describe_validity, freshness
 from argot.types import Document, Principal, distinct_tags, is_of_thread
 
-__all__ = ["freshness", "validity"]
+__all__ = ["describe_validity", "freshness"]
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
 """Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""

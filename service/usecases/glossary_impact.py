@@ -133,7 +133,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 
     To be offered first, and decided by a person.
     """
-    from argot.graph.run_context import extractive_context
+    from argot.graph.run_context import build_extractive_context
 
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
@@ -144,7 +144,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     corpus = await kb.load()
     profile = await profile_for(kb, kb.settings.profile)
     # The extractive reader: a suggestion in a form is not worth a call of the model.
-    run = extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
+    run = build_extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)
     return scores[0].context if scores else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,7 +15,6 @@ from argot.profile import PROFILES, Profile, changed_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import LOST
 from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
@@ -73,7 +72,7 @@ class TurnJob:
 
 
 @usecase("asker", asks=True)
-async def ask(
+def ask(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -88,7 +87,7 @@ async def ask(
     fields: Fields | None = None,
     documents: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
-) -> AsyncIterator[AskEvent]:
+) -> AsyncGenerator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
     With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
@@ -101,19 +100,26 @@ async def ask(
 
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
-    from argot.graph.question_validation import checked_question
 
-    checked_question(question, kb.settings.max_question_chars)
-    switches = await with_search(kb, search, switches)
-    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-    if thread is None:
-        kb.warm_model()  # beside the loading of the documents
-        await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
-        thread = (await (await kb.threads()).start(principal.name, question)).id
-    job = TurnJob(principal, thread, question, heard=tuple(heard or ()), manner=manner, switches=switches)
-    async with aclosing(_turn_events(kb, principal, thread, job)) as events:
-        async for event in events:
-            yield event
+    async def prepare() -> TurnJob:
+        from argot.graph.question_validation import check_question
+
+        check_question(question, kb.settings.max_question_chars)
+        chosen = await with_search(kb, search, switches)
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
+        return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
+
+    return _turn_events(kb, principal, prepare)
+
+
+async def _start_thread(
+    kb: KnowledgeBase, principal: Principal, question: str, manner: AnswerSettings, switches: Switches | None
+) -> str:
+    """Start a thread, unless nothing could be answered in it with these settings; return its id."""
+    kb.warm_model()  # beside the loading of the documents
+    await _resolve_settings(kb, principal, manner, AnswerSettings(), switches)
+    return (await (await kb.threads()).start(principal.name, question)).id
 
 
 @usecase("asker", asks=True)
@@ -126,17 +132,18 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         Conflict: nothing was asked in it yet.
     """
 
-    async def asking(run: RunContext) -> TurnJob:
-        from argot.graph.run import last_turn
+    async def find_question(run: RunContext) -> TurnJob:
+        from argot.graph.run import read_last_turn
 
-        last = await last_turn(await kb.graph(), run, thread)
+        last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await kb.blocking(kb.ratings.forget_shared, thread, last.result.turn)
-        return TurnJob(principal, thread, last.result.question, "again")
+        return replace(turn, text=last.result.question)
 
-    return _turn_events(kb, principal, thread, asking)
+    turn = TurnJob(principal, thread, "", "again")
+    return _turn_events(kb, principal, turn, find_question)
 
 
 @usecase("asker", asks=True)
@@ -151,7 +158,7 @@ def ask_in_sense(
         NotFound: there is no such turn or term, or the term has no such sense.
     """
 
-    async def asking(run: RunContext) -> TurnJob:
+    async def find_question(run: RunContext) -> TurnJob:
         asked, read = await understood(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
@@ -161,11 +168,11 @@ def ask_in_sense(
         # The conversation may have gone on since: asked again, the question has to stand alone.
         return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
 
-    return _turn_events(kb, principal, thread, asking)
+    return _turn_events(kb, principal, TurnJob(principal, thread, ""), find_question)
 
 
 @usecase("asker", asks=True)
-async def answer(
+def answer(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -179,14 +186,15 @@ async def answer(
     since: Text | None = None,
     fields: Fields | None = None,
     documents: Tags | None = None,
-) -> AsyncIterator[AskEvent]:
+) -> AsyncGenerator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
-    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-    switches = await with_search(kb, search, switches)
-    job = TurnJob(principal, thread, choice, "choice", manner=manner, switches=switches)
-    async with aclosing(_turn_events(kb, principal, thread, job)) as events:
-        async for event in events:
-            yield event
+
+    async def prepare() -> TurnJob:
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        chosen = await with_search(kb, search, switches)
+        return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
+
+    return _turn_events(kb, principal, prepare)
 
 
 def answer_settings(
@@ -219,7 +227,7 @@ async def run_context(
     thread: Thread | None = None,
     switches: Switches | None = None,
 ) -> RunContext:
-    """What the graph is given for one run on this principal's behalf.
+    """Build what the graph is given for one run on this principal's behalf.
 
     In a thread of theirs they also read what they put into it, and what `manner` leaves open is as the thread keeps it.
     `switches` of the profile are changed for this run.
@@ -229,24 +237,45 @@ async def run_context(
         InvalidSettings: there is no such profile or switch.
         InvalidInput: no document that the principal may read has a field of that name.
     """
-    from argot.graph.run_context import run_context_for
+    from argot.graph.run_context import build_run_context
 
-    kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
-    chosen = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
-    corpus = await kb.load()
-    context = await _own_context(kb, principal, manner.context, kept.context)
+    kept = thread.settings if thread else AnswerSettings()
     if thread is not None:
         principal = in_thread(principal, thread.id)
+    chosen = await _resolve_settings(kb, principal, manner or AnswerSettings(), kept, switches)
     # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
     run = await kb.look_up(
-        run_context_for, corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server
-    )
+        build_run_context, await kb.load(), kb.glossary, principal, chosen.profile, kb.settings, chosen.context,
+        kb.model_server,
+    )  # fmt: skip
+    return replace(run, scope=chosen.scope, documents=chosen.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class _ResolvedSettings:
+    profile: Profile
+    context: str | None
+    scope: QuestionScope
+    documents: tuple[str, ...]
+
+
+async def _resolve_settings(
+    kb: KnowledgeBase, principal: Principal, manner: AnswerSettings, kept: AnswerSettings, switches: Switches | None
+) -> _ResolvedSettings:
+    """Find what the names in the settings stand for; what `manner` leaves open is as `kept` has it.
+
+    Raises:
+        NotFound, InvalidSettings, InvalidInput: as `run_context`.
+    """
+    profile = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
+    corpus = await kb.load()
+    context = await _own_context(kb, principal, manner.context, kept.context)
     if manner.fields:
         await kb.blocking(_require_fields, corpus, principal, manner.fields)
     fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
     scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
     named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
-    return replace(run, scope=scope, documents=tuple(one.id for one in named) or kept.documents)
+    return _ResolvedSettings(profile, context, scope, tuple(one.id for one in named) or kept.documents)
 
 
 def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
@@ -289,9 +318,9 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
     Raises:
         NotFound: there is no such turn or no such term in it.
     """
-    from argot.graph.run import turn_numbered
+    from argot.graph.run import read_turn
 
-    found = await turn_numbered(await kb.graph(), run, thread, turn)
+    found = await read_turn(await kb.graph(), run, thread, turn)
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read
@@ -321,53 +350,38 @@ async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | Non
 async def _turn_events(
     kb: KnowledgeBase,
     principal: Principal,
-    thread: str,
-    asked: TurnJob | Callable[[RunContext], Awaitable[TurnJob]],
+    turn: TurnJob | Callable[[], Awaitable[TurnJob]],
+    find_question: Callable[[RunContext], Awaitable[TurnJob]] | None = None,
 ) -> AsyncGenerator[AskEvent]:
-    """The events of one turn in a thread of this principal's, while no other runs in it.
+    """Give the events of one turn in a thread of this principal's, while no other turn runs in it.
+
+    When the result is handed out, it is on the disk. Closing this stops the work behind it. What the glossary's
+    managers may learn of the turn is noted when the result is out, and delays nobody.
 
     Args:
-        asked: the turn; or what finds it out once it is this thread's only one.
+        turn: the turn; or what prepares it when the first event is asked for.
+        find_question: finds what is asked, once the turn is the only one of its thread.
 
     Raises:
         NotFound: there is no such thread, or it is somebody else's.
     """
+    job = turn if isinstance(turn, TurnJob) else await turn()
     threads = await kb.threads()
-    async with kb.turn_of(thread) as turn:
+    async with kb.turn_of(job.thread) as hold:
         # Within the turn, so that it goes by the thread as it is when its turn comes.
-        own = await threads.own(principal.name, thread)
-        job = asked if isinstance(asked, TurnJob) else await asked(await run_context(kb, principal, thread=own))
-        async with (
-            aclosing(kb.answers.events(job)) as made,
-            aclosing(turn.each(made)) as held,
-            aclosing(_handed_out(held, kb, principal, thread, turn)) as events,
-        ):
-            async for event in events:
-                yield event
-
-
-async def _handed_out(
-    events: AsyncGenerator[AskEvent],
-    kb: KnowledgeBase,
-    principal: Principal,
-    thread: str,
-    turn: Hold,
-) -> AsyncGenerator[AskEvent]:
-    """The events. When the result is handed out, it is on the disk. Closing this stops the work behind it.
-
-    What the glossary's managers may learn of the turn is noted when the result is out, and delays nobody.
-    """
-    threads = await kb.threads()
-    async with aclosing(events):
-        async for event in events:
-            if event.kind == "result":
-                # Else another service may have gone on in this thread, and what follows is its answer.
-                await turn.confirm(AnswerLost(LOST))
-                # Before the result is given out: the list of threads shows the latest first.
-                await threads.touch(thread)
-            try:
-                yield for_surfaces(event)
-            finally:
-                # In `finally`: also if the asker leaves as soon as the result is out.
-                note_learned(kb, principal, thread, event)
-                note_cited(kb, event)
+        own = await threads.own(principal.name, job.thread)
+        if find_question is not None:
+            job = await find_question(await run_context(kb, principal, thread=own))
+        async with aclosing(kb.answers.events(job)) as events:
+            while (event := await hold.take_next(events)) is not None:
+                if event.kind == "result":
+                    # Else another service may have gone on in this thread, and what follows is its answer.
+                    await hold.confirm(AnswerLost(LOST))
+                    # Before the result is given out: the list of threads shows the latest first.
+                    await threads.touch(job.thread)
+                try:
+                    yield for_surfaces(event)
+                finally:
+                    # In `finally`: also if the asker leaves as soon as the result is out.
+                    note_learned(kb, principal, job.thread, event)
+                    note_cited(kb, event)

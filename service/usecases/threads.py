@@ -127,12 +127,12 @@ async def feedback(
     Raises:
         NotFound: the thread has no such turn.
     """
-    from argot.graph.run import turn_record
+    from argot.graph.run import read_turn_record
 
     threads = await kb.threads()
     # Only for its error: nothing may be judged in another's thread.
     await threads.own(principal.name, thread)
-    trace = await turn_record(await kb.graph(), thread, turn)
+    trace = await read_turn_record(await kb.graph(), thread, turn)
     if trace is None:
         raise NotFound(
             f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
@@ -187,12 +187,12 @@ async def thread_settings(
 @usecase("asker")
 async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
     """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
-    from argot.graph.run import last_turn
+    from argot.graph.run import read_last_turn
     from argot.service.threads.next_questions import follow_ups
 
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
-    last = await last_turn(await kb.graph(), run, thread)
+    last = await read_last_turn(await kb.graph(), run, thread)
     return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
 
 
@@ -217,11 +217,11 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
 
     Everything is put together anew from ids, so what one may no longer read is no longer there.
     """
-    from argot.graph.run import thread_state
+    from argot.graph.run import read_thread
 
     threads = await kb.threads()
     found = await threads.own(principal.name, thread)
-    state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
+    state = await read_thread(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     return ThreadRead(
         **dataclass_fields(found),
         turns=state.turns,

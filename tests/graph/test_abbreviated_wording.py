@@ -68,16 +68,16 @@ async def test_a_short_question_lacks_nothing_where_the_abbreviation_stands(kb: 
 )
 def test_only_what_no_document_spells_out_is_abbreviated(kb: Any, text: str, abbreviated: str) -> None:
     kb.glossary.senses.add("TCR", "Tools", "tool crib")
-    assert kb.run_context().in_abbreviations(text) == abbreviated
-    assert kb.run_context(look_up_jargon=False).in_abbreviations(text) == text
+    assert kb.run_context().abbreviate(text) == abbreviated
+    assert kb.run_context(look_up_jargon=False).abbreviate(text) == text
 
 
 def test_a_sense_that_may_not_be_read_abbreviates_nothing(kb: Any) -> None:
     kb.glossary.senses.add("VLT", "Tools", "vault liaison", audience=frozenset({"insiders"}))
     kb.add("vault.md", "# Vault\n\nThe VLT opens the vault at nine.\n")
-    assert kb.run_context(Principal("ann")).in_abbreviations("vault liaison") == "vault liaison"
+    assert kb.run_context(Principal("ann")).abbreviate("vault liaison") == "vault liaison"
     insider = Principal("ida", groups=frozenset({"insiders"}))
-    assert kb.run_context(insider).in_abbreviations("vault liaison") == "VLT"
+    assert kb.run_context(insider).abbreviate("vault liaison") == "VLT"
 
 
 LAY = "Paid days away from work."
@@ -112,17 +112,17 @@ async def test_a_lay_word_is_searched_as_the_term_that_means_it(lay_kb: Any, que
     ],
 )
 def test_other_words_stay_as_they_are(lay_kb: Any, text: str) -> None:
-    assert lay_kb.run_context().in_abbreviations(text) == text
+    assert lay_kb.run_context().abbreviate(text) == text
 
 
 def test_a_term_that_no_document_has_stands_for_nothing(tiny_kb: Any) -> None:
     tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY)
-    assert tiny_kb.run_context().in_abbreviations("How much vacation is there?") == "How much vacation is there?"
+    assert tiny_kb.run_context().abbreviate("How much vacation is there?") == "How much vacation is there?"
 
 
 def test_the_meaning_of_a_sense_that_may_not_be_read_is_compared_with_nothing(tiny_kb: Any) -> None:
     tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY, audience=frozenset({"insiders"}))
     tiny_kb.add("handbook.md", HANDBOOK)
-    assert "PTO" not in tiny_kb.run_context(Principal("ann")).in_abbreviations("How much vacation is there?")
+    assert "PTO" not in tiny_kb.run_context(Principal("ann")).abbreviate("How much vacation is there?")
     insider = Principal("ida", groups=frozenset({"insiders"}))
-    assert "PTO" in tiny_kb.run_context(insider).in_abbreviations("How much vacation is there?")
+    assert "PTO" in tiny_kb.run_context(insider).abbreviate("How much vacation is there?")

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.reading.history_questions import asked_before
+from argot.tools.reading.history_questions import find_recalled
 
 VOLTAGE, TRIM = "What is the WL voltage during a read?", "How long does trimming a drive take?"
 
@@ -36,7 +36,7 @@ async def asked(kb: Any, *questions: str) -> list[AskResult]:
     ],
 )
 def test_who_asks_for_earlier_questions_is_understood(message: str, wanted: str) -> None:
-    assert asked_before(message) == wanted
+    assert find_recalled(message) == wanted
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_who_asks_for_earlier_questions_is_understood(message: str, wanted: str)
     ],
 )
 def test_a_question_about_asking_is_a_question(message: str) -> None:
-    assert asked_before(message) is None
+    assert find_recalled(message) is None
 
 
 async def test_earlier_questions_are_repeated(tiny_kb: Any) -> None:

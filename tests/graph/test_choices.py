@@ -3,7 +3,7 @@
 import pytest
 
 from argot.errors import Conflict, InvalidInput
-from argot.graph.choices import understand
+from argot.graph.choices import parse_choice
 from argot.results import Choice
 
 SENSES = [
@@ -45,12 +45,12 @@ DOCUMENTS = [
     ],
 )
 def test_a_document_may_be_chosen_by_button_number_or_words(reply: str, meant: str | None) -> None:
-    assert understand(reply, DOCUMENTS) == meant
+    assert parse_choice(reply, DOCUMENTS) == meant
 
 
 def test_the_button_of_a_document_that_is_no_longer_offered_is_refused() -> None:
     with pytest.raises(Conflict, match="no longer open"):
-        understand("document:p9", DOCUMENTS)
+        parse_choice("document:p9", DOCUMENTS)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_the_button_of_a_document_that_is_no_longer_offered_is_refused() -> None
     ],
 )
 def test_a_sense_may_be_chosen_by_button_number_or_words(reply: str, meant: str) -> None:
-    assert understand(reply, SENSES) == meant
+    assert parse_choice(reply, SENSES) == meant
 
 
 @pytest.mark.parametrize(("reply", "meant"), [("PUC", "term:PUC"), ("pud", "term:PUD"), ("go ahead", "anyway")])
 def test_a_spelling_may_be_chosen_in_words(reply: str, meant: str) -> None:
-    assert understand(reply, SPELLINGS) == meant
+    assert parse_choice(reply, SPELLINGS) == meant
 
 
 @pytest.mark.parametrize(
@@ -93,26 +93,26 @@ def test_a_spelling_may_be_chosen_in_words(reply: str, meant: str) -> None:
     ],
 )
 def test_anything_else_is_a_new_question(reply: str) -> None:
-    assert understand(reply, SENSES) is None
+    assert parse_choice(reply, SENSES) is None
 
 
 def test_it_in_capitals_is_a_department() -> None:
     recovery = Choice(answer="sense:5", term="DR", context="IT and people", expansion="disaster recovery")
     retention = Choice(answer="sense:6", term="DR", context="Reliability", expansion="data retention")
-    assert understand("the IT one", [retention, recovery]) == "sense:5"
-    assert understand("the it one", [retention, recovery]) is None
+    assert parse_choice("the IT one", [retention, recovery]) == "sense:5"
+    assert parse_choice("the it one", [retention, recovery]) is None
 
 
 def test_a_number_that_was_not_offered_is_refused_with_the_choices() -> None:
     with pytest.raises(InvalidInput, match=r"no choice 9.*1: Peripheral Under Cell \(NAND design\)"):
-        understand("9", SENSES)
+        parse_choice("9", SENSES)
 
 
 def test_words_that_fit_several_choices_are_refused() -> None:
     with pytest.raises(InvalidInput, match="fits 2 of the choices"):
-        understand("state", SENSES)
+        parse_choice("state", SENSES)
 
 
 def test_the_button_of_an_earlier_choice_is_refused() -> None:
     with pytest.raises(Conflict, match="no longer open"):
-        understand("sense:1234", SENSES)
+        parse_choice("sense:1234", SENSES)

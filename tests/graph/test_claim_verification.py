@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from argot.graph.claim_verification import _doubtful, may_be_asked
+from argot.graph.claim_verification import _find_doubtful, may_be_asked
 from argot.graph.state import SentenceRecord
 from argot.types import Document, Hit, Passage
 
@@ -16,7 +16,7 @@ def asked_about(tiny_kb: Any, sentence: str) -> bool:
     document = Document("d", "test:///storage.md", "Storage", "text/markdown", "r", "h", "2026-01-01")
     record = SentenceRecord(gap="", text=sentence, citations=[])
     hits = [Hit(passage, document, 0.9)]
-    return bool(_doubtful([record], hits, tiny_kb.run_context(), "How are drives stored?")[1])
+    return bool(_find_doubtful([record], hits, tiny_kb.run_context(), "How are drives stored?")[1])
 
 
 @pytest.mark.parametrize(

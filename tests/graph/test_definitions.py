@@ -6,8 +6,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.presentation.wording import definition
-from argot.graph.run import answer_choice, ask, turn_numbered
+from argot.graph.presentation.wording import write_definition
+from argot.graph.run import answer_choice, ask, read_turn
 from argot.results import AskResult
 from argot.types import Principal, Sense
 from argot.ui.rendering.chat_markdown import view
@@ -40,7 +40,7 @@ def kb(tiny_kb: Any) -> Any:
     ],
 )  # fmt: skip
 def test_a_definition_names_its_source(sense: Sense, said: str) -> None:
-    assert definition(sense) == said
+    assert write_definition(sense) == said
 
 
 @pytest.mark.parametrize("question", ["What does DGD mean?", "What is a DGD?", "define DGD", "What is meant by DGD?"])
@@ -94,7 +94,7 @@ async def test_a_sense_that_is_retired_or_closed_is_told_no_more(kb: Any) -> Non
     assert [event async for event in ask(graph, run, "What is a DGD?", "t")][-1].data.answer == SAID
     (sense,) = kb.glossary.lookup.senses(Principal("boss", sees_all=True), ["DGD"])["DGD"]
     kb.glossary.senses.retire(Principal("boss", sees_all=True), sense.id, sense.version)
-    later = await turn_numbered(graph, run, "t", 0)
+    later = await read_turn(graph, run, "t", 0)
     assert later is not None
     assert "dangerous" not in later.model_dump_json()
     assert later.notes == ["1 sentence is not shown: the documents changed, or you may no longer read them."]

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.errors import Conflict
 from argot.graph.build import build_graph
 from argot.graph.checkpoints.checkpointer import TurnSaver
-from argot.graph.run import answer_choice, ask, thread_state
+from argot.graph.run import answer_choice, ask, read_thread
 from argot.profile import PROFILES
 from argot.results import AskResult
 from argot.types import Principal
@@ -156,7 +156,7 @@ async def test_a_place_in_the_list_is_understood_and_anything_else_is_a_new_ques
     await talk.ask(RESET)
     result = await talk.choose("How long does trimming a drive take?")
     assert result.status == "answered" and "40 seconds" in result.answer
-    first, _ = (await thread_state(talk.graph, talk.run(), "t")).turns
+    first, _ = (await read_thread(talk.graph, talk.run(), "t")).turns
     assert first.status == "needs_choice" and not first.choices
 
 
@@ -174,7 +174,7 @@ async def test_only_documents_that_may_be_read_now_are_offered_and_taken(tiny_kb
     talk, outsider = Talk(tiny_kb), Principal("ann")
     asked = await talk.ask(RESET, INSIDER)
     r9 = next(choice.answer for choice in asked.choices if choice.expansion == "Router R9")
-    (shown,) = (await thread_state(talk.graph, talk.run(outsider), "t")).turns
+    (shown,) = (await read_thread(talk.graph, talk.run(outsider), "t")).turns
     assert sorted(offered(shown)) == ["", "Router R1", "Router R7"]
     assert "R9" not in shown.model_dump_json()
     with pytest.raises(Conflict, match="no longer open"):

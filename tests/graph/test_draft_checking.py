@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from argot.graph.draft_checking import checked_draft
+from argot.graph.draft_checking import check_draft
 from argot.types import Document, Hit, Passage
 
 TEXT = "# Storage\n\nA drive is stored cold.\n\n***\n\nIt is read once a year."
@@ -12,7 +12,7 @@ def test_marks_alone_are_no_sentence_and_stay_between_the_others(tiny_kb: Any) -
     passage = Passage("p", "d", "r", 0, 0, len(TEXT), TEXT, "Storage", ("Storage",))
     document = Document("d", "test:///storage.md", "Storage", "text/markdown", "r", "h", "2026-01-01")
     draft = "####\n\nA drive is stored cold.\n\n*\n\nIt is read once a year. 🙂"
-    sentences = checked_draft(draft, [Hit(passage, document, 0.9)], tiny_kb.run_context())
+    sentences = check_draft(draft, [Hit(passage, document, 0.9)], tiny_kb.run_context())
     assert [one["text"] for one in sentences] == ["A drive is stored cold.", "It is read once a year."]
     assert all(one["citations"] for one in sentences)
     assert sentences[1]["gap"] == "\n\n*\n\n"

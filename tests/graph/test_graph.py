@@ -20,11 +20,11 @@ from repository import ROOT
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import build_graph
 from argot.graph.checkpoints.checkpointer import TurnSaver
-from argot.graph.checkpoints.thread_history import past_turns
+from argot.graph.checkpoints.thread_history import read_past_turns
 from argot.graph.node_frame import StateUpdate
 from argot.graph.presentation.turn_view import assemble
-from argot.graph.run import AskEvent, answer_choice, ask, thread_state
-from argot.graph.state import State, TurnPart, empty_turn, finished_turn
+from argot.graph.run import AskEvent, answer_choice, ask, read_thread
+from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.results import AskResult
 from argot.types import Principal
 
@@ -272,7 +272,7 @@ async def test_an_asker_who_ignores_the_choice_gets_the_new_question_answered(ti
     result = await result_of(answer_choice(graph, run, "t", "How long does trimming a drive take?"))
     assert result.question == "How long does trimming a drive take?"
     assert result.status == "answered"
-    state = await thread_state(graph, run, "t")
+    state = await read_thread(graph, run, "t")
     assert not state.waiting
     assert [(turn.question, turn.status) for turn in state.turns] == [
         ("What does the PUC do?", "needs_choice"),
@@ -463,10 +463,10 @@ async def test_finished_turns_are_kept_as_bytes_and_turns_of_older_versions_are_
         await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
     values = (await graph.aget_state(config)).values
     assert [type(turn) for turn in values["turns"]] == [bytes, bytes]
-    old = [{name: one for name, one in turn.items() if name != "number"} for turn in past_turns(values)]
+    old = [{name: one for name, one in turn.items() if name != "number"} for turn in read_past_turns(values)]
     older = {**{name: one for name, one in values.items() if name != "number"}, "turns": old}
-    assert [turn["number"] for turn in past_turns(older)] == [0, 1]
-    assert finished_turn(older) == finished_turn(values)
+    assert [turn["number"] for turn in read_past_turns(older)] == [0, 1]
+    assert finish_turn(older) == finish_turn(values)
     assert assemble(older, run, "t").turn == 2
 
 
@@ -477,7 +477,7 @@ async def test_what_may_no_longer_be_seen_vanishes_from_the_thread(tiny_kb: Any)
         assert "14 days" in result.answer
         assert "Vault Liaison Team" in result.model_dump_json()
         outsider = tiny_kb.run_context(Principal("ann"))
-        (turn,) = (await thread_state(graph, outsider, "t")).turns
+        (turn,) = (await read_thread(graph, outsider, "t")).turns
         for secret in ("14 days", "Vault Liaison Team", "vault-handbook"):
             assert secret not in turn.model_dump_json()
         assert any("not shown" in note for note in turn.notes)
@@ -521,12 +521,12 @@ import asyncio, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 from argot.graph.checkpoints.checkpointer import TurnSaver
-from argot.graph.state import finished_turn
+from argot.graph.state import finish_turn
 from argot.corpus.corpus import Corpus
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.build import build_graph
-from argot.graph.checkpoints.thread_history import past_turns
-from argot.graph.run_context import extractive_context
+from argot.graph.checkpoints.thread_history import read_past_turns
+from argot.graph.run_context import build_extractive_context
 from argot.graph.run import ask
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
@@ -541,7 +541,8 @@ class Killer:
 async def main(folder):
     settings = Settings(home=folder)
     corpus, glossary = Corpus.open(folder, settings), Glossary.open(folder / "glossary.db")
-    run = extractive_context(corpus, glossary, Principal("ann"), Profile(misses="lenient", abstain_below=0), settings)
+    profile = Profile(misses="lenient", abstain_below=0)
+    run = build_extractive_context(corpus, glossary, Principal("ann"), profile, settings)
     run = replace(run, writer=Killer())
     async with TurnSaver.from_conn_string(str(folder / "threads.db")) as saver:
         async for _ in ask(build_graph(saver), run, sys.argv[2], "t"):
@@ -583,7 +584,7 @@ async def test_a_killed_turn_gives_way_to_another_question(tiny_kb: Any) -> None
 
 
 def test_a_turn_begins_with_all_its_keys_and_a_node_writes_none_but_the_states() -> None:
-    assert empty_turn("q").keys() == TurnPart.__annotations__.keys()
+    assert make_empty_turn("q").keys() == TurnPart.__annotations__.keys()
     assert StateUpdate.__annotations__.keys() <= State.__annotations__.keys()
 
 
@@ -600,10 +601,10 @@ async def test_the_graph_of_the_tooling_opens_its_stores_when_it_is_first_asked(
     assert not (tmp_path / "kb").exists()
     shutil.copytree(tiny_home, tmp_path / "kb")
     state = await getattr(app, attribute).ainvoke({"asked": "How long does trimming a drive take?"})
-    surroundings = app.surroundings()
+    surroundings = app.open_run_context()
     surroundings.glossary.close()
     surroundings.corpus.close()
-    app.surroundings.cache_clear()
+    app.open_run_context.cache_clear()
     assert state["status"] == "answered"
 
 

@@ -4,14 +4,14 @@ import pytest
 from repository import ROOT
 
 from argot.graph.build import build_graph
-from argot.graph.diagram import mermaid, with_drawing
+from argot.graph.diagram import draw_mermaid, insert_drawing
 
 PAGE = ROOT / "docs" / "journey.md"
 
 
 def test_the_drawing_is_that_of_the_compiled_graph() -> None:
     page = PAGE.read_text("utf-8")
-    assert with_drawing(page, mermaid()) == page, "draw it anew: python -m argot.graph.diagram"
+    assert insert_drawing(page, draw_mermaid()) == page, "draw it anew: python -m argot.graph.diagram"
 
 
 def test_every_stage_is_described() -> None:
@@ -29,4 +29,4 @@ def test_node_names_equal_function_names() -> None:
 
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="needs the lines"):
-        with_drawing("# nothing here", "graph TD;")
+        insert_drawing("# nothing here", "graph TD;")

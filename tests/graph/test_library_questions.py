@@ -6,11 +6,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.presentation.wording import MOST_DOCUMENTS
+from argot.graph.presentation.wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions import in_thread
-from argot.tools.reading.library_questions import library_asked
+from argot.tools.reading.library_questions import is_library_question
 from argot.types import THREAD, Principal
 
 
@@ -43,7 +43,7 @@ async def asked(run: Any, question: str) -> AskResult:
     ],
 )
 def test_who_asks_for_the_documents_is_understood(message: str) -> None:
-    assert library_asked(message)
+    assert is_library_question(message)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_who_asks_for_the_documents_is_understood(message: str) -> None:
     ],
 )
 def test_a_question_about_documents_is_asked_of_them(message: str) -> None:
-    assert not library_asked(message)
+    assert not is_library_question(message)
 
 
 async def test_the_asker_is_told_what_they_may_read(tiny_kb: Any) -> None:
@@ -91,11 +91,11 @@ async def test_files_of_the_conversation_come_first(tiny_kb: Any) -> None:
 
 
 async def test_a_long_list_is_cut_and_says_so(tiny_kb: Any) -> None:
-    for number in range(MOST_DOCUMENTS):
+    for number in range(MAX_DOCUMENTS):
         tiny_kb.add(f"page-{number:02}.md", f"# Page {number}\n\nText {number}.\n")
     lines = (await asked(tiny_kb.run_context(), "What documents do you have?")).answer.splitlines()
     assert (lines[0], lines[-1]) == (
-        f"I answer from {MOST_DOCUMENTS + 3} documents that you may read:",
+        f"I answer from {MAX_DOCUMENTS + 3} documents that you may read:",
         "and 3 others; these are the first by name.",
     )
 

@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph import prefetch, run
 from argot.graph.build import build_graph
 from argot.graph.nodes import augment_question
-from argot.graph.prefetch import Ahead
-from argot.graph.run_context import run_context_for
+from argot.graph.prefetch import DraftPrefetch
+from argot.graph.run_context import build_run_context
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.results import AskResult
@@ -40,7 +40,7 @@ class Quoting:
 def run_of(kb: Any, scripted: Any | None = None) -> Any:
     settings = scripted.settings(home=kb.folder) if scripted else kb.settings
     server = ModelServer.from_settings(settings) if scripted else None
-    return run_context_for(kb.corpus, kb.glossary, Principal("ann"), Profile(), settings, server=server)
+    return build_run_context(kb.corpus, kb.glossary, Principal("ann"), Profile(), settings, server=server)
 
 
 async def answered(given: Any, question: str) -> AskResult:
@@ -76,29 +76,29 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
         looked.append(draft)
         return []
 
-    monkeypatch.setattr(prefetch, "checked_draft", checked)
-    one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
+    monkeypatch.setattr(prefetch, "check_draft", checked)
+    one = DraftPrefetch(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for _ in range(9):
         for piece in ("One", " more", ". "):
             pieces.append(piece)
             one.hear(pieces)
-            await one.done()
+            await one.wait()
     assert [draft.count(".") for draft in looked] == [1, 2, 4, 8]
     one.hear(["Taken", " back", ". "])
-    await one.done()
+    await one.wait()
     assert looked[-1] == "Taken back. "
 
 
 async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(prefetch, "checked_draft", lambda draft, *_: looked.append(draft) or [])
-    one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
+    monkeypatch.setattr(prefetch, "check_draft", lambda draft, *_: looked.append(draft) or [])
+    one = DraftPrefetch(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for piece in ("It is ", "4", ".", "5", " V", " [1]", ".", " So"):
         pieces.append(piece)
         one.hear(pieces)
-        await one.done()
+        await one.wait()
     assert looked == ["It is 4.5 V [1]. "]
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from argot.graph.question_substance import says_nothing_else
+from argot.graph.question_substance import has_only_terms
 from argot.types import Mention
 
 
 def _says_nothing(question: str, term: str) -> bool:
     start = question.index(term)
-    return says_nothing_else(question, [Mention(term, start, start + len(term), term)])
+    return has_only_terms(question, [Mention(term, start, start + len(term), term)])
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
 from argot.graph.run import answer_choice, ask
-from argot.graph.state_records import CHOSEN
+from argot.graph.state_records import CHOSEN_BY_ASKER
 from argot.results import AskResult
-from argot.tools.senses.rival_senses import passages_of_rivals
+from argot.tools.senses.rival_senses import find_rival_passages
 from argot.types import Principal
 
 QUESTION = "What clean room does the bonding step of the PUC need?"
@@ -57,7 +57,7 @@ async def test_a_choice_among_several_counts_as_the_askers_word(kb: Any) -> None
     meant = await result_of(answer_choice(graph, run, "t", "Public Utilities Commission"))
     assert "class 10" not in meant.answer
     values = (await graph.aget_state({"configurable": {"thread_id": "t"}})).values
-    assert {reading["chosen_by"] for reading in values["readings"]} <= set(CHOSEN)
+    assert {reading["chosen_by"] for reading in values["readings"]} <= set(CHOSEN_BY_ASKER)
 
 
 async def test_a_sense_that_was_worked_out_leaves_nothing_out(kb: Any) -> None:
@@ -70,7 +70,7 @@ async def test_a_sense_that_was_worked_out_leaves_nothing_out(kb: Any) -> None:
 def test_a_passage_that_uses_the_bare_term_in_the_other_sense_is_a_rivals(kb: Any) -> None:
     kb.add("bonding.md", BARE + SPELT)
     meant, other = sense(kb, "Legal"), sense(kb, "NAND")
-    left_out = passages_of_rivals(kb.corpus, Principal("ann"), meant, [meant, other])
+    left_out = find_rival_passages(kb.corpus, Principal("ann"), meant, [meant, other])
     texts = [passage.text for passage, _ in kb.corpus.store.passages(Principal("ann"), [*left_out]).values()]
     assert any("nitrogen purge" in text and "Peripheral Under Cell" not in text for text in texts)
     assert not any("Public Utilities Commission" in text for text in texts)
@@ -79,4 +79,4 @@ def test_a_passage_that_uses_the_bare_term_in_the_other_sense_is_a_rivals(kb: An
 def test_a_sense_whose_name_is_part_of_the_others_is_no_rival(kb: Any) -> None:
     kb.glossary.senses.add("PUC", "Tools", "Peripheral Under Cell bonding")
     meant, other = sense(kb, "Tools"), sense(kb, "NAND")
-    assert passages_of_rivals(kb.corpus, Principal("ann"), meant, [meant, other]) == frozenset()
+    assert find_rival_passages(kb.corpus, Principal("ann"), meant, [meant, other]) == frozenset()

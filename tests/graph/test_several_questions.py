@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.reading.question_splitting import split_questions
 
 
 async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
@@ -32,7 +32,7 @@ async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
     ],
 )
 def test_several_questions_are_told_apart(message: str, parts: list[str]) -> None:
-    assert parts_of(message) == parts
+    assert split_questions(message) == parts
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_several_questions_are_told_apart(message: str, parts: list[str]) -> Non
     ],
 )
 def test_one_question_stays_as_it_is(message: str) -> None:
-    assert parts_of(message) == [message]
+    assert split_questions(message) == [message]
 
 
 async def test_both_halves_are_answered_with_their_citations(tiny_kb: Any) -> None:

@@ -6,10 +6,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.glossary_feedback import learned_of
+from argot.graph.glossary_feedback import read_feedback
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.reading.spelt_out_terms import may_be_spelt_out, spelt_out
+from argot.tools.reading.spelt_out_terms import find_spelt_out, may_be_spelt_out
 from argot.types import Principal
 
 TARGETS = """# Drive targets
@@ -42,7 +42,7 @@ async def asked(run: Any, question: str, graph: Any = None) -> AskResult:
     ],
 )
 def test_words_spell_a_term_by_their_first_letters(term: str, text: str, meaning: str) -> None:
-    assert spelt_out(term, [text]) == meaning
+    assert find_spelt_out(term, [text]) == meaning
 
 
 @pytest.mark.parametrize("term", ["PE", "E4", "tCCS", "P&L", "ABCDEFG"])
@@ -66,7 +66,7 @@ async def test_managers_learn_of_it_all_the_same(tiny_kb: Any) -> None:
     graph = build_graph(InMemorySaver())
     await asked(tiny_kb.run_context(), QUESTION, graph)
     state = await graph.aget_state({"configurable": {"thread_id": "t"}})
-    assert "MTBF" in learned_of(state.values).undefined
+    assert "MTBF" in read_feedback(state.values).undefined
 
 
 async def test_what_one_may_not_read_spells_nothing_out(tiny_kb: Any) -> None:

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, unknown_part_numbers
+from argot.tools.retrieval.missing_subjects import find_unknown_part_numbers, has_only_numbers
 from argot.types import Principal
 
 METER = """# Meters
@@ -37,12 +37,12 @@ async def asked(kb: Any, question: str) -> AskResult:
 
 @pytest.mark.parametrize("question", ["what's 2+2", "2 + 2 = ?", "how much is 5000 - 300"])
 def test_a_sum_asks_of_numbers_alone(question: str) -> None:
-    assert asks_of_numbers_alone(question)
+    assert has_only_numbers(question)
 
 
 @pytest.mark.parametrize("question", ["What is 1103?", "Is 2 volts enough?", "What is the trim step?", "Why?"])
 def test_a_question_with_a_subject_does_not(question: str) -> None:
-    assert not asks_of_numbers_alone(question)
+    assert not has_only_numbers(question)
 
 
 @pytest.mark.parametrize("question", ["what's 2+2", "Who wrote Hamlet?"])
@@ -73,19 +73,19 @@ async def test_a_part_that_the_glossary_knows_is_not_missing(kb: Any) -> None:
 @pytest.mark.parametrize("name", ["WM4410", "WM-4410", "WM-4410-X", "RS485", "RS-232", "ISO9001"])
 def test_a_part_is_known_however_it_is_written(kb: Any, name: str) -> None:
     kb.add("plugs.md", "# Plugs\n\nThe RS-485 plug and the RS232 plug follow ISO 9001.\n")
-    assert unknown_part_numbers(f"Is the {name} ready?", kb.corpus.store, Principal("ann")) == []
+    assert find_unknown_part_numbers(f"Is the {name} ready?", kb.corpus.store, Principal("ann")) == []
 
 
 @pytest.mark.parametrize("question", ["Pre-2020 contracts?", "An A-weighted level?", "the 20-inch one", "utf-8 files"])
 def test_words_with_a_hyphen_and_years_are_no_part_numbers(kb: Any, question: str) -> None:
-    assert unknown_part_numbers(question, kb.corpus.store, Principal("ann")) == []
+    assert find_unknown_part_numbers(question, kb.corpus.store, Principal("ann")) == []
 
 
 def test_a_part_that_one_may_not_read_of_is_unknown(kb: Any) -> None:
     kb.add("secret.md", "# Secret\n\nThe ZX-7700 is ready.\n", audience=frozenset({"vault"}))
     question, store = "Is the ZX-7700 ready?", kb.corpus.store
-    assert unknown_part_numbers(question, store, Principal("ann")) == ["ZX-7700"]
-    assert unknown_part_numbers(question, store, Principal("ann", frozenset({"vault"}))) == []
+    assert find_unknown_part_numbers(question, store, Principal("ann")) == ["ZX-7700"]
+    assert find_unknown_part_numbers(question, store, Principal("ann", frozenset({"vault"}))) == []
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions import in_thread
-from argot.tools.answering.file_outline import overview
-from argot.tools.reading.file_questions import asked_in_file
-from argot.tools.reading.whole_file_questions import missing_file_asked, whole_file_asked
+from argot.tools.answering.file_outline import select_overview
+from argot.tools.reading.file_questions import parse_file_question
+from argot.tools.reading.whole_file_questions import find_asked_file, is_missing_file_asked
 from argot.types import THREAD, Passage, Principal
 
 ROTA = """# Lighthouse rota
@@ -84,7 +84,7 @@ async def asked(run: Any, *questions: str, graph: Any = None) -> list[AskResult]
     ],
 )
 def test_who_asks_for_the_gist_of_a_file_is_understood(message: str, pointer: str | int) -> None:
-    assert whole_file_asked(message, ["rota.md", "Q3 plan_final.docx"]) == pointer
+    assert find_asked_file(message, ["rota.md", "Q3 plan_final.docx"]) == pointer
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_who_asks_for_the_gist_of_a_file_is_understood(message: str, pointer: st
     ],
 )
 def test_a_question_about_something_in_the_file_is_none(message: str) -> None:
-    assert whole_file_asked(message, ["rota.md"]) is None
+    assert find_asked_file(message, ["rota.md"]) is None
 
 
 # -- what is answered -------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ async def test_without_a_file_this_means_nothing_and_a_file_is_said_to_be_missin
     ],
 )
 def test_a_file_is_missing_only_where_it_is_said_to_be_here(message: str, missing: bool) -> None:
-    assert missing_file_asked(message) is missing
+    assert is_missing_file_asked(message) is missing
 
 
 async def test_in_a_conversation_this_document_may_be_the_one_just_cited(tiny_kb: Any) -> None:
@@ -263,7 +263,7 @@ PAY = "# Pay of the harbour\n\nWages in the harbour are paid on the first of eac
     ],
 )
 def test_who_asks_for_something_in_a_file_is_understood(message: str, pointer: str | int, question: str) -> None:
-    found = asked_in_file(message, ["rota.md", "Q3 plan_final.docx"])
+    found = parse_file_question(message, ["rota.md", "Q3 plan_final.docx"])
     assert found is not None
     assert (found.pointer, found.question) == (pointer, question)
 
@@ -282,7 +282,7 @@ def test_who_asks_for_something_in_a_file_is_understood(message: str, pointer: s
     ],
 )
 def test_a_question_that_speaks_of_no_file_is_asked_of_all_documents(message: str) -> None:
-    assert asked_in_file(message, ["rota.md"]) is None
+    assert parse_file_question(message, ["rota.md"]) is None
 
 
 async def test_what_is_asked_of_a_file_is_answered_from_it_alone(tiny_kb: Any) -> None:
@@ -342,28 +342,28 @@ def passage(number: int, *headings: str) -> Passage:
 
 def test_a_long_file_is_told_by_the_beginnings_of_its_parts() -> None:
     chapters = [passage(10 * chapter + n, f"{chapter}") for chapter in range(4) for n in range(10)]
-    assert [one.ordinal for one in overview(chapters, 4)] == [0, 10, 20, 30]
-    assert [one.ordinal for one in overview(chapters, 2)] == [0, 20]
+    assert [one.ordinal for one in select_overview(chapters, 4)] == [0, 10, 20, 30]
+    assert [one.ordinal for one in select_overview(chapters, 2)] == [0, 20]
 
 
 def test_a_long_file_without_headings_is_told_by_passages_from_all_of_it() -> None:
-    assert [one.ordinal for one in overview([passage(n) for n in range(100)], 5)] == [0, 20, 40, 60, 80]
+    assert [one.ordinal for one in select_overview([passage(n) for n in range(100)], 5)] == [0, 20, 40, 60, 80]
 
 
 def test_one_title_over_everything_is_no_part() -> None:
     sections = [passage(n, "Title", f"{n // 5}") for n in range(40)]
-    assert [one.ordinal for one in overview(sections, 8)] == list(range(0, 40, 5))
+    assert [one.ordinal for one in select_overview(sections, 8)] == list(range(0, 40, 5))
 
 
 def test_a_short_file_is_taken_whole() -> None:
-    assert len(overview([passage(n, "a") for n in range(3)], 10)) == 3
+    assert len(select_overview([passage(n, "a") for n in range(3)], 10)) == 3
 
 
 # -- with a language model --------------------------------------------------------------------------------------------
 
 
 def with_model(kb: Any, scripted: Any) -> Any:
-    from argot.graph.run_context import with_model as modelled
+    from argot.graph.run_context import add_model as modelled
     from argot.tools.llm.model_server import ModelServer
 
     settings = scripted.settings(home=kb.folder)

@@ -1,6 +1,6 @@
 """The fixed texts of the journey."""
 
-from argot.graph.presentation.wording import augmented_question, expanded_query, query_miss_answer
+from argot.graph.presentation.wording import expand_query, write_augmented_question, write_query_miss
 from argot.results import MissedTerm
 from argot.types import Mention, ReadTerm, Sense
 
@@ -14,40 +14,40 @@ def read(question: str, surface: str, expansion: str, match: str = "exact", **mo
 def test_each_expansion_takes_its_terms_place() -> None:
     question = "Does the PUC set WL voltage?"
     terms = [read(question, "PUC", "Peripheral Under Cell"), read(question, "WL", "Word Line")]
-    assert expanded_query(question, terms) == "Does the Peripheral Under Cell set Word Line voltage?"
+    assert expand_query(question, terms) == "Does the Peripheral Under Cell set Word Line voltage?"
 
 
 def test_a_long_expansion_is_a_definition_and_follows_its_term() -> None:
     long = "a layout in which the peripheral circuits stand under the memory array"
-    assert expanded_query("Why PUC?", [read("Why PUC?", "PUC", long)]) == f"Why PUC ({long})?"
+    assert expand_query("Why PUC?", [read("Why PUC?", "PUC", long)]) == f"Why PUC ({long})?"
 
 
 def test_a_misspelt_term_without_expansion_is_searched_in_its_right_spelling() -> None:
     question = "Where does the perifery start?"
     term = read(question, "perifery", "", "misspelt", term="periphery")
-    assert expanded_query(question, [term]) == "Where does the periphery start?"
+    assert expand_query(question, [term]) == "Where does the periphery start?"
 
 
 def test_what_the_question_explains_stays_as_it_is_written() -> None:
     question = "How thick is SLA (stereolithography) resin?"
     term = read(question, "SLA", "stereolithography", explained="stereolithography")
-    assert expanded_query(question, [term]) == question
+    assert expand_query(question, [term]) == question
 
 
 def test_a_term_mentioned_twice_is_defined_once() -> None:
     question = "PUC or SLA or PUC?"
     first = read(question, "PUC", "Peripheral Under Cell", description="Under the array.")
     other = read(question, "SLA", "stereolithography", explained="stereolithography")
-    text = augmented_question(question, [first, other, first], None)
+    text = write_augmented_question(question, [first, other, first], None)
     assert text.count("- PUC: Peripheral Under Cell (NAND). Under the array") == 1
 
 
 def test_a_query_miss_names_terms_suggestions_and_whom_to_ask() -> None:
-    answer = query_miss_answer([MissedTerm(term="PUX", suggestions=["PUC", "PUD"], contact="nina@example.com")])
+    answer = write_query_miss([MissedTerm(term="PUX", suggestions=["PUC", "PUD"], contact="nina@example.com")])
     assert answer == (
         "I cannot answer this reliably: “PUX” is not in the glossary. Please check the spelling of the term "
         "(did you mean PUC or PUD?). If it is right, contact nina@example.com to have it added."
     )
-    several = query_miss_answer([MissedTerm(term="PUX"), MissedTerm(term="QXZ")])
+    several = write_query_miss([MissedTerm(term="PUX"), MissedTerm(term="QXZ")])
     assert "“PUX” and “QXZ” are not in the glossary" in several
     assert "the manager of this knowledge base" in several

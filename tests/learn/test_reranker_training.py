@@ -14,7 +14,7 @@ from argot.settings import Settings
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.onnx_cross_encoder import OnnxCrossEncoderScorer
 from argot.tools.retrieval.reader_scorer import ReaderScorer
-from argot.tools.retrieval.scorer_choice import described_scorer, load_scorer
+from argot.tools.retrieval.scorer_choice import describe_scorer, load_scorer
 
 RECIPE = {"epochs": 2, "batch": 6, "rate": 1e-3, "every": 3, "threads": 1}
 
@@ -45,7 +45,7 @@ def test_a_reader_is_tuned_and_taken(tmp_path: Path, model: Path) -> None:
     settings = Settings(reranker=str(run.model), threads=1)
     scorer = load_scorer(settings)
     assert isinstance(scorer, ReaderScorer) and scorer.card["steps"] == run.card["steps"] > 0
-    assert "trained in" in described_scorer(settings)
+    assert "trained in" in describe_scorer(settings)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_cross_encoder_is_tuned_and_taken_with_and_without_each(
     assert {*run.curve()[0]} == {"step", "relevance", *(["terms"] if way else [])}
     settings = Settings(reranker=str(run.model), threads=1)
     scorer = load_scorer(settings)
-    assert isinstance(scorer, OnnxCrossEncoderScorer) and "8-bit" in described_scorer(settings)
+    assert isinstance(scorer, OnnxCrossEncoderScorer) and "8-bit" in describe_scorer(settings)
     texts = [one.text for one in tiny_passages(7)]
     scores = scorer.score("how long does the training take ?", texts)
     assert scores == pytest.approx(

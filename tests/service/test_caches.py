@@ -9,7 +9,7 @@ from argot.corpus.corpus import Corpus, Source
 from argot.corpus.fifo_cache import SizedCache
 from argot.settings import Settings
 from argot.tools.senses import document_evidence
-from argot.tools.senses.document_evidence import cached_evidence
+from argot.tools.senses.document_evidence import cache_evidence
 from argot.types import EVERYONE, Audience, Principal
 
 ANN, BEN, INSIDER = Principal("ann"), Principal("ben"), Principal("ida", frozenset({"vault"}))
@@ -32,7 +32,7 @@ def add(corpus: Corpus, name: str, audience: Audience = EVERYONE) -> None:
 
 def shared(corpus: Corpus, principal: Principal, value: str) -> str:
     """The one id that is kept under one name, worked out as `value` if it is not there yet."""
-    (found,) = cached_evidence(corpus.store, principal, "name", lambda: (value,))
+    (found,) = cache_evidence(corpus.store, principal, "name", lambda: (value,))
     return found
 
 
@@ -103,13 +103,13 @@ def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
         add(corpus, "meanwhile.md")
         return ("stale",)
 
-    assert cached_evidence(corpus.store, ANN, "name", slow) == ("stale",)
+    assert cache_evidence(corpus.store, ANN, "name", slow) == ("stale",)
     assert shared(corpus, ANN, "fresh") == "fresh"
 
 
 def test_what_is_worked_out_stays_within_its_bytes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_evidence, "_KEPT_BYTES", 100_000)
     for number in range(50):
-        cached_evidence(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
-    again = [cached_evidence(corpus.store, ANN, number, lambda: ()) for number in range(50)]
+        cache_evidence(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
+    again = [cache_evidence(corpus.store, ANN, number, lambda: ()) for number in range(50)]
     assert 1 <= sum(len(found) == 100 for found in again) < 10

@@ -35,7 +35,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.extend(given)
         return original(self, given)
 
-    monkeypatch.setattr(TokenReader, "_vectors", noted)
+    monkeypatch.setattr(TokenReader, "_read_vectors", noted)
     monkeypatch.setattr(reading_ahead, "FIRST_SECONDS", 0.0)
     return texts
 
@@ -95,7 +95,7 @@ async def test_nothing_is_read_beside_a_question(home: Path, read: list[str]) ->
 async def test_a_base_that_the_reader_cannot_remember_is_not_read(
     home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_ahead, "REMEMBERED", 3)
+    monkeypatch.setattr(reading_ahead, "MAX_REMEMBERED_TEXTS", 3)
     async with KnowledgeBase.open(home, Settings(home=home)) as kb, reading(kb):
         await asyncio.sleep(0.5)
     assert not read

@@ -141,7 +141,8 @@ async def endless(begun: asyncio.Event) -> AsyncGenerator[int]:
 
 async def answered(replica: Replica, begun: asyncio.Event) -> None:
     async with replica.turns.of("t1") as turn:
-        async for _ in turn.each(endless(begun)):
+        items = endless(begun)
+        while await turn.take_next(items) is not None:
             pass
 
 

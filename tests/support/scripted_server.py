@@ -291,7 +291,7 @@ class ScriptedServer:
 
 def prompt_of(system: str) -> str:
     """The name of the prompt whose system text this is, or begins with; empty where it is none."""
-    from argot.prompts.loader import prompt, prompt_names
+    from argot.prompts.loader import list_prompt_names, prompt
 
-    found = [name for name in prompt_names() if system.startswith(prompt(name).system)]
+    found = [name for name in list_prompt_names() if system.startswith(prompt(name).system)]
     return max(found, key=lambda name: len(prompt(name).system), default="")

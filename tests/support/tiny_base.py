@@ -67,12 +67,12 @@ class TinyBase:
 
     def run_context(self, principal: Any = None, **profile: Any) -> Any:
         """A RunContext without a language model; keywords change the default profile."""
-        from argot.graph.run_context import extractive_context
+        from argot.graph.run_context import build_extractive_context
         from argot.profile import Profile
         from argot.types import Principal
 
         someone = principal or Principal("ann")
-        return extractive_context(self.corpus, self.glossary, someone, Profile(**profile), self.settings)
+        return build_extractive_context(self.corpus, self.glossary, someone, Profile(**profile), self.settings)
 
     def add(self, name: str, text: str, audience: frozenset[str] = frozenset()) -> None:
         from argot.corpus.corpus import Source

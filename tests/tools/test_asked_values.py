@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.reading.asked_values import asked_value
+from argot.tools.reading.asked_values import find_asked_value
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from argot.tools.reading.asked_values import asked_value
 def test_a_passage_without_a_value_of_the_kind_does_not_hold_it(
     question: str, kind: str, holds: str, lacks: str
 ) -> None:
-    value = asked_value(question)
+    value = find_asked_value(question)
     assert value is not None
     assert value.kind == kind
     assert value.is_in(holds)
@@ -31,4 +31,4 @@ def test_a_passage_without_a_value_of_the_kind_does_not_hold_it(
 
 @pytest.mark.parametrize("question", ["How many holidays do I get?", "Who signs?", "How do I pay a supplier?", ""])
 def test_what_names_no_unit_asks_for_no_kind_of_value(question: str) -> None:
-    assert asked_value(question) is None
+    assert find_asked_value(question) is None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from argot.tools.answering.citations import locate, match_references
-from argot.tools.answering.objections import objection
+from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import SupportScorer, support
 from argot.tools.retrieval.reranker import LexicalScorer
 from argot.types import MatchedSegment, Passage
@@ -94,7 +94,7 @@ def test_threshold_empty_and_equal_scores() -> None:
     ],
 )
 def test_numbers_units_identifiers_and_negation_must_agree(said: str, against: str) -> None:
-    found = objection(said, COLUMN)
+    found = find_objection(said, COLUMN)
     assert found.startswith(against) if against else not found
     cited = match_references([said], [passage(COLUMN)], SupportScorer(), threshold=0.5)
     assert bool(cited) == (not against)
@@ -118,7 +118,7 @@ def test_numbers_units_identifiers_and_negation_must_agree(said: str, against: s
     ],
 )
 def test_agreement(said: str, source: str, agrees: bool) -> None:
-    assert (not objection(said, source)) == agrees
+    assert (not find_objection(said, source)) == agrees
 
 
 def test_support_is_one_for_quotes_and_graded_below() -> None:
@@ -152,7 +152,7 @@ def test_locate_finds_quotes_through_markdown_and_paraphrases_by_sentence() -> N
 )
 def test_what_is_quoted_word_for_word_is_supported(said: str, source: str) -> None:
     assert support(said, source) == 1.0
-    assert objection(said, source) == ""
+    assert find_objection(said, source) == ""
 
 
 @pytest.mark.parametrize(

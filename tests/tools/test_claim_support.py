@@ -6,9 +6,9 @@ import pytest
 
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.tools.retrieval.claim_support import claim_support
+from argot.tools.retrieval.claim_support import score_claim
 from argot.tools.retrieval.reranker import LexicalScorer
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import choose_scorer
 
 PASSAGES = [
     "The rehearsal takes place twice a year, in spring and autumn; a failed one is repeated within six weeks.",
@@ -16,17 +16,17 @@ PASSAGES = [
 ]
 
 
-@pytest.mark.parametrize("scorer", [scorer_for(Settings(threads=1)), LexicalScorer()], ids=["reader", "words"])
+@pytest.mark.parametrize("scorer", [choose_scorer(Settings(threads=1)), LexicalScorer()], ids=["reader", "words"])
 def test_the_passage_that_says_it_is_likeliest_and_a_changed_number_less_likely(scorer: Scorer) -> None:
     said = "A rehearsal that fails is repeated within six weeks."
-    right, wrong = claim_support(said, PASSAGES, scorer)
+    right, wrong = score_claim(said, PASSAGES, scorer)
     assert 1 > right > 0.5 > wrong > 0
-    assert claim_support(said.replace("six", "nine"), PASSAGES[:1], scorer)[0] < right
-    assert claim_support(said, [], scorer) == []
+    assert score_claim(said.replace("six", "nine"), PASSAGES[:1], scorer)[0] < right
+    assert score_claim(said, [], scorer) == []
 
 
 def test_likeness_tells_a_paraphrase_from_a_claim_from_nowhere() -> None:
-    scorer = scorer_for(Settings(threads=1))
-    same = claim_support("One that fails has to be done again after at most six weeks.", PASSAGES[:1], scorer)[0]
-    nowhere = claim_support("The head of the department received an award for this in spring.", PASSAGES[:1], scorer)[0]
+    scorer = choose_scorer(Settings(threads=1))
+    same = score_claim("One that fails has to be done again after at most six weeks.", PASSAGES[:1], scorer)[0]
+    nowhere = score_claim("The head of the department received an award for this in spring.", PASSAGES[:1], scorer)[0]
     assert same > 0.25 > nowhere

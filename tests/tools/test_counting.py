@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.answering.counting import SURELY_WHOLE, count_in, entries_said
+from argot.tools.answering.counting import MAX_SURELY_WHOLE_CHARS, count_entries, read_entry_count
 from argot.types import PageKind, Passage
 
 ITEMS = "- Frankfurt\n- Oslo\n- Turin"
@@ -17,7 +17,7 @@ def passage(text: str, *path: str, header: str = "", page_kind: PageKind | None 
 
 
 def count(question: str, text: str, *path: str) -> int:
-    found = count_in(question, passage(text, *path))
+    found = count_entries(question, passage(text, *path))
     return found.entries if found else 0
 
 
@@ -80,23 +80,23 @@ def test_nothing_is_counted_where_the_count_could_be_wrong(question: str, text: 
 
 def test_a_list_that_may_go_on_in_another_passage_is_not_counted() -> None:
     listed = f"## Regions\n\n{ITEMS}"
-    assert count_in(ASKED, passage(listed, page_kind="page")) is None
-    assert count_in(ASKED, passage(f"{'We grow. ' * (SURELY_WHOLE // 9)}\n\n{listed}")) is None
-    assert count_in(ASKED, passage(ITEMS, "Guide", "Regions")) is None
+    assert count_entries(ASKED, passage(listed, page_kind="page")) is None
+    assert count_entries(ASKED, passage(f"{'We grow. ' * (MAX_SURELY_WHOLE_CHARS // 9)}\n\n{listed}")) is None
+    assert count_entries(ASKED, passage(ITEMS, "Guide", "Regions")) is None
     rows = "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Rome | 2020 |"
-    assert count_in(ASKED, passage(rows)) is not None
-    assert count_in(ASKED, passage(rows, header="Guide\n| Region | Since |")) is None
+    assert count_entries(ASKED, passage(rows)) is not None
+    assert count_entries(ASKED, passage(rows, header="Guide\n| Region | Since |")) is None
 
 
 def test_another_passage_that_says_the_number_goes_before_counting() -> None:
     listed = passage(f"## Regions\n\n{ITEMS}")
-    assert count_in(ASKED, listed, [passage("Argot runs in Oslo.")]) is not None
-    assert count_in(ASKED, listed, [passage("Argot runs in 4 cloud regions.")]) is None
+    assert count_entries(ASKED, listed, [passage("Argot runs in Oslo.")]) is not None
+    assert count_entries(ASKED, listed, [passage("Argot runs in 4 cloud regions.")]) is None
 
 
 def test_the_list_is_shown_with_what_introduces_it() -> None:
-    found = count_in(ASKED, passage(f"Argot is fast.\n\nWe support these regions:\n\n{ITEMS}\n\nCall us."))
+    found = count_entries(ASKED, passage(f"Argot is fast.\n\nWe support these regions:\n\n{ITEMS}\n\nCall us."))
     assert found is not None
     assert list(found.numbers) == [1, 2, 3, 4]
-    assert entries_said(found.line) == 3
-    assert entries_said("Of 3 entries: two") == 0
+    assert read_entry_count(found.line) == 3
+    assert read_entry_count("Of 3 entries: two") == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.reading.definition_questions import meanings_asked
+from argot.tools.reading.definition_questions import find_asked_meanings
 from argot.types import Mention
 
 TERMS = ("DGD", "CC", "dangerous goods declaration")
@@ -12,7 +12,7 @@ CONTEXTS = ("Catering", "IT and people operations")
 def meant(question: str) -> list[str]:
     found = sorted((question.find(term), term) for term in TERMS if term in question)
     mentions = [Mention(term, at, at + len(term), term) for at, term in found]
-    return [mention.surface for mention in meanings_asked(question, mentions, CONTEXTS)]
+    return [mention.surface for mention in find_asked_meanings(question, mentions, CONTEXTS)]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from argot.protocols import Deriver
 from argot.tools.llm.deriver import ModelDeriver
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE, ExtractiveDeriver
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.retrieval.triple_extraction import MAX_TRIPLES_PER_PASSAGE, ExtractiveDeriver
+from argot.tools.text.markdown_prose import extract_prose
 from argot.types import Passage
 
 SAID = {
@@ -70,7 +70,7 @@ def test_it_is_a_deriver_with_a_name(deriver: Deriver) -> None:
 
 async def test_every_part_stands_word_for_word_in_its_passage(deriver: Deriver) -> None:
     triples = await deriver.triples(PASSAGES)
-    by_id = {passage.id: plain_prose(passage.with_header).text.casefold() for passage in PASSAGES}
+    by_id = {passage.id: extract_prose(passage.with_header).text.casefold() for passage in PASSAGES}
     assert triples
     for triple in triples:
         assert all(part and part.casefold() in by_id[triple.passage_id] for part in (triple.source, triple.target))
@@ -87,7 +87,7 @@ async def test_a_passage_gives_the_same_alone(deriver: Deriver) -> None:
     together = await deriver.triples(PASSAGES)
     alone = [triple for passage in PASSAGES for triple in await deriver.triples([passage])]
     assert together == alone
-    assert all(sum(t.passage_id == p.id for t in together) <= MOST_PER_PASSAGE for p in PASSAGES)
+    assert all(sum(t.passage_id == p.id for t in together) <= MAX_TRIPLES_PER_PASSAGE for p in PASSAGES)
 
 
 async def test_derived_texts_speak_for_given_passages(deriver: Deriver) -> None:

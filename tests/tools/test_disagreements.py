@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from argot.tools.answering.disagreements import disagreements
+from argot.tools.answering.disagreements import find_disagreements
 from argot.types import Document, DocumentField, Passage
 
 SAID = "Employees get 30 days of annual leave each year."
@@ -19,7 +19,7 @@ def held(
 
 
 def found(mine: tuple[Passage, Document], other: tuple[Passage, Document]) -> list[str]:
-    return [one.other for one in disagreements([(mine[0].text, mine)], [mine, other])]
+    return [one.other for one in find_disagreements([(mine[0].text, mine)], [mine, other])]
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_a_pair_is_told_once_what_counts_more_first() -> None:
     text = "Employees get 45 days of annual leave each year."
     one, other = held(SAID), held(text, name="b.md")
     newer = other[0], replace(other[1], date="2026-02")
-    assert [pair.said for pair in disagreements([(SAID, one), (text, newer)], [one, newer])] == [text]
+    assert [pair.said for pair in find_disagreements([(SAID, one), (text, newer)], [one, newer])] == [text]
     draft = newer[0], replace(newer[1], fields=(DocumentField("status", "Draft"),))
-    assert [pair.said for pair in disagreements([(text, draft)], [one, draft])] == [SAID]
+    assert [pair.said for pair in find_disagreements([(text, draft)], [one, draft])] == [SAID]
 
 
 def test_documents_of_two_regions_or_models_speak_of_two_things() -> None:

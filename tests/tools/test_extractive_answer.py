@@ -10,7 +10,7 @@ from argot.protocols import AnswerRequest
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.multiple_choice import choose_option
-from argot.tools.reading.answer_types import asks_twice, wanted_by
+from argot.tools.reading.answer_types import asks_twice, find_answer_type
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reranker import LexicalScorer, rerank
 from argot.tools.text.sentences import split_sentences
@@ -286,7 +286,7 @@ async def test_every_quoted_sentence_is_cited_with_its_own_passage(question: str
     ],
 )
 def test_what_a_question_wants(question: str, wanted: str) -> None:
-    assert wanted_by(question) == wanted
+    assert find_answer_type(question) == wanted
 
 
 @pytest.mark.parametrize(

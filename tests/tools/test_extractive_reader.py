@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
-from argot.tools.reading.extractive_reader import ExtractiveReader, enhanced
+from argot.tools.reading.extractive_reader import ExtractiveReader, enhance_question
 from argot.tools.reading.follow_ups import stand_alone
-from argot.tools.reading.unknown_terms import identify_terms, known_to_documents
+from argot.tools.reading.unknown_terms import identify_terms, is_known_to_documents
 from argot.types import Context, Mention, Principal, Sense, Triple, Turn
 
 ANN = Principal("ann")
@@ -93,11 +93,11 @@ async def test_known_misspelt_and_unknown_terms_together(tiny_kb: Any) -> None:
 
 
 def test_terms_the_documents_use(tiny_kb: Any) -> None:
-    assert known_to_documents(tiny_kb.corpus.store, ANN, "FTLX")
-    assert not known_to_documents(tiny_kb.corpus.store, ANN, "QMBX")
+    assert is_known_to_documents(tiny_kb.corpus.store, ANN, "FTLX")
+    assert not is_known_to_documents(tiny_kb.corpus.store, ANN, "QMBX")
     insider = Principal("ida", frozenset({"vault"}))
-    assert known_to_documents(tiny_kb.corpus.store, insider, "Liaison")
-    assert not known_to_documents(tiny_kb.corpus.store, ANN, "Liaison")
+    assert is_known_to_documents(tiny_kb.corpus.store, insider, "Liaison")
+    assert not is_known_to_documents(tiny_kb.corpus.store, ANN, "Liaison")
 
 
 # -- contexts ---------------------------------------------------------------------------------------------------------
@@ -183,14 +183,16 @@ async def test_the_nearest_triple_comes_first(tiny_kb: Any) -> None:
 
 
 def test_the_words_a_question_lacks_are_added() -> None:
-    assert enhanced("my pictures need changing a bit", [IMAGE]) == "my pictures need changing a bit. edit image."
+    assert (
+        enhance_question("my pictures need changing a bit", [IMAGE]) == "my pictures need changing a bit. edit image."
+    )
 
 
 def test_a_well_formed_question_is_left_alone() -> None:
-    assert enhanced("How do I trim a drive?", [TRIM]) == "How do I trim a drive?"
+    assert enhance_question("How do I trim a drive?", [TRIM]) == "How do I trim a drive?"
 
 
 def test_an_enhanced_query_never_doubles() -> None:
     question = "make it smaller"
     many = [Triple(f"t{n}", f"panel number {n}", f"reduce{n}", f"document size {n}", "p") for n in range(9)]
-    assert len(enhanced(question, many)) <= 2 * len(question)
+    assert len(enhance_question(question, many)) <= 2 * len(question)

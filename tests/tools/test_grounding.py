@@ -12,15 +12,15 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, is_well_known
 from argot.jargon_db.lookup.spelling import Spelling
 from argot.tools.llm.grounding import (
-    CHOSEN,
-    grounded_context,
-    grounded_terms,
-    grounded_triples,
+    CHOSEN_SCORE,
+    find_strange_words,
     is_english,
-    strange_words,
+    match_context,
+    match_terms,
+    select_triples,
 )
-from argot.tools.llm.rewording import search_query, stand_alone_question
-from argot.tools.reading.unknown_terms import identify_terms, unknown_terms
+from argot.tools.llm.rewording import check_query, check_stand_alone
+from argot.tools.reading.unknown_terms import find_unknown_terms, identify_terms
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 NO_GLOSSARY = TermMatcher([])
@@ -36,7 +36,7 @@ def read(question: str, known: TermMatcher = NO_GLOSSARY) -> list[Mention]:
 
 
 def grounded(question: str, said: list[str], known: TermMatcher = NO_GLOSSARY) -> list[Mention]:
-    return grounded_terms(question, said, read(question, known), known)
+    return match_terms(question, said, read(question, known), known)
 
 
 def surfaces(question: str, said: list[str], known: TermMatcher = NO_GLOSSARY) -> list[str]:
@@ -147,12 +147,12 @@ def test_english_is_told_by_how_words_are_made(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["cicle", "lettre", "perifery", "tempreture", "Asia", "canteen", "thru"])
 def test_slips_of_the_pen_and_names_everybody_knows_are_not_strange(word: str) -> None:
-    assert strange_words(f"Where do I find the {word}?") == []
+    assert find_strange_words(f"Where do I find the {word}?") == []
 
 
 @pytest.mark.parametrize("word", ["kubernetes", "mubo", "qmb", "zorbelite"])
 def test_what_is_no_english_is_strange(word: str) -> None:
-    assert [mention.surface for mention in strange_words(f"Where do I find the {word}?")] == [word]
+    assert [mention.surface for mention in find_strange_words(f"Where do I find the {word}?")] == [word]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_is_no_english_is_strange(word: str) -> None:
     ["guide.pdf", "/dev/nvme0n1", "https://example.org/qmb", "NX-4410B", "ISO9001", "my_var", "ann@example.org", "3rd"],
 )
 def test_names_of_files_addresses_and_parts_are_no_strange_words(name: str) -> None:
-    assert strange_words(f"Where do I find {name} today?") == []
+    assert find_strange_words(f"Where do I find {name} today?") == []
 
 
 WORDS = st.sampled_from(
@@ -181,7 +181,7 @@ GLOSSARY = matcher("PUC", "word line", "NIRE/MUBO", "IS")
 def test_no_false_term_survives_whatever_the_model_says(question: str, said: list[str], echo: bool) -> None:
     """Each mention stands in the question, overlaps no other, and may be jargon. Also if the question is the list."""
     found = grounded(question, [*question.split(), question, *said] if echo else said, GLOSSARY)
-    shaped = {(mention.start, mention.end) for mention in unknown_terms(question)}
+    shaped = {(mention.start, mention.end) for mention in find_unknown_terms(question)}
     assert all(question[mention.start : mention.end] == mention.surface for mention in found)
     assert all(one.end <= two.start for one, two in pairwise(found))
     for mention in found:
@@ -205,22 +205,22 @@ TRIPLES = [Triple("t1", "crop tool", "resize", "picture", "p1"), Triple("t2", "t
 
 
 def test_a_context_is_one_of_those_given() -> None:
-    assert grounded_context("NAND", CONTEXTS) == [ContextScore("NAND", CHOSEN)]
-    assert grounded_context(" nand", CONTEXTS) == [ContextScore("NAND", CHOSEN)]
-    assert grounded_context("Sales", CONTEXTS) == []
-    assert grounded_context("", CONTEXTS) == []
+    assert match_context("NAND", CONTEXTS) == [ContextScore("NAND", CHOSEN_SCORE)]
+    assert match_context(" nand", CONTEXTS) == [ContextScore("NAND", CHOSEN_SCORE)]
+    assert match_context("Sales", CONTEXTS) == []
+    assert match_context("", CONTEXTS) == []
 
 
 def test_none_is_no_context_although_one_may_be_called_so() -> None:
-    assert grounded_context("none", CONTEXTS) == []
-    assert grounded_context("None", CONTEXTS) == [ContextScore("None", CHOSEN)]
+    assert match_context("none", CONTEXTS) == []
+    assert match_context("None", CONTEXTS) == [ContextScore("None", CHOSEN_SCORE)]
 
 
 @pytest.mark.parametrize(
     ("said", "kept"), [([2, 1], [1, 0]), ([1, 1, 1], [0]), ([0, 3, -1, 99], []), ([True, "1", 1.0, None], []), ([], [])]
 )
 def test_only_numbers_of_the_list_choose_triples(said: list[object], kept: list[int]) -> None:
-    assert grounded_triples(said, TRIPLES) == [TRIPLES[place] for place in kept]
+    assert select_triples(said, TRIPLES) == [TRIPLES[place] for place in kept]
 
 
 # -- rewordings ------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ HISTORY = [Turn("What is the die area of PUC?", "It is 25 percent less than for 
     ],
 )
 def test_a_question_made_to_stand_alone_is_believed(said: str) -> None:
-    assert stand_alone_question(said, "What about its voltage?", HISTORY) == said.strip('"')
+    assert check_stand_alone(said, "What about its voltage?", HISTORY) == said.strip('"')
 
 
 @pytest.mark.parametrize(
@@ -259,19 +259,19 @@ def test_a_question_made_to_stand_alone_is_believed(said: str) -> None:
     ],
 )
 def test_what_is_no_stand_alone_form_of_the_question_is_not_believed(said: str) -> None:
-    assert stand_alone_question(said, "What about its voltage?", HISTORY) is None
+    assert check_stand_alone(said, "What about its voltage?", HISTORY) is None
 
 
 def test_numbers_and_names_of_the_question_must_stay() -> None:
     question = "And at 85 °C for NX-4410B?"
-    assert stand_alone_question("What is the die area of PUC at 85 °C for NX-4410B?", question, HISTORY)
-    assert stand_alone_question("What is the die area of PUC at 85 °C?", question, HISTORY) is None
-    assert stand_alone_question("What is the die area of PUC for NX-4410B?", question, HISTORY) is None
+    assert check_stand_alone("What is the die area of PUC at 85 °C for NX-4410B?", question, HISTORY)
+    assert check_stand_alone("What is the die area of PUC at 85 °C?", question, HISTORY) is None
+    assert check_stand_alone("What is the die area of PUC for NX-4410B?", question, HISTORY) is None
 
 
 @pytest.mark.parametrize("said", ["how to resize a picture", "How do I resize a picture with the crop tool"])
 def test_a_query_in_the_words_of_the_triples_is_believed(said: str) -> None:
-    assert search_query(said, "how do I resize my picture", TRIPLES) == said
+    assert check_query(said, "how do I resize my picture", TRIPLES) == said
 
 
 @pytest.mark.parametrize(
@@ -288,19 +288,19 @@ def test_a_query_in_the_words_of_the_triples_is_believed(said: str) -> None:
     ],
 )
 def test_a_query_for_something_else_is_not_believed(said: str) -> None:
-    assert search_query(said, "how do I resize my picture", TRIPLES) is None
+    assert check_query(said, "how do I resize my picture", TRIPLES) is None
 
 
 def test_a_query_keeps_what_the_jargon_means() -> None:
     question = "How large is PUC (Peripheral Under Cell)?"
-    assert search_query("size of Peripheral Under Cell PUC large", question, [])
-    assert search_query("How large is it?", question, []) is None
+    assert check_query("size of Peripheral Under Cell PUC large", question, [])
+    assert check_query("How large is it?", question, []) is None
 
 
 @settings(max_examples=200, deadline=None)
 @given(said=st.text(max_size=300), question=st.text(max_size=100))
 def test_rewordings_are_bounded_whatever_is_said(said: str, question: str) -> None:
-    query = search_query(said, question, TRIPLES)
-    alone = stand_alone_question(said, question, HISTORY)
+    query = check_query(said, question, TRIPLES)
+    alone = check_stand_alone(said, question, HISTORY)
     assert query is None or 0 < len(query) <= 2 * len(question) + 20
     assert alone is None or 0 < len(alone) <= 600

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from argot.jargon_db.lookup.ordinary_words import well_known
-from argot.tools.reading.inline_definitions import explanations
-from argot.tools.reading.unknown_terms import identify_terms, unknown_terms, without_overlaps
+from argot.tools.reading.inline_definitions import find_explanations
+from argot.tools.reading.unknown_terms import find_unknown_terms, identify_terms, merge_mentions
 from argot.types import Mention
 
 ABBREVIATIONS = re.findall(
@@ -241,7 +241,7 @@ def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> N
     ],
 )
 def test_brackets_and_questions_that_explain_nothing(question: str) -> None:
-    assert explanations(question) == []
+    assert find_explanations(question) == []
 
 
 def test_a_meaning_holds_for_every_mention_of_the_term() -> None:
@@ -254,14 +254,14 @@ def test_known_beats_misspelt_beats_shape_and_longer_beats_shorter() -> None:
     short = Mention("PUC", 7, 10, term="PUC")
     long = Mention("PUC array", 7, 16, term="PUC array")
     miss = Mention("XYZ", 17, 20, term="XYZA", match="misspelt")
-    assert without_overlaps([short, long]) == [long]
+    assert merge_mentions([short, long]) == [long]
     assert identify_terms(question, [short], [miss]) == [short, miss]
     assert identify_terms(question, [long], []) == [long, Mention("XYZ", 17, 20, match="shape")]
 
 
 def test_offsets_are_those_of_the_question_as_given() -> None:
     question = "  🙂 é (QMB), 40MUBO…  „NIRE“ and KPUs!"
-    for mention in unknown_terms(question):
+    for mention in find_unknown_terms(question):
         assert question[mention.start : mention.end] == mention.surface
     assert surfaces(question) == ["QMB", "MUBO", "NIRE", "KPUs"]
 

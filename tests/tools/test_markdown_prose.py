@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.markdown_prose import extract_prose
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from argot.tools.text.markdown_prose import plain_prose
     ],
 )
 def test_tags_of_html_are_no_prose(source: str, prose: str) -> None:
-    assert plain_prose(source).text == prose
+    assert extract_prose(source).text == prose
 
 
 def test_prose_is_found_again_in_a_source_with_tags() -> None:
     source = "<p>Press <b>Start</b>, then wait.</p>"
-    plain = plain_prose(source)
+    plain = extract_prose(source)
     at = plain.text.index("Start")
     start, end = plain.source_span(at, at + len("Start, then"))
     assert source[start:end] == "Start</b>, then"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from argot.tools.reading.numbered_references import numbered_references
-from argot.tools.text.numbered_parts import numbered_parts
-from argot.tools.text.part_labels import PartLabel, is_same_label, label_of
+from argot.tools.reading.numbered_references import find_numbered_references
+from argot.tools.text.numbered_parts import find_numbered_parts
+from argot.tools.text.part_labels import PartLabel, is_same_label, parse_label
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from argot.tools.text.part_labels import PartLabel, is_same_label, label_of
     ],
 )
 def test_references_are_recognised(question: str, kind: str, labels: list[PartLabel]) -> None:
-    found = numbered_references(question)
+    found = find_numbered_references(question)
     assert [one.label for one in found] == labels
     assert {one.kind for one in found} == {kind}
 
@@ -43,16 +43,16 @@ def test_references_are_recognised(question: str, kind: str, labels: list[PartLa
     ],
 )
 def test_other_numbers_are_no_references(question: str) -> None:
-    assert numbered_references(question) == []
+    assert find_numbered_references(question) == []
 
 
 def test_the_place_is_read_without_words_that_fit_any_document() -> None:
-    assert numbered_references("What is step 3 of the start-up procedure?")[0].container == ("start",)
-    assert numbered_references("What does clause 3 of this agreement say?")[0].container == ()
+    assert find_numbered_references("What is step 3 of the start-up procedure?")[0].container == ("start",)
+    assert find_numbered_references("What does clause 3 of this agreement say?")[0].container == ()
 
 
 def parts(markdown: str) -> dict[PartLabel, str]:
-    return {one.label: markdown[one.start : one.end].strip() for one in numbered_parts(markdown)}
+    return {one.label: markdown[one.start : one.end].strip() for one in find_numbered_parts(markdown)}
 
 
 def test_a_heading_reaches_to_the_next_of_its_level() -> None:
@@ -82,5 +82,5 @@ def test_amounts_and_mentions_begin_no_part() -> None:
 
 
 def test_roman_numbers_are_numbers() -> None:
-    assert is_same_label(label_of("IV"), label_of("4"))
-    assert not is_same_label(label_of("b"), label_of("2"))
+    assert is_same_label(parse_label("IV"), parse_label("4"))
+    assert not is_same_label(parse_label("b"), parse_label("2"))

@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 
 from argot.tools.answering.citations import match_references
-from argot.tools.answering.objections import objection
+from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import SupportScorer, is_quoted, support
 from argot.types import Passage
 
@@ -91,7 +91,7 @@ def is_cited(said: str, source: str) -> bool:
     ],
 )  # fmt: skip
 def test_a_changed_statement_is_refused(said: str, source: str, against: str) -> None:
-    assert objection(said, source).startswith(against)
+    assert find_objection(said, source).startswith(against)
     assert not is_cited(said, source)
 
 
@@ -130,7 +130,7 @@ def test_a_changed_statement_is_refused(said: str, source: str, against: str) ->
     ],
 )  # fmt: skip
 def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:
-    assert objection(said, source) == ""
+    assert find_objection(said, source) == ""
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:
 def test_a_quotation_is_supported_whatever_its_markup(said: str, source: str) -> None:
     assert is_quoted(said, source)
     assert support(said, source) == 1
-    assert objection(said, source) == ""
+    assert find_objection(said, source) == ""
 
 
 def test_half_a_number_is_no_quotation() -> None:
@@ -197,4 +197,4 @@ def test_honest_sentences_are_kept() -> None:
     "said", ["The upload speed of the tariff Student is 30 Mbit/s.", "The tariff Student costs 24.50 GBP per month."]
 )
 def test_the_head_of_a_column_names_what_its_numbers_count_by(said: str) -> None:
-    assert objection(said, TARIFFS) == ""
+    assert find_objection(said, TARIFFS) == ""

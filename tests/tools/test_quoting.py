@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from argot.tools.answering.quoting import (
-    MOST_STEPS,
-    block_around,
+    MAX_STEPS,
+    find_block_around,
+    find_needed,
     is_heading,
-    needed_with,
-    quotation_markdown,
-    units_of,
+    read_units,
+    render_quotation,
 )
 
 SITES = """Bring these to the gate:
@@ -27,15 +27,15 @@ TABLE = "Fees are low.\n\n| Loan | Fee |\n| --- | --- |\n| Book | none |\n| Film
 
 
 def quoted(text: str, words: str, *, whole_list: bool = False) -> str:
-    units = units_of(text)
+    units = read_units(text)
     unit = next(one for one in units if words in one.text)
-    return quotation_markdown(needed_with(unit, units, whole_list=whole_list), units)
+    return render_quotation(find_needed(unit, units, whole_list=whole_list), units)
 
 
 def block(text: str, words: str, most_chars: int) -> str:
-    units = units_of(text)
+    units = read_units(text)
     unit = next(one for one in units if words in one.text)
-    return quotation_markdown(block_around(unit, text, most_chars), units)
+    return render_quotation(find_block_around(unit, text, most_chars), units)
 
 
 def test_an_item_that_ends_with_a_colon_brings_its_sub_items() -> None:
@@ -57,7 +57,7 @@ def test_of_a_list_that_is_too_long_the_part_around_the_item_is_quoted() -> None
     text = "\n".join(f"- thing {number}" for number in range(40))
     shown = quoted(text, "thing 30", whole_list=True)
     assert "- thing 30" in shown
-    assert len(shown.split("\n")) == MOST_STEPS
+    assert len(shown.split("\n")) == MAX_STEPS
 
 
 @pytest.mark.parametrize("words", ["Fees", "Film", "Pay"])
@@ -83,16 +83,16 @@ def test_what_follows_from_an_order_to_the_answerer_is_not_quoted_around_a_sente
 
 def test_units_without_a_gap_are_joined_without_one() -> None:
     text = "x" * 2_500
-    units = units_of(text)
+    units = read_units(text)
     assert len(units) > 1
-    assert quotation_markdown(range(len(units)), units) == text
+    assert render_quotation(range(len(units)), units) == text
 
 
 def test_sentences_of_one_long_item_stay_on_one_line() -> None:
     item = "- " + " ".join(f"Sentence number {number} says something about the matter." for number in range(8))
-    units = units_of(item)
+    units = read_units(item)
     assert len(units) > 1
-    assert quotation_markdown(range(len(units)), units) == item
+    assert render_quotation(range(len(units)), units) == item
 
 
 def test_a_warning_in_capitals_is_quoted_with_what_follows() -> None:
@@ -107,22 +107,22 @@ def test_a_table_in_capitals_is_quoted() -> None:
 
 @pytest.mark.parametrize("heading", ["HOW TO SHIP A PARCEL", "8. WORKING TIME", "(3) FEES", "## Fees"])
 def test_headings_in_capitals_are_headings(heading: str) -> None:
-    units = units_of(f"The desk is open.\n\n{heading}\n\nIt closes at three.")
+    units = read_units(f"The desk is open.\n\n{heading}\n\nIt closes at three.")
     assert [is_heading(unit, units) for unit in units] == [False, True, False]
 
 
 @pytest.mark.parametrize("text", ["1. STOP\n2. CALL", "KEEP OUT!", "| A1 | 3 |", "- PPE", "ORDER IT AS FOLLOWS:"])
 def test_other_capitals_are_no_headings(text: str) -> None:
-    units = units_of(text)
+    units = read_units(text)
     assert not any(is_heading(unit, units) for unit in units)
 
 
 def test_a_passage_that_begins_within_code_is_quoted_with_its_prose_as_prose() -> None:
     text = "spam 410\nspam 420\n```\n\n```python\nrate = 0.21\n```\n\nThe reserve is 15 percent.\n\n```\nmore ="
-    assert [unit.kind for unit in units_of(text)] == ["code", "code", "prose", "code"]
+    assert [unit.kind for unit in read_units(text)] == ["code", "code", "prose", "code"]
     assert quoted(text, "reserve") == "The reserve is 15 percent."
     assert quoted(text, "spam") == "```\nspam 410\nspam 420\n```"
     assert quoted(text, "rate") == "```python\nrate = 0.21\n```"
     assert quoted(text, "more") == "```\nmore =\n```"
     # The first fence opens a block, however the line above it ends.
-    assert [unit.kind for unit in units_of("Type:\n```\nls\n```\n\nDone.")] == ["prose", "code", "prose"]
+    assert [unit.kind for unit in read_units("Type:\n```\nls\n```\n\nDone.")] == ["prose", "code", "prose"]

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from argot.protocols import QuestionReader
-from argot.tools.llm.fallback import reader_with_model
+from argot.tools.llm.fallback import build_reader
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.structured_output import printable_text
+from argot.tools.llm.structured_output import strip_unprintable
 from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn
 
@@ -73,7 +73,7 @@ def model_down(kb: Any, scripted: Any) -> QuestionReader:
 def _with_model(kb: Any, scripted: Any, *, spare: bool) -> QuestionReader:
     server = ModelServer.from_settings(scripted.settings())
     assert server is not None
-    return reader_with_model(server.session([]), extractive(kb), kb.glossary, kb.corpus.store, ANN, spare=spare)
+    return build_reader(server.session([]), extractive(kb), kb.glossary, kb.corpus.store, ANN, spare=spare)
 
 
 def _understanding(scripted: Any) -> Any:
@@ -177,7 +177,7 @@ async def test_an_enhanced_query_is_short_and_without_triples_the_question(
     reader: QuestionReader, question: str
 ) -> None:
     plain = await reader.enhance_query(question, [])
-    assert plain in {question, printable_text(question)}  # what nobody sees does not come back from a model
+    assert plain in {question, strip_unprintable(question)}  # what nobody sees does not come back from a model
     enhanced = await reader.enhance_query(question, TRIPLES)
     assert len(enhanced) <= 2 * len(question) + 20
 

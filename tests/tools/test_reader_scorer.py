@@ -18,8 +18,8 @@ from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reader_export import export_reader
 from argot.tools.retrieval.reader_scorer import ReaderScorer
-from argot.tools.retrieval.reranker import READ, LexicalScorer, rerank
-from argot.tools.retrieval.scorer_choice import STARTED_FROM, described_scorer, load_scorer, scorer_for
+from argot.tools.retrieval.reranker import READ_PASSAGES, LexicalScorer, rerank
+from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL, choose_scorer, describe_scorer, load_scorer
 from argot.tools.retrieval.token_vectors import MODEL_FILES
 from argot.types import Document, Hit, Passage
 
@@ -76,12 +76,12 @@ def test_what_was_read_is_remembered(reader: ReaderScorer) -> None:
 
 
 def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
-    found = hits(READ + 5)
+    found = hits(READ_PASSAGES + 5)
     query = [WeightedQuery(QUESTION)]
     ordered = rerank(query, found, reader, Profile())
     by_words = rerank(query, found, LexicalScorer(), Profile())
     assert {hit.passage.id for hit in ordered} == {hit.passage.id for hit in found}
-    assert [hit.passage.id for hit in ordered[READ:]] == [hit.passage.id for hit in by_words[READ:]]
+    assert [hit.passage.id for hit in ordered[READ_PASSAGES:]] == [hit.passage.id for hit in by_words[READ_PASSAGES:]]
     assert [hit.score for hit in ordered] == sorted((hit.score for hit in ordered), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in ordered)
     assert rerank(query, [], reader, Profile()) == []
@@ -100,20 +100,20 @@ def test_a_passage_is_read_by_the_wording_it_matches_best(reader: ReaderScorer) 
 
 
 def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    scorer = scorer_for(Settings(threads=1, cache=tmp_path))
+    scorer = choose_scorer(Settings(threads=1, cache=tmp_path))
     assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()
-    assert scorer_for(Settings(threads=1, cache=tmp_path)) is scorer
+    assert choose_scorer(Settings(threads=1, cache=tmp_path)) is scorer
     scores = scorer.score(
         "Who approves the tariff?", ["The commission approves each tariff.", "Poles are ten feet high."]
     )
     assert scores[0] > scores[1]
     assert [one.getMessage() for one in caplog.records if "is made ready in" in one.getMessage()]
-    assert scorer.card["steps"] == 0 and scorer.card["started_from"] == STARTED_FROM
+    assert scorer.card["steps"] == 0 and scorer.card["started_from"] == READER_SOURCE_MODEL
     assert [one.name for one in scorer.folder.parent.glob(".export-*")] == []
 
 
 def test_two_processes_make_one_reader(tmp_path: Path) -> None:
-    exported, _ = exported_model(STARTED_FROM, Settings().cache)
+    exported, _ = exported_model(READER_SOURCE_MODEL, Settings().cache)
     with ThreadPoolExecutor() as both:
         for done in [both.submit(export_reader, exported, tmp_path / "made", "model") for _ in range(2)]:
             done.result()
@@ -124,8 +124,8 @@ def test_two_processes_make_one_reader(tmp_path: Path) -> None:
 def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
     """The graph cut out of the embedder's is the one that a training would begin with."""
     texts = ["The commission approves each tariff."]
-    write_reader(None, STARTED_FROM, tmp_path)
-    traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), scorer_for(Settings(threads=1))
+    write_reader(None, READER_SOURCE_MODEL, tmp_path)
+    traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), choose_scorer(Settings(threads=1))
     assert isinstance(cut, ReaderScorer)
     one, other = traced.read(texts)[0], cut.read(texts)[0]
     assert np.allclose(one.vectors, other.vectors, atol=1e-3)
@@ -136,27 +136,27 @@ def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
 def test_what_cannot_be_made_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scorer_choice, "exported_model", lambda *_: (tmp_path / "nothing", None))
     with pytest.raises(InvalidSettings, match=r"reader cannot be made .*'reranker' = 'lexical'"):
-        scorer_for(Settings(threads=2, cache=tmp_path)).score("?", ["nothing"])
+        choose_scorer(Settings(threads=2, cache=tmp_path)).score("?", ["nothing"])
 
 
 def test_reranker_is_chosen_by_setting(folder: Path, tmp_path: Path) -> None:
-    assert isinstance(scorer_for(Settings(reranker="lexical")), LexicalScorer)
-    assert isinstance(scorer_for(None), LexicalScorer)
-    assert described_scorer(Settings(reranker="lexical")) == "lexical, without a model"
+    assert isinstance(choose_scorer(Settings(reranker="lexical")), LexicalScorer)
+    assert isinstance(choose_scorer(None), LexicalScorer)
+    assert describe_scorer(Settings(reranker="lexical")) == "lexical, without a model"
     trained = Settings(reranker=str(folder))
-    chosen = scorer_for(trained)
-    assert isinstance(chosen, ReaderScorer) and chosen.folder == folder and scorer_for(trained) is chosen
-    assert f"{folder}, untrained, from " in described_scorer(trained)
+    chosen = choose_scorer(trained)
+    assert isinstance(chosen, ReaderScorer) and chosen.folder == folder and choose_scorer(trained) is chosen
+    assert f"{folder}, untrained, from " in describe_scorer(trained)
 
 
 def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
     wanted = Settings(reranker=str(tiny_cross_encoder(tmp_path / "ranks")))
-    scorer = scorer_for(wanted)
-    assert isinstance(scorer, CrossEncoderScorer) and isinstance(scorer, Scorer) and scorer_for(wanted) is scorer
+    scorer = choose_scorer(wanted)
+    assert isinstance(scorer, CrossEncoderScorer) and isinstance(scorer, Scorer) and choose_scorer(wanted) is scorer
     scores = scorer.score(QUESTION, TEXTS)
     assert len(scores) == len(TEXTS) and all(0 <= score <= 1 for score in scores)
     assert len(set(scores)) == len(TEXTS) and scorer.score(QUESTION, []) == []
-    assert described_scorer(wanted) == f"cross-encoder {wanted.reranker}"
+    assert describe_scorer(wanted) == f"cross-encoder {wanted.reranker}"
     found = hits(5)
     ordered = rerank([WeightedQuery(QUESTION)], found, scorer, Profile())
     assert {hit.passage.id for hit in ordered} == {hit.passage.id for hit in found}
@@ -172,7 +172,7 @@ def test_a_name_that_is_no_models_is_told_without_network_or_warnings(
 
 
 def test_lexical_may_be_written_in_any_case() -> None:
-    assert isinstance(scorer_for(Settings(reranker="LEXICAL")), LexicalScorer)
+    assert isinstance(choose_scorer(Settings(reranker="LEXICAL")), LexicalScorer)
 
 
 def test_what_is_no_cross_encoder_is_refused(tmp_path: Path) -> None:

@@ -8,8 +8,14 @@ import numpy as np
 from argot.profile import Profile
 from argot.protocols import Scorer
 from argot.tools.retrieval.hybrid_search import WeightedQuery
-from argot.tools.retrieval.reranker import LIKELIEST, LexicalScorer, any_sentence_near, evidence_strength, rerank
-from argot.tools.text.words import identifiers
+from argot.tools.retrieval.reranker import (
+    LIKELIEST_SENTENCES,
+    LexicalScorer,
+    has_near_sentence,
+    measure_evidence,
+    rerank,
+)
+from argot.tools.text.words import find_identifiers
 from argot.types import Document, Hit, Passage
 
 TEXTS = [
@@ -49,10 +55,10 @@ def test_identifiers_count_whole() -> None:
 
 
 def test_capitals_name_things_unless_the_text_shouts() -> None:
-    assert identifiers("What does the ODT of NX-4410B do?") == {"odt", "nx-4410b"}
-    assert identifiers("| IT | ODT |") == {"it", "odt"}
-    assert identifiers("WHAT DOES THE ODT OF NX-4410B DO?") == {"nx-4410b"}
-    assert identifiers("HOW LONG IS THE on-die termination ON?") == set()
+    assert find_identifiers("What does the ODT of NX-4410B do?") == {"odt", "nx-4410b"}
+    assert find_identifiers("| IT | ODT |") == {"it", "odt"}
+    assert find_identifiers("WHAT DOES THE ODT OF NX-4410B DO?") == {"nx-4410b"}
+    assert find_identifiers("HOW LONG IS THE on-die termination ON?") == set()
 
 
 def test_rerank_mixes_both_scores() -> None:
@@ -68,9 +74,9 @@ def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None
     there = "How long does duty cycle correction training take?"
     absent = "Which company makes the forklift batteries?"
     ranked = {query: rerank([WeightedQuery(query)], hits(TEXTS), scorer, Profile()) for query in (there, absent)}
-    assert evidence_strength(there, ranked[there], scorer) > 0.5
-    assert evidence_strength(absent, ranked[absent], scorer) < Profile().abstain_below
-    assert evidence_strength(there, [], scorer) == 0
+    assert measure_evidence(there, ranked[there], scorer) > 0.5
+    assert measure_evidence(absent, ranked[absent], scorer) < Profile().abstain_below
+    assert measure_evidence(there, [], scorer) == 0
 
 
 class OneWordEmbedder:
@@ -86,13 +92,13 @@ class OneWordEmbedder:
 
 
 def test_a_second_look_at_weak_evidence_takes_the_likeliest_sentences_first() -> None:
-    others = " ".join(f"Room {n} is free." for n in range(LIKELIEST + 3))
+    others = " ".join(f"Room {n} is free." for n in range(LIKELIEST_SENTENCES + 3))
     passages = hits([f"{others} The strobe needs training."])
     question = "When is strobe training due?"
     likely = OneWordEmbedder("strobe")
-    assert any_sentence_near(question, passages, likely, 0.6)  # type: ignore[arg-type]
-    assert len(likely.asked) == 1 + LIKELIEST
+    assert has_near_sentence(question, passages, likely, 0.6)  # type: ignore[arg-type]
+    assert len(likely.asked) == 1 + LIKELIEST_SENTENCES
     none = OneWordEmbedder("When")
-    assert not any_sentence_near(question, passages, none, 0.6)  # type: ignore[arg-type]
-    assert len(set(none.asked)) == 1 + LIKELIEST + 4
-    assert not any_sentence_near(question, [], none, 0.6)  # type: ignore[arg-type]
+    assert not has_near_sentence(question, passages, none, 0.6)  # type: ignore[arg-type]
+    assert len(set(none.asked)) == 1 + LIKELIEST_SENTENCES + 4
+    assert not has_near_sentence(question, [], none, 0.6)  # type: ignore[arg-type]

@@ -7,15 +7,15 @@ import pytest
 
 from argot.profile import Profile
 from argot.tools.retrieval.hybrid_search import (
-    Fused,
+    FusedScore,
     RankedList,
     WeightedQuery,
     fuse,
     hybrid_search,
+    measure_standing,
     search_triples,
-    standing,
 )
-from argot.tools.retrieval.repeated_passages import without_repeats
+from argot.tools.retrieval.repeated_passages import drop_repeats
 from argot.types import Principal
 
 ANN = Principal("ann")
@@ -34,7 +34,7 @@ def test_fusion_is_weighted_reciprocal_rank_times_standing() -> None:
     assert fused["a"].score == pytest.approx(1.0 / 1.5)
     assert fused["b"].score == pytest.approx((61 / 62 + 0.5) / 1.5)
     assert fused["c"].score == pytest.approx(0.5 * 61 / 62 / 1.5)
-    assert fused["b"] == Fused(fused["b"].score, {"keyword": 2, "semantic": 1})
+    assert fused["b"] == FusedScore(fused["b"].score, {"keyword": 2, "semantic": 1})
 
 
 def test_a_list_that_knows_outvotes_a_list_that_guesses() -> None:
@@ -45,8 +45,8 @@ def test_a_list_that_knows_outvotes_a_list_that_guesses() -> None:
 
 
 def test_a_short_keyword_list_stands_out_of_all_it_did_not_find() -> None:
-    assert standing(RankedList("keyword", 1.0, [("only", 3.0)], 50, 0.0))["only"] > 1
-    assert standing(RankedList("keyword", 1.0, [("a", 3.0), ("b", 1.0)]))["b"] == 0
+    assert measure_standing(RankedList("keyword", 1.0, [("only", 3.0)], 50, 0.0))["only"] > 1
+    assert measure_standing(RankedList("keyword", 1.0, [("a", 3.0), ("b", 1.0)]))["b"] == 0
     assert fuse([RankedList("keyword", 1.0, [])], 60) == {}
 
 
@@ -108,5 +108,5 @@ def test_a_wording_that_several_documents_share_is_given_once(tiny_kb: Any) -> N
     first = hits[0]
     copy = replace(first, passage=replace(first.passage, id="copy", text=f"**{first.passage.text.upper()}**"))
     other = replace(first, passage=replace(first.passage, id="other", text=f"{first.passage.text} 7"))
-    assert without_repeats([*hits, copy, other], 10) == [*hits, other]
-    assert without_repeats([hits[0], *hits, copy, other], len(hits)) == hits
+    assert drop_repeats([*hits, copy, other], 10) == [*hits, other]
+    assert drop_repeats([hits[0], *hits, copy, other], len(hits)) == hits

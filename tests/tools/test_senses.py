@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from argot.tools.senses.disambiguation import SenseChooser, SenseEvidence, rewritten, score
+from argot.tools.senses.disambiguation import SenseChooser, SenseEvidence, replace_mentions, score
 from argot.types import ContextScore, Mention, Principal, Sense
 
 ANN = Principal("ann")
@@ -190,8 +190,8 @@ def test_any_question_is_safe(tiny_kb: Any, question: str) -> None:
 def test_rewritten_replaces_by_place() -> None:
     question = "Is PUC in the PUCs?"
     mentions = [Mention("PUC", 3, 6, term="PUC"), Mention("PUCs", 14, 18, term="PUC")]
-    assert rewritten(question, mentions, {"PUC": "cell"}) == "Is cell in the cell?"
-    assert rewritten(question, mentions, {}) == question
+    assert replace_mentions(question, mentions, {"PUC": "cell"}) == "Is cell in the cell?"
+    assert replace_mentions(question, mentions, {}) == question
 
 
 def test_evidence_is_weighed_in_the_right_direction() -> None:

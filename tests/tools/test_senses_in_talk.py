@@ -10,7 +10,7 @@ from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.senses.usage_evidence import usages
+from argot.tools.senses.usage_evidence import find_usages
 from argot.types import Principal, Sense
 
 ANN = Principal("ann")
@@ -66,7 +66,7 @@ def exporting(tiny_kb: Any) -> Any:
 
 def shares(kb: Any, principal: Principal = ANN) -> list[tuple[float, ...]]:
     signatures = ContextSignatures(kb.glossary.senses.find(principal, status="approved"))
-    return list(usages(kb.corpus, principal, "ECC", [CODE, CLASSIFICATION], signatures).values())
+    return list(find_usages(kb.corpus, principal, "ECC", [CODE, CLASSIFICATION], signatures).values())
 
 
 # -- documents that never spell a term out ----------------------------------------------------------------------------
@@ -105,14 +105,16 @@ def test_what_was_worked_out_is_dropped_when_documents_or_glossary_change(export
     assert len(shares(exporting)) == 2
     signatures = ContextSignatures([])
     other = replace(CLASSIFICATION, description="how well sectors are repaired by code")
-    found = usages(exporting.corpus, ANN, "ECC", [CODE, other], signatures)
+    found = find_usages(exporting.corpus, ANN, "ECC", [CODE, other], signatures)
     assert next(iter(found.values())) != before
 
 
 @pytest.mark.parametrize("term", ["ecc", "EC", "e", "%", '"', "ECC " * 30, "🙂"])
 def test_words_that_only_look_like_the_term_are_no_usage(exporting: Any, term: str) -> None:
     exporting.add("noise.md", "# Noise\n\nAn echo (Ecc., ec) is no E C C; see decc and ECCO.\n")
-    found = usages(exporting.corpus, ANN, term, [replace(CODE, term=term), replace(CLASSIFICATION, term=term)], None)
+    found = find_usages(
+        exporting.corpus, ANN, term, [replace(CODE, term=term), replace(CLASSIFICATION, term=term)], None
+    )
     names = {document.name for _, document in exporting.corpus.store.passages(ANN, list(found)).values()}
     assert "noise.md" not in names or term in ("ecc", "EC", "e")
 
@@ -125,9 +127,9 @@ def test_a_term_that_no_passage_uses_bare_is_not_searched_for_by_meaning(
     searches = exporting.corpus.semantic_searches
     monkeypatch.setattr(exporting.corpus, "semantic_searches", lambda *of: searched.append(of[1]) or searches(*of))
     senses = [replace(CODE, term="QZX"), replace(CLASSIFICATION, term="QZX")]
-    assert usages(exporting.corpus, ANN, "QZX", senses, None) == {}
+    assert find_usages(exporting.corpus, ANN, "QZX", senses, None) == {}
     assert searched == []
-    assert usages(exporting.corpus, ANN, "ECC", [CODE, CLASSIFICATION], None)
+    assert find_usages(exporting.corpus, ANN, "ECC", [CODE, CLASSIFICATION], None)
     assert searched == ["passage"], "once for all senses"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_sentences, split_units
 
 
@@ -69,16 +69,16 @@ def test_hostile_repetition_is_cut_without_loss(unit: str) -> None:
     text = unit * (20_000 // len(unit))
     spans = split_sentences(text)
     assert spans and spans[-1][1] <= len(text)
-    plain_prose(text)
+    extract_prose(text)
 
 
 def test_plain_drops_markup_and_knows_the_way_back() -> None:
     source = '## The **main**  [guide](http://x.org/a_b "t"), `code_x` and ![a picture](p.png)\\*'
-    read = plain_prose(source)
+    read = extract_prose(source)
     assert read.text == "The main guide, code_x and a picture*"
     start = read.text.index("guide")
     assert source[slice(*read.source_span(start, start + 5))] == "guide"
-    assert plain_prose("snake_case and 2 * 3 * 4").text == "snake_case and 2 * 3 * 4"
+    assert extract_prose("snake_case and 2 * 3 * 4").text == "snake_case and 2 * 3 * 4"
 
 
 def test_a_line_at_the_margin_ends_an_indented_list() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.retrieval.sibling_documents import Sibling, leaves_open, names, siblings_for, singles_out
+from argot.tools.retrieval.sibling_documents import Sibling, find_siblings, is_left_open, is_singled_out, list_names
 from argot.types import Document, Hit, Passage
 
 MARGIN = 0.25
@@ -16,7 +16,7 @@ def hit(title: str, text: str, score: float = 0.5, headings: tuple[str, ...] = (
 def meant(question: str, *titles: str, told: str = "", spread: float = 0.0) -> list[str]:
     """The names that the question may mean, all with passages that answer it, each in its own way."""
     hits = [hit(title, f"{question[:-1]}: number {place}.", 0.6 - place * spread) for place, title in enumerate(titles)]
-    found = siblings_for(question, told, hits, MARGIN)
+    found = find_siblings(question, told, hits, MARGIN)
     return [one.name for one in found.members] if found else []
 
 
@@ -71,8 +71,8 @@ def test_what_another_document_answers_better_for_all_is_not_asked_about() -> No
     question = "How do I reset the router?"
     both = [hit(f"Router R{n}", f"To reset the router, press {n}.", 0.45) for n in (1, 7)]
     faq = "To reset the router, whichever it is, unplug it."
-    assert siblings_for(question, "", [hit("Questions on the network", faq, 0.5), *both], MARGIN) is not None
-    assert siblings_for(question, "", [hit("Questions on the network", faq, 0.6), *both], MARGIN) is None
+    assert find_siblings(question, "", [hit("Questions on the network", faq, 0.5), *both], MARGIN) is not None
+    assert find_siblings(question, "", [hit("Questions on the network", faq, 0.6), *both], MARGIN) is None
 
 
 def test_at_most_five_are_offered() -> None:
@@ -83,7 +83,7 @@ def test_at_most_five_are_offered() -> None:
 def test_one_that_says_less_of_what_is_asked_is_not_meant() -> None:
     security = hit("Security policy", "The policy on lost cards: report a lost card the same day.")
     travel = hit("Travel policy", "Trips of more than 500 km go by train.")
-    assert siblings_for("What is the policy on lost cards?", "", [security, travel], MARGIN) is None
+    assert find_siblings("What is the policy on lost cards?", "", [security, travel], MARGIN) is None
 
 
 def test_two_pages_on_one_thing_are_one() -> None:
@@ -92,19 +92,19 @@ def test_two_pages_on_one_thing_are_one() -> None:
         hit("Jury Duty | Superior Court | County of Tulare", "Jury duty and services: call 1 or 2."),
         hit("Jury Services | Superior Court | County of Ventura", "Jury duty and services: call 3."),
     ]
-    found = siblings_for("What is the contact number of the Superior Court for jury duty?", "", hits, MARGIN)
+    found = find_siblings("What is the contact number of the Superior Court for jury duty?", "", hits, MARGIN)
     assert found is not None and found.phrase == "the Superior Court" and found.noun == "superior court"
     assert [one.name[-7:].strip() for one in found.members] == ["Tulare", "Ventura"]
 
 
 def test_a_section_is_known_by_the_headings_above_it() -> None:
     one, other = (hit("Manual", f"Press {n}.", headings=("Manual", f"Printer P{n}", "Toner")) for n in (3, 9))
-    assert names(one) == ["Manual", "Printer P3", "Toner"]
-    found = siblings_for("How is the toner of the printer changed?", "", [one, other], MARGIN)
+    assert list_names(one) == ["Manual", "Printer P3", "Toner"]
+    found = find_siblings("How is the toner of the printer changed?", "", [one, other], MARGIN)
     assert found is not None and [member.name for member in found.members] == ["Printer P3", "Printer P9"]
     third, ninth = found.members
     assert third.holds(hit("Manual", "x", headings=("Manual", "Printer P3"))) and not third.holds(other)
-    assert singles_out("and P9?", ninth, found.members) and not singles_out("and P9?", third, found.members)
+    assert is_singled_out("and P9?", ninth, found.members) and not is_singled_out("and P9?", third, found.members)
 
 
 def test_documents_of_one_title_are_one() -> None:
@@ -121,4 +121,4 @@ def test_documents_of_one_title_are_one() -> None:
     ],
 )
 def test_a_noun_is_left_open_behind_a_definite_word(question: str, leaves: bool) -> None:
-    assert leaves_open(question, "router") is leaves
+    assert is_left_open(question, "router") is leaves

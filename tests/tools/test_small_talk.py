@@ -6,9 +6,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.run import ask, thread_state
+from argot.graph.run import ask, read_thread
 from argot.results import AskResult
-from argot.tools.reading.chitchat import small_talk
+from argot.tools.reading.chitchat import identify_small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
@@ -46,7 +46,7 @@ async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
     ],
 )
 def test_small_talk_is_recognised(message: str, kind: str) -> None:
-    assert small_talk(message) == kind
+    assert identify_small_talk(message) == kind
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_small_talk_is_recognised(message: str, kind: str) -> None:
     ],
 )
 def test_a_question_is_no_small_talk(message: str) -> None:
-    assert small_talk(message) is None
+    assert identify_small_talk(message) is None
 
 
 async def test_a_greeting_is_answered_without_the_documents(tiny_kb: Any) -> None:
@@ -97,7 +97,7 @@ async def test_examples_name_no_document_that_the_asker_may_not_read(tiny_kb: An
     run = tiny_kb.run_context(insider)
     results = [event.data async for event in ask(graph, run, "Hello", "t")]
     assert "Canary voltage" in str(results[-1])
-    seen = await thread_state(graph, tiny_kb.run_context(Principal("bob")), "t")
+    seen = await read_thread(graph, tiny_kb.run_context(Principal("bob")), "t")
     assert "anary" not in seen.turns[0].model_dump_json()
 
 

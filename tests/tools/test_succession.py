@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.answering.succession import successors, successors_first, without_outdated
+from argot.tools.answering.succession import drop_outdated, find_successors, put_successors_first
 from argot.types import Document, DocumentField, Hit, Passage
 
 ASKED = "How long may a book be kept?"
@@ -15,11 +15,11 @@ def hit(name: str, title: str, score: float, headings: tuple[str, ...] = ("Loans
 
 
 def order(*hits: Hit, asked: str = ASKED) -> list[str]:
-    return [one.document.name for one in successors_first(hits, asked)]
+    return [one.document.name for one in put_successors_first(hits, asked)]
 
 
 def quoted(*hits: Hit, asked: str = ASKED) -> list[str]:
-    return [one.document.name for one in without_outdated(successors_first(hits, asked), asked)]
+    return [one.document.name for one in drop_outdated(put_successors_first(hits, asked), asked)]
 
 
 NOW = hit("b.md", "Library 2025", 0.9, status="Approved")
@@ -60,4 +60,4 @@ def test_a_text_that_is_asked_for_keeps_its_place() -> None:
 def test_nothing_succeeds_itself_or_what_succeeds_it() -> None:
     itself = hit("a.md", "Library", 1.0, superseded_by="Library").document
     one, two = (hit(f"{a}.md", a, 1.0, superseded_by=b).document for a, b in (("X", "Y"), ("Y", "X")))
-    assert successors([itself, NOW.document, one, two]) == []
+    assert find_successors([itself, NOW.document, one, two]) == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE, ExtractiveDeriver
+from argot.tools.retrieval.triple_extraction import MAX_TRIPLES_PER_PASSAGE, ExtractiveDeriver
 from argot.types import Passage
 
 
@@ -58,7 +58,7 @@ async def test_no_triple_where_nothing_is_instructed(text: str) -> None:
 
 async def test_at_most_as_many_as_the_paper() -> None:
     text = "\n\n".join(f"Click Button{n} to store the layout{n}." for n in range(100))
-    assert len(await found(text)) == MOST_PER_PASSAGE
+    assert len(await found(text)) == MAX_TRIPLES_PER_PASSAGE
 
 
 @pytest.mark.parametrize("unit", ["to ", "click ", "Click a to b ", "the ", "a-b ", "To x the y, click "])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.answering.value_ranges import has_bounds, places_in_range, range_asked
+from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds
 
 APPROVAL = ["up to 10,000", "10,001 to 100,000", "100,001 to 1,000,000", "above 1,000,000"]
 CHARGE = ["below 65 %", "below 45 %", "below 30 %"]
@@ -13,8 +13,8 @@ WEIGHT = ["≤ 2 kg", "over 2 up to 5 kg", "> 5 kg"]
 
 
 def cells(question: str, column: str, there: list[str]) -> list[str] | None:
-    asked = range_asked(question)
-    places = places_in_range(asked, column, there) if asked else None
+    asked = find_asked_range(question)
+    places = find_places_in_range(asked, column, there) if asked else None
     return None if places is None else [there[place] for place in places]
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from argot.tools.text.rarity import floored_idf, idf
+from argot.tools.text.rarity import compute_floored_idf, compute_idf
 from argot.tools.text.words import content_stems, stem
 
 
@@ -36,5 +36,5 @@ def test_threads_do_not_mix_their_words():
 
 
 def test_what_fewer_texts_hold_counts_more() -> None:
-    assert idf(1, 10) > idf(5, 10) > idf(10, 10) > 0
-    assert floored_idf(1, 10) > floored_idf(10, 10) == pytest.approx(math.log(2))
+    assert compute_idf(1, 10) > compute_idf(5, 10) > compute_idf(10, 10) > 0
+    assert compute_floored_idf(1, 10) > compute_floored_idf(10, 10) == pytest.approx(math.log(2))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from argot.protocols import AnswerRequest, AnswerWriter
-from argot.tools.answering.citation_marks import without_marks
+from argot.tools.answering.citation_marks import strip_marks
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
-from argot.tools.answering.support import SupportScorer, statement_stems
+from argot.tools.answering.support import SupportScorer, find_statement_stems
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.writer import ModelWriter
 from argot.tools.text.sentences import split_sentences
@@ -30,9 +30,9 @@ def model_writer(scripted: Any) -> AnswerWriter:
 
 def picked(asked: Any) -> str:
     sections = re.findall(r"<(question|definitions)>\n(.*?)\n</\1>", asked.user, re.S)
-    wanted = statement_stems(" ".join(body for _, body in sections))
+    wanted = find_statement_stems(" ".join(body for _, body in sections))
     found = [
-        (len(wanted & statement_stems(body[start:end])), -int(n), start, body[start:end])
+        (len(wanted & find_statement_stems(body[start:end])), -int(n), start, body[start:end])
         for n, body in re.findall(r'<passage n="(\d+)"[^>]*>\n(.*?)\n</passage>', asked.user, re.S)
         for start, end in split_sentences(body)
     ]
@@ -82,7 +82,7 @@ def test_it_is_a_writer(writer: AnswerWriter) -> None:
     ],
 )
 async def test_it_answers_with_what_the_passages_say(writer: AnswerWriter, question: str, holds: str) -> None:
-    answer = without_marks(await written(writer, request(question)), len(TEXTS))
+    answer = strip_marks(await written(writer, request(question)), len(TEXTS))
     assert holds in answer
     sentences = [answer[start:end] for start, end in split_sentences(answer)]
     passages = [hit.passage for hit in request(question).hits]

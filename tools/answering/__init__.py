@@ -1,1 +1,1 @@
-"""From passages to an answer: quoting, writing without a model, support and citations."""
+"""Answers from passages: quoting, writing without a model, support and citations."""

@@ -1,4 +1,4 @@
-"""Is the bound that a sentence puts on a number, "at least 12 months", one that the passage puts on it?
+"""Check of the bounds in a sentence, such as "at least 12 months", against those in the passage.
 
 Each number is looked for where the passage gives it: another sentence there may well have an "at least" of its own.
 English only.
@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from argot.tools.text.quantities import canonical
+from argot.tools.text.quantities import normalize_number
 from argot.tools.text.words import NUMBER_WORDS
 
 _NUMBER = rf"\d+(?:[.,]\d+)*|\b(?:{'|'.join(NUMBER_WORDS)}|once|twice)\b"
@@ -55,32 +55,32 @@ class _Place(NamedTuple):
     before: str
 
 
-def bound_objection(said: str, nearest: str, source: str) -> str:
-    """A bound of the sentence that the source puts on none of the places where it gives that number.
+def find_bound_objection(said: str, nearest: str, source: str) -> str:
+    """Return a bound of the sentence that the source puts on none of the places where it gives that number.
 
     All are plain prose; `nearest` is the source's sentence most similar, for numbers that it gives in other units.
     """
-    for bound in _bounds(said):
-        places = _places(bound.number, source)
-        if not any(_bears(bound.name, place) for place in places or (_Place(nearest, ""),)):
+    for bound in _find_bounds(said):
+        places = _find_places(bound.number, source)
+        if not any(_is_bound_at(bound.name, place) for place in places or (_Place(nearest, ""),)):
             # "If it is off by more than 1 mm" of "must stay within 1 mm": the other side of the same limit.
-            turned = bound.conditional and any(_bears(_OTHER[bound.name], place) for place in places)
+            turned = bound.conditional and any(_is_bound_at(_OTHER[bound.name], place) for place in places)
             return f"scope '{bound.name}'" if turned or not places else f"scope '{bound.name}' of {bound.number}"
     return ""
 
 
 @lru_cache(maxsize=8_000)
-def _bounds(said: str) -> tuple[_Bound, ...]:
-    return tuple(_bound(found, said) for found in _WORDED.finditer(said))
+def _find_bounds(said: str) -> tuple[_Bound, ...]:
+    return tuple(_read_bound(found, said) for found in _WORDED.finditer(said))
 
 
-def _bound(found: re.Match[str], said: str) -> _Bound:
+def _read_bound(found: re.Match[str], said: str) -> _Bound:
     name = "at least" if found["least"] or (found["sign"] or "")[:1] in {">", "≥"} else "at most"
-    return _Bound(name, _plain(found["number"]), _CONDITION.search(said[: found.start()]) is not None)
+    return _Bound(name, _normalize_number(found["number"]), _CONDITION.search(said[: found.start()]) is not None)
 
 
 @lru_cache(maxsize=8_000)
-def _bears(name: str, place: _Place) -> bool:
+def _is_bound_at(name: str, place: _Place) -> bool:
     anywhere, before = _BEARING[name]
     # "From 15 December to 6 January" is a span, no bound.
     near = place.before in before.split() and not (
@@ -89,21 +89,23 @@ def _bears(name: str, place: _Place) -> bool:
     return near or re.search(anywhere, place.around, re.IGNORECASE) is not None
 
 
-def _plain(number: str) -> str:
+def _normalize_number(number: str) -> str:
     word = number.casefold()
-    return NUMBER_WORDS.get(word) or (canonical(word) if word[0].isdigit() else word)
+    return NUMBER_WORDS.get(word) or (normalize_number(word) if word[0].isdigit() else word)
 
 
 @lru_cache(maxsize=8_000)
-def _places(number: str, source: str) -> tuple[_Place, ...]:
-    """Where the source has the number. One is nowhere: it may as well be an article ("within a second")."""
+def _find_places(number: str, source: str) -> tuple[_Place, ...]:
+    """Return the places where the source has the number. One is nowhere: it may as well be an article ("within a
+    second").
+    """
     if number == "1":
         return ()
-    found = (match for match in re.finditer(_NUMBER, source, re.IGNORECASE) if _plain(match[0]) == number)
-    return tuple(_place(source, match) for match in found)
+    found = (match for match in re.finditer(_NUMBER, source, re.IGNORECASE) if _normalize_number(match[0]) == number)
+    return tuple(_read_place(source, match) for match in found)
 
 
-def _place(source: str, match: re.Match[str]) -> _Place:
+def _read_place(source: str, match: re.Match[str]) -> _Place:
     before = _BREAK.split(source[: match.start()])[-1].split()[-_BEFORE:]
     behind = _BREAK.split(source[match.end() :])[0].split()[:_BEHIND]
     return _Place(" ".join([*before, *behind]), before[-1].casefold() if before else "")

@@ -89,14 +89,14 @@ _RAISED = re.compile(
 )
 """Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
 _GONE = "\x00"
-"""Takes a mark's place until what was written around it is gone too; it is in no text (see `printable_text`)."""
+"""Takes a mark's place until what was written around it is gone too; it is in no text (see `strip_unprintable`)."""
 _DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
 _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
-_WIDEST_RANGE = 20  # "[1-999]" is not counted out to its end
-_LONGEST_MARK = 500  # characters before the end of the text in which an unfinished mark is looked for
+_MAX_RANGE = 20  # "[1-999]" is not counted out to its end
+_MAX_MARK_CHARS = 500  # characters before the end of the text in which an unfinished mark is looked for
 
 
 class MarkFilter:
@@ -111,31 +111,31 @@ class MarkFilter:
         self._sent = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can be passed on now."""
+        """Return the part of the text so far that can be passed on now."""
         text = self._held + piece
-        begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_MARK))
+        begun = _BEGUN.search(text, max(0, len(text) - _MAX_MARK_CHARS))
         cut = begun.start() if begun else len(text)
         self._held = text[cut:]
         return self._out(text[:cut])
 
     def rest(self) -> str:
-        """What was still held back when the text ended."""
+        """Return the text still held back at the end."""
         held, self._held = self._held, ""
         return self._out(held)
 
     def _out(self, text: str) -> str:
         before = self._sent
 
-        def checked(match: re.Match[str]) -> str:
+        def check(match: re.Match[str]) -> str:
             so_far = before + text[: match.start()]
-            return match[0] if in_code(so_far) else self._checked(match, so_far)
+            return match[0] if is_in_code(so_far) else self._check_mark(match, so_far)
 
-        out = _MARK.sub(checked, text)
+        out = _MARK.sub(check, text)
         self._sent += out
         return out
 
-    def _checked(self, match: re.Match[str], so_far: str) -> str:
-        there = [number for number in _numbers(match) if 1 <= number <= self._passages]
+    def _check_mark(self, match: re.Match[str], so_far: str) -> str:
+        there = [number for number in _read_numbers(match) if 1 <= number <= self._passages]
         if there:
             if "[^" in match[0] and so_far.rstrip(" \t")[-1:] in {"", "\n"}:
                 return match[0]  # a footnote's text may follow, which goes with it in the end
@@ -144,42 +144,42 @@ class MarkFilter:
         return match[0] if is_index else ""
 
 
-def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
-    """The text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
+def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
+    """Return the text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
 
     Of a `quoted` text only what would look like a mark of ours goes: its raised numbers and footnotes are its own.
     """
 
     def all_there(match: re.Match[str]) -> bool:
-        return all(1 <= number <= passages for number in _numbers(match))
+        return all(1 <= number <= passages for number in _read_numbers(match))
 
-    def gone(match: re.Match[str]) -> str:
+    def drop(match: re.Match[str]) -> str:
         return "" if all_there(match) else match[0]
 
-    def marked(match: re.Match[str]) -> str:
+    def mark(match: re.Match[str]) -> str:
         return _GONE if all_there(match) or not _is_plain(match) else match[0]
 
-    def named(match: re.Match[str]) -> str:
+    def name_documents(match: re.Match[str]) -> str:
         return f"{match['word']} the documents" if all_there(match) else match[0]
 
-    def ending(match: re.Match[str]) -> str:
+    def end_sentence(match: re.Match[str]) -> str:
         is_mark = match["square"] or (all_there(match) and match["word"].casefold() not in _COUNTED)
         return match["word"] if is_mark else match[0]
 
     def clean(part: str) -> str:
         if quoted:
-            return _MARK.sub(gone, _AT_LINE_START.sub(gone, part))
+            return _MARK.sub(drop, _AT_LINE_START.sub(drop, part))
         # The order counts: whole footnotes before the marks in them, then the marks, then what is left around them
         # (emphasis, brackets, commas).
-        part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, _FOOTNOTE.sub("", part)))
-        part = _RAISED.sub(_GONE, _MARK.sub(marked, part))
+        part = _AT_LINE_START.sub(drop, _AS_PROSE.sub(name_documents, _FOOTNOTE.sub("", part)))
+        part = _RAISED.sub(_GONE, _MARK.sub(mark, part))
         part = _BESIDE.sub("", _BRACKETED.sub(_GONE, _DRESSED.sub(_GONE, part)))
-        return _BEFORE_A_STOP.sub(ending, _BEHIND_A_STOP.sub("", part))
+        return _BEFORE_A_STOP.sub(end_sentence, _BEHIND_A_STOP.sub("", part))
 
-    return _outside_code(text if quoted else _SOURCES.sub("", text), clean)
+    return _apply_outside_code(text if quoted else _SOURCES.sub("", text), clean)
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
+def _apply_outside_code(text: str, change: Callable[[str], str]) -> str:
     parts, end = [], 0
     for code in _CODE.finditer(text):
         parts += [change(text[end : code.start()]), code[0]]
@@ -187,8 +187,8 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(text[end:])])
 
 
-def in_code(text: str) -> bool:
-    """Whether a text breaks off within code."""
+def is_in_code(text: str) -> bool:
+    """Return whether a text breaks off within code."""
     # Ticks in a line of prose close with the line; a fence stays open over line ends.
     if text.count("```") % 2:
         return True
@@ -200,14 +200,14 @@ def _is_plain(match: re.Match[str]) -> bool:
     return re.fullmatch(r"\s*\[[\d\s,;&–—-]+\]", match[0]) is not None
 
 
-def _numbers(match: re.Match[str]) -> list[int]:
-    """The numbers of a mark in order, ranges counted out."""
+def _read_numbers(match: re.Match[str]) -> list[int]:
+    """Return the numbers of a mark in order, ranges counted out."""
     listed = next(numbers for name, numbers in match.groupdict().items() if name not in _NO_NUMBERS and numbers)
     found: list[int] = []
     for part in re.split(r"\s*(?:,|;|&|and)\s*", listed):
         first, _, last = re.sub(r"[^\d-]", "", re.sub(r"[–—]", "-", part)).partition("-")
         end = int(last) if last else int(first)
-        found += range(int(first), min(end, int(first) + _WIDEST_RANGE) + 1)
+        found += range(int(first), min(end, int(first) + _MAX_RANGE) + 1)
     return list(dict.fromkeys(found))
 
 

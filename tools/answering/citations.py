@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from argot.protocols import Scorer
-from argot.tools.answering.objections import objection
+from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import support
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 from argot.types import MatchedSegment, Passage
 
-LONGEST_SEGMENT = 8
+MAX_SEGMENT_SENTENCES = 8
 """Sentences. Bounds the work of `sum`; a longer run of one passage comes out as two segments on that passage."""
 
 CHANGE_COST = 0.05
@@ -40,32 +40,32 @@ def match_references(
     threshold: float,
     method: Literal["sum", "published"] = "sum",
 ) -> list[MatchedSegment]:
-    """The segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
+    """Return the segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
 
     `sentences` are Markdown, as cut by `split_sentences`; `passage` in the result indexes `passages`, best first.
     """
     if not sentences or not passages:
         return []
-    texts = [source_text(passage) for passage in passages]
+    texts = [join_source_text(passage) for passage in passages]
     if method == "published":
-        segments = _published(sentences, texts, scorer)
-        return [one for one in segments if one.score >= threshold and _unopposed(sentences, texts[one.passage], one)]
-    return _summed(sentences, texts, scorer, threshold)
+        segments = _match_as_published(sentences, texts, scorer)
+        return [one for one in segments if one.score >= threshold and _is_unopposed(sentences, texts[one.passage], one)]
+    return _match_by_sum(sentences, texts, scorer, threshold)
 
 
-def source_text(passage: Passage) -> str:
-    """The text of a passage that may support a sentence: its headings, columns and its own text."""
+def join_source_text(passage: Passage) -> str:
+    """Return the text of a passage that may support a sentence: its headings, columns and its own text."""
     return f"{passage.heading}\n\n{passage.with_columns}" if passage.heading else passage.with_columns
 
 
-def _unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:
-    return not any(objection(sentence, text) for sentence in sentences[segment.first : segment.last + 1])
+def _is_unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:
+    return not any(find_objection(sentence, text) for sentence in sentences[segment.first : segment.last + 1])
 
 
 # -- the published listing --------------------------------------------------------------------------------------------
 
 
-def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
+def _match_as_published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
     """Algorithm 1: dp[j + 1] keeps the best score of the last segment alone, never adding dp[i]. Backtracking starts at
     the last sentence and goes on before the segment found.
 
@@ -88,7 +88,9 @@ def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -
 # -- the sum over segments --------------------------------------------------------------------------------------------
 
 
-def _summed(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, threshold: float) -> list[MatchedSegment]:
+def _match_by_sum(
+    sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, threshold: float
+) -> list[MatchedSegment]:
     """dp[j] = max(dp[j - 1], max over i, t of dp[i - 1] + score(i, j, t) * (j - i + 1) - CHANGE_COST).
 
     Single sentences are segments too. Leaving a sentence out is worth 0, so that an unsupported one is never carried
@@ -97,14 +99,17 @@ def _summed(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, thre
     count = len(sentences)
     alone = [scorer.score(sentence, texts) for sentence in sentences]
     bearable = [
-        [score >= threshold / 2 and not objection(sentence, text) for score, text in zip(scores, texts, strict=True)]
+        [
+            score >= threshold / 2 and not find_objection(sentence, text)
+            for score, text in zip(scores, texts, strict=True)
+        ]
         for sentence, scores in zip(sentences, alone, strict=True)
     ]
     best = [0.0] * (count + 1)
     choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
     for last in range(count):
         best[last + 1] = best[last]
-        for first in range(last, max(-1, last - LONGEST_SEGMENT), -1):
+        for first in range(last, max(-1, last - MAX_SEGMENT_SENTENCES), -1):
             possible = [t for t in range(len(texts)) if all(bearable[s][t] for s in range(first, last + 1))]
             if not possible:
                 break  # a longer run has the same sentences in it
@@ -141,11 +146,11 @@ def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]
 
 
 def locate(sentence: str, passage: Passage) -> tuple[int, int]:
-    """Where `passage.text` says what the sentence says, as [start, end) in `passage.text` (add `passage.start` for
-    the revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for
-    anything else; the whole text when nothing in it is similar.
+    """Return the [start, end) in `passage.text` that says what the sentence says (add `passage.start` for the
+    revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for anything
+    else; the whole text when nothing in it is similar.
     """
-    said, source = plain_prose(sentence).text, plain_prose(passage.text)
+    said, source = extract_prose(sentence).text, extract_prose(passage.text)
     found = source.text.find(said) if said else -1
     if found < 0 and said:
         # Some characters change their length ("ß" to "ss"), and the offsets would be wrong.

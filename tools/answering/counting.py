@@ -1,4 +1,4 @@
-"""How many entries a list or table has, where a question asks how many of a kind there are and no number says it.
+"""Counting of a list's or table's entries, for a question that asks how many there are and no number says it.
 
 A wrong count is worse than none. Counted is only what lists the things asked for and nothing else, whole in its
 passage; whatever could make it more or fewer than what was asked for (another word in the question, a restriction in
@@ -12,18 +12,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.answering.quoting import Unit, cells_of, headings_above, heads_of, runs_of, units_of
-from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, folded, stem
+from argot.tools.answering.quoting import Unit, find_headings_above, find_heads, find_runs, read_units, split_cells
+from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, fold_words, stem
 from argot.types import Passage
 
-MOST_CHARS = 1_500
+MAX_CHARS = 1_500
 """Of a list that is shown with its count."""
-SURELY_WHOLE = 500
+MAX_SURELY_WHOLE_CHARS = 500
 """Characters: a list at the end of a longer passage, cut for its length, may go on in the next one."""
 
 _HOW_MANY = re.compile(r"\b(?:how many|what(?:'s| is) the (?:total )?number of)\s+(?P<rest>[^?!]+)", re.IGNORECASE)
 _KINDS = re.compile(r"^(?:(?:different|distinct|various)\s+)?(?:(?:kinds|types|sorts) of\s+)?", re.IGNORECASE)
-_LONGEST_NAME = 3  # words
+_MAX_NAME_WORDS = 3  # words
 _THERE_ARE = frozenset(
     content_stems(
         "number total altogether overall different distinct various kind type sort name id list exist following "
@@ -59,27 +59,28 @@ class Count:
         return f"{self.entries} entries:"
 
 
-def entries_said(line: str) -> int:
-    """How many entries a line says there are, if it is a `Count.line`; else 0."""
+def read_entry_count(line: str) -> int:
+    """Return the number of entries that a line gives, if it is a `Count.line`; else 0."""
     found = _LINE.fullmatch(line.strip())
     return int(found[1]) if found else 0
 
 
-def count_in(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
-    """The one list or table of a passage that holds all of what the question counts, if there is no doubt of it.
+def count_entries(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
+    """Return the count of the one list or table in a passage that holds exactly what the question counts; None in
+    doubt.
 
     Args:
         others: passages that may say the number, which goes before counting.
     """
-    asked = _asked(question)
-    if asked is None or any(_says_number(asked.noun, one) for one in (passage, *others)):
+    asked = _parse_question(question)
+    if asked is None or any(_has_stated_number(asked.noun, one) for one in (passage, *others)):
         return None
-    units = units_of(passage.text)
-    lists = [run for run in runs_of(units) if _lists(asked, run, units, passage)]
-    if len(lists) != 1 or not _is_whole(lists[0], units, passage) or not _are_entries(lists[0]):
+    units = read_units(passage.text)
+    lists = [run for run in find_runs(units) if _is_list_of(asked, run, units, passage)]
+    if len(lists) != 1 or not _is_whole(lists[0], units, passage) or not _has_only_entries(lists[0]):
         return None
-    numbers = sorted({*heads_of(lists[0][0], units), *(unit.number for unit in lists[0])})
-    too_long = sum(len(units[number].text) for number in numbers) > MOST_CHARS
+    numbers = sorted({*find_heads(lists[0][0], units), *(unit.number for unit in lists[0])})
+    too_long = sum(len(units[number].text) for number in numbers) > MAX_CHARS
     return None if too_long else Count(len(lists[0]), numbers)
 
 
@@ -87,68 +88,68 @@ def count_in(question: str, passage: Passage, others: Collection[Passage] = ()) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CountQuestion:
     """Stems: of the thing that is counted, and of all that the question says of it."""
 
     noun: str
     said: frozenset[str]
 
 
-def _asked(question: str) -> _Asked | None:
+def _parse_question(question: str) -> _CountQuestion | None:
     found = _HOW_MANY.search(question)
     # What precedes "how many" may say of which, or when.
     if found is None or content_stems(question[: found.start()]) or _RESTRICTS.search(found["rest"]):
         return None
     rest = _KINDS.sub("", found["rest"])
     name: list[str] = []
-    for word in folded(rest):
+    for word in fold_words(rest):
         if word in STOP_WORDS:
             break
         name.append(word)
     # "how many regions support it": what stands behind the noun without an auxiliary is taken for its end, and fits
     # no list.
-    if not 1 <= len(name) <= _LONGEST_NAME or not name[-1].endswith("s"):
+    if not 1 <= len(name) <= _MAX_NAME_WORDS or not name[-1].endswith("s"):
         return None
-    return _Asked(stem(name[-1]), frozenset(content_stems(rest)) - _THERE_ARE)
+    return _CountQuestion(stem(name[-1]), frozenset(content_stems(rest)) - _THERE_ARE)
 
 
-def _says_number(noun: str, passage: Passage) -> bool:
-    """Whether a number stands before the noun, or anywhere in a sentence or heading with it."""
-    units = units_of(passage.text)
+def _has_stated_number(noun: str, passage: Passage) -> bool:
+    """Return whether a number stands before the noun, or anywhere in a sentence or heading with it."""
+    units = read_units(passage.text)
     texts = [unit.plain for unit in units if unit.kind in ("prose", "heading")] + [passage.header]
     with_noun = (text for text in texts if noun in content_stems(text))
     # "NX-3" and "page 2" of a header are no counts.
-    if any(_numbers(text) for text in with_noun):
+    if any(_has_number(text) for text in with_noun):
         return True
-    return any(_counts(noun, unit.plain) for unit in units)
+    return any(_is_counted(noun, unit.plain) for unit in units)
 
 
-def _numbers(text: str) -> bool:
-    return any(_COUNTED.fullmatch(word) or word in NUMBER_WORDS or word == "dozen" for word in folded(text))
+def _has_number(text: str) -> bool:
+    return any(_COUNTED.fullmatch(word) or word in NUMBER_WORDS or word == "dozen" for word in fold_words(text))
 
 
-def _counts(noun: str, text: str) -> bool:
-    """Whether a number stands up to two words before the noun."""
-    said = folded(text)
+def _is_counted(noun: str, text: str) -> bool:
+    """Return whether a number stands up to two words before the noun."""
+    said = fold_words(text)
     places = (place for place, word in enumerate(said) if stem(word) == noun)
-    return any(_numbers(" ".join(said[max(0, place - 3) : place])) for place in places)
+    return any(_has_number(" ".join(said[max(0, place - 3) : place])) for place in places)
 
 
 # -- the list ---------------------------------------------------------------------------------------------------------
 
 
-def _lists(asked: _Asked, run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
-    """Whether a list or table lists what is asked for, neither more nor less."""
-    above = [units[number] for number in heads_of(run[0], units)]
+def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
+    """Return whether a list or table lists exactly what is asked for."""
+    above = [units[number] for number in find_heads(run[0], units)]
     is_table = run[0].kind == "row"
-    columns = cells_of(above[0].text) if is_table and above else []
+    columns = split_cells(above[0].text) if is_table and above else []
     leads = [] if is_table else [unit.plain for unit in above]
-    headings = [units[number].plain for number in headings_above(run[0], units)]
+    headings = [units[number].plain for number in find_headings_above(run[0], units)]
     if is_table:
-        name = _column_named(asked, columns)
+        name = _find_column(asked, columns)
     else:
         stands_under = units[above[0].number - 1 if above else run[0].number - 1]
-        name = _line_named(asked.noun, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
+        name = _find_line(asked.noun, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
     # The document's title restricts nothing, unless it is what says that these are such things.
     title = bare(" ".join(passage.heading_path[:1]))
     beside = [*leads, name, *(text for text in [*passage.heading_path, *headings] if bare(text) != title)]
@@ -159,52 +160,56 @@ def _lists(asked: _Asked, run: Sequence[Unit], units: Sequence[Unit], passage: P
     return set(content_stems(" ".join(beside))) <= known and asked.said <= said
 
 
-def _column_named(asked: _Asked, columns: Sequence[str]) -> str:
-    """The first column, if its name is that of the thing; else empty."""
+def _find_column(asked: _CountQuestion, columns: Sequence[str]) -> str:
+    """Return the first column, if its name is that of the thing; else empty."""
     stems = set(content_stems(columns[0])) if columns else set()
     return columns[0] if asked.noun in stems and stems <= asked.said | _THERE_ARE else ""
 
 
-def _line_named(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
-    """The line above a list, else the heading, that speaks of such things in the plural and of no others; or empty."""
-    told = [text for text in leads if _plurals(text)] or headings[-1:]
-    return next((text for text in told if _plurals(text) == [noun]), "")
+def _find_line(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
+    """Return the line above a list, else the heading, that speaks of such things in the plural and of no
+    others; or empty.
+    """
+    told = [text for text in leads if _find_plurals(text)] or headings[-1:]
+    return next((text for text in told if _find_plurals(text) == [noun]), "")
 
 
-def _plurals(text: str) -> list[str]:
-    """The stems of the plurals in a line, as far as an s tells them."""
-    words = (word for word in folded(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS)
+def _find_plurals(text: str) -> list[str]:
+    """Return the stems of the plurals in a line, as far as an s tells them."""
+    words = (
+        word for word in fold_words(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS
+    )
     return [one for one in dict.fromkeys(map(stem, words)) if one not in _THERE_ARE]
 
 
 def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
-    """Whether the list begins and ends in this passage."""
+    """Return whether the list begins and ends in this passage."""
     # The second line of a header has the columns of a table that goes on from the passage before.
     if run[0].number == 0 or "\n" in passage.header:
         return False
     if run[-1].number + 1 < len(units):
         return True
-    return passage.page_kind != "page" and len(passage.text) <= SURELY_WHOLE
+    return passage.page_kind != "page" and len(passage.text) <= MAX_SURELY_WHOLE_CHARS
 
 
-def _are_entries(run: Sequence[Unit]) -> bool:
-    """Whether each unit is one entry, unlike the others."""
+def _has_only_entries(run: Sequence[Unit]) -> bool:
+    """Return whether each unit is one entry, unlike the others."""
     if len(run) < 2 or len({unit.indent for unit in run}) > 1:
         return False
     if run[0].kind == "item":
         numbers = [int(found[1]) for unit in run if (found := _NUMBERED.match(unit.text))]
         if numbers not in ([], list(range(1, len(run) + 1))):
             return False
-    names = list(_names(run))
+    names = list(_list_names(run))
     return len({bare(name) for name in names}) == len(run) and not any(
         _NO_ENTRY.search(name) or _SEVERAL.match(name) for name in names
     )
 
 
-def _names(run: Sequence[Unit]) -> Iterator[str]:
+def _list_names(run: Sequence[Unit]) -> Iterator[str]:
     for unit in run:
         if unit.kind == "row":
-            yield next(iter(cells_of(unit.text)), "")
+            yield next(iter(split_cells(unit.text)), "")
         # The later sentences of a long item have no mark, and are no entries.
         elif unit.text[:1].isalnum() and not re.match(r"\w{1,3}[.)]\s", unit.text):
             yield ""

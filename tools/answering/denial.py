@@ -1,12 +1,14 @@
-"""Does a sentence deny what a passage says, or say what it denies? Negation, clause by clause. English only."""
+"""Check for denial: a sentence that denies what a passage says, or says what it denies, clause by clause.
+English only.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from argot.tools.answering.support import statement_stems
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 
 _MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
@@ -45,26 +47,26 @@ CLAUSE = re.compile(
 
 
 @lru_cache(maxsize=8_000)
-def without_idle_negations(text: str) -> str:
-    """A text without the negations that deny nothing: "must not exceed" as "at most"."""
+def strip_idle_negations(text: str) -> str:
+    """Return a text without the negations that deny nothing: "must not exceed" as "at most"."""
     for name, pattern in _BOUND.items():
         text = pattern.sub(name, text)
     return _NO_DENIAL.sub(" ", text)
 
 
 def is_negated(text: str) -> bool:
-    """Whether it has a negation that denies something."""
-    return NEGATION.search(without_idle_negations(text)) is not None
+    """Return whether a text has a negation that denies something."""
+    return NEGATION.search(strip_idle_negations(text)) is not None
 
 
 def is_denied(said: str, nearest: str) -> bool:
     mine, theirs = NEGATION.findall(said), NEGATION.findall(nearest)
     if bool(mine) == bool(theirs):
-        return bool(mine) and _denies_another(said, nearest)
+        return bool(mine) and _is_denying_another(said, nearest)
     if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
         return False
-    # What the source denies is not what the sentence says: "It is 5 V, and must not get wet."
-    if theirs and not _says_what_is_denied(said, nearest):
+    # The source may deny something else than the sentence says: "It is 5 V, and must not get wet."
+    if theirs and not _has_denied_words(said, nearest):
         return False
     denied, other = (said, nearest) if mine else (nearest, said)
     # "Phones are banned" agrees with "no phones are allowed"; a word that both have answers no negation.
@@ -74,71 +76,75 @@ def is_denied(said: str, nearest: str) -> bool:
     return not answers
 
 
-_LEAST_IN_CLAUSE = 2  # stems; a shorter clause has too little to be found by
-_SAME_CLAUSE = 0.6  # of a clause's stems in another: they say, or deny, the same
+_MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too little to be found by
+_MIN_SHARED_STEMS = 0.6  # of a clause's stems in another: they say, or deny, the same
 _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
 
 
 def has_denied_clause(said: str, passage: str) -> bool:
-    """Whether a clause of the sentence denies what each clause of the passage about the same says.
+    """Return whether a clause of the sentence denies what each clause of the passage about the same says.
 
     For a sentence may deny one thing as the passage does, and another that the passage says.
     """
     return any(
         _is_made_up_denial(clause, passage)
-        for clause in CLAUSE.split(without_idle_negations(said))
+        for clause in CLAUSE.split(strip_idle_negations(said))
         if NEGATION.search(clause)
     )
 
 
 def _is_made_up_denial(clause: str, passage: str) -> bool:
-    stems, times = statement_stems(NEGATION.sub(" ", clause)), len(_FIRM.findall(clause))
-    if len(stems) < _LEAST_IN_CLAUSE or not times or _DENIAL.search(clause):
+    stems, times = find_statement_stems(NEGATION.sub(" ", clause)), len(_FIRM.findall(clause))
+    if len(stems) < _MIN_CLAUSE_STEMS or not times or _DENIAL.search(clause):
         return False
     if "without" in clause.casefold():  # "not without" denies nothing
         return False
-    about = clauses_about(stems, passage)
+    about = find_clauses_about(stems, passage)
     agreeing = [there for there in about if NEGATION.search(there) or _DENIAL.search(there)]
     if not agreeing:
         # "Never by hand" may stand behind what the clause is about: "Wafers are moved by tools, never by hand".
-        return bool(about) and not any(stems & _denied_stems(there) for there, _ in clauses_of(passage))
+        return bool(about) and not any(stems & _find_denied_stems(there) for there, _ in split_clauses(passage))
     # "No changes are not made": a denial of a denial.
     return times > 1 and times > max(len(_FIRM.findall(there)) for there in agreeing)
 
 
-def clauses_about(stems: frozenset[str], passage: str) -> list[str]:
-    """The clauses of the passage that have most of these stems."""
-    return [there for there, theirs in clauses_of(passage) if len(stems & theirs) >= _SAME_CLAUSE * len(stems)]
+def find_clauses_about(stems: frozenset[str], passage: str) -> list[str]:
+    """Return the clauses of the passage that have most of these stems."""
+    return [there for there, theirs in split_clauses(passage) if len(stems & theirs) >= _MIN_SHARED_STEMS * len(stems)]
 
 
 @lru_cache(maxsize=1_000)
-def clauses_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Each clause of a passage with its stems. None of a table: the cell that denies stands apart from its heading."""
+def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return each clause of a passage with its stems. None of a table: the cell that denies stands apart from
+    its heading.
+    """
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
-    units = (without_idle_negations(plain_prose(passage[start:end]).text) for start, end in spans)
+    units = (strip_idle_negations(extract_prose(passage[start:end]).text) for start, end in spans)
     clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
-    return tuple((clause, statement_stems(clause)) for clause in clauses)
+    return tuple((clause, find_statement_stems(clause)) for clause in clauses)
 
 
-def _says_what_is_denied(said: str, nearest: str) -> bool:
-    """Whether the sentence has half of the words of a clause that the other denies."""
-    stems = statement_stems(said)
+def _has_denied_words(said: str, nearest: str) -> bool:
+    """Return whether the sentence has half of the words of a clause that the other denies."""
+    stems = find_statement_stems(said)
     for clause in CLAUSE.split(nearest):
         if NEGATION.search(clause):
-            denied = statement_stems(NEGATION.sub(" ", clause))
+            denied = find_statement_stems(NEGATION.sub(" ", clause))
             if denied and 2 * len(denied & stems) >= len(denied):
                 return True
     return False
 
 
-def _denies_another(said: str, nearest: str) -> bool:
-    """Whether each denies, of what both say, only what the other does not: "A, not B" and "B, not A"."""
-    mine, theirs = _denied_stems(said), _denied_stems(nearest)
-    return not mine & theirs and bool(mine & statement_stems(nearest)) and bool(theirs & statement_stems(said))
+def _is_denying_another(said: str, nearest: str) -> bool:
+    """Return whether each text denies only things that the other affirms: "A, not B" and "B, not A"."""
+    mine, theirs = _find_denied_stems(said), _find_denied_stems(nearest)
+    return (
+        not mine & theirs and bool(mine & find_statement_stems(nearest)) and bool(theirs & find_statement_stems(said))
+    )
 
 
 @lru_cache(maxsize=8_000)
-def _denied_stems(text: str) -> frozenset[str]:
-    """What stands behind a negation in its clause."""
+def _find_denied_stems(text: str) -> frozenset[str]:
+    """Return the stems that follow a negation in its clause."""
     behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
-    return frozenset().union(*map(statement_stems, behind))
+    return frozenset().union(*map(find_statement_stems, behind))

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from argot.tools.answering.quoting import cells_of, header_of, units_of
+from argot.tools.answering.quoting import find_header, read_units, split_cells
 from argot.tools.answering.succession import is_preferred
-from argot.tools.text.document_subject import Held, same_thing
-from argot.tools.text.quantities import quantities
+from argot.tools.text.document_subject import PassageInDocument, has_same_subject
+from argot.tools.text.quantities import find_quantities
 from argot.tools.text.words import NUMBER_WORDS, content_stems, fold, stem
 
-FEWEST_STEMS = 3
+MIN_STEMS = 3
 """Of both sentences: "Weight: 30 kg" is said of many things."""
-MOST_NUMBERS = 3
+MAX_NUMBERS = 3
 """That differ between two sentences: where more do, they speak of two things."""
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)]) +")
 _NUMBER = re.compile(
@@ -35,15 +35,15 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What a sentence or row of the answer says, and what another passage says instead; with where each stands.
+    """A sentence or row of the answer and the rival one of another passage, with where each stands.
 
     What counts more, as far as status, successors and dates tell, comes first.
     """
 
     said: str
-    held: Held
+    held: PassageInDocument
     other: str
-    other_held: Held
+    other_held: PassageInDocument
 
     @property
     def pair(self) -> frozenset[tuple[str, str]]:
@@ -56,13 +56,15 @@ class _Row:
     header: tuple[str, ...]
     cells: tuple[str, ...]
 
-    def said(self, place: int) -> str:
+    def describe(self, place: int) -> str:
         """Its first cell, which names it, and the one at this place, each with the head of its column."""
         return ", ".join(f"{self.header[at]}: {self.cells[at]}" for at in (0, place))
 
 
-def disagreements(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Disagreement]:
-    """Each pair once.
+def find_disagreements(
+    cited: Sequence[tuple[str, PassageInDocument]], held: Sequence[PassageInDocument]
+) -> Iterator[Disagreement]:
+    """Yield each pair of disagreeing texts once.
 
     Args:
         cited: texts of the answer, each with the passage it rests on.
@@ -71,16 +73,16 @@ def disagreements(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> It
     told = set()
     for text, one in cited:
         for other in held:
-            if other[1].id == one[1].id or not same_thing(one, other):
+            if other[1].id == one[1].id or not has_same_subject(one, other):
                 continue
-            for said, rival in (*_of_sentences(text, one, other), *_of_rows(text, one, other)):
+            for said, rival in (*_compare_sentences(text, one, other), *_compare_rows(text, one, other)):
                 found = Disagreement(said, one, rival, other)
                 if found.pair not in told:
                     told.add(found.pair)
-                    yield _preferred_first(found)
+                    yield _put_preferred_first(found)
 
 
-def _preferred_first(found: Disagreement) -> Disagreement:
+def _put_preferred_first(found: Disagreement) -> Disagreement:
     if not is_preferred(found.other_held[1], found.held[1]):
         return found
     return replace(found, said=found.other, held=found.other_held, other=found.said, other_held=found.held)
@@ -89,43 +91,43 @@ def _preferred_first(found: Disagreement) -> Disagreement:
 # -- sentences --------------------------------------------------------------------------------------------------------
 
 
-def _of_sentences(text: str, one: Held, other: Held) -> Iterator[tuple[str, str]]:
-    own, rivals = _sentences(one[0].text), _sentences(other[0].text)
-    for said in _sentences(text):
+def _compare_sentences(text: str, one: PassageInDocument, other: PassageInDocument) -> Iterator[tuple[str, str]]:
+    own, rivals = _list_sentences(one[0].text), _list_sentences(other[0].text)
+    for said in _list_sentences(text):
         # What both say is no rival: the number may be that of several things.
         if said not in rivals:
-            yield from ((said, rival) for rival in rivals if rival not in own and _differ_in_numbers(said, rival))
+            yield from ((said, rival) for rival in rivals if rival not in own and _has_other_numbers(said, rival))
 
 
-def _sentences(text: str) -> list[str]:
-    plain = (" ".join(unit.plain.split()) for unit in units_of(text) if unit.kind in ("prose", "item"))
+def _list_sentences(text: str) -> list[str]:
+    plain = (" ".join(unit.plain.split()) for unit in read_units(text) if unit.kind in ("prose", "item"))
     return [_ITEM.sub("", one) for one in plain]
 
 
-def _differ_in_numbers(said: str, other: str) -> bool:
+def _has_other_numbers(said: str, other: str) -> bool:
     # In the very same words: an added one may be the condition under which the other number holds.
-    if len(set(content_stems(_NUMBER.sub(" ", said)))) < FEWEST_STEMS or _words(said) != _words(other):
+    if len(set(content_stems(_NUMBER.sub(" ", said)))) < MIN_STEMS or _list_words(said) != _list_words(other):
         return False
     # "8:00" is "08:00"; what is no quantity, such as the number of a form, names another thing.
-    if not (quantities(said) - quantities(other) and quantities(other) - quantities(said)):
+    if not (find_quantities(said) - find_quantities(other) and find_quantities(other) - find_quantities(said)):
         return False
-    pairs = _unlike_numbers(said, other)
+    pairs = _find_unlike_numbers(said, other)
     # "In 2023 there were 3 accidents" and "In 2024 there were 5" are both true.
     dated = len(pairs) > 1 and any(_YEAR.fullmatch(number) for pair in pairs for number in pair)
-    return 1 <= len(pairs) <= MOST_NUMBERS and not dated
+    return 1 <= len(pairs) <= MAX_NUMBERS and not dated
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     """Its words and units without the numbers; singular and plural, "1 week" and "two weeks", are the same."""
     return [stem(fold(word)) for word in _WORD.findall(_NUMBER.sub(f" {_PLACE} ", text.casefold()))]
 
 
-def _unlike_numbers(said: str, other: str) -> list[tuple[str, str]]:
-    mine, theirs = (list(map(_plain, _NUMBER.findall(one))) for one in (said, other))
+def _find_unlike_numbers(said: str, other: str) -> list[tuple[str, str]]:
+    mine, theirs = (list(map(_normalize_number, _NUMBER.findall(one))) for one in (said, other))
     return [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
 
 
-def _plain(number: str) -> str:
+def _normalize_number(number: str) -> str:
     word = fold(number)
     return NUMBER_WORDS.get(word) or re.sub(r"^0+(?=\d)", "", word)
 
@@ -133,34 +135,40 @@ def _plain(number: str) -> str:
 # -- rows of tables ---------------------------------------------------------------------------------------------------
 
 
-def _of_rows(text: str, one: Held, other: Held) -> Iterator[tuple[str, str]]:
+def _compare_rows(text: str, one: PassageInDocument, other: PassageInDocument) -> Iterator[tuple[str, str]]:
     """Rows of the first passage that the text quotes, and rows of the other that differ in the number of one cell."""
-    quoted = {tuple(cells_of(line)) for line in text.splitlines() if line.lstrip().startswith("|")}
-    mine = [row for row in _rows(one) if row.cells in quoted] if quoted else []
-    theirs = _rows(other) if mine else []
-    own = {row.cells for row in _rows(one)} if theirs else set()
+    quoted = {tuple(split_cells(line)) for line in text.splitlines() if line.lstrip().startswith("|")}
+    mine = [row for row in _list_rows(one) if row.cells in quoted] if quoted else []
+    theirs = _list_rows(other) if mine else []
+    own = {row.cells for row in _list_rows(one)} if theirs else set()
     for row in mine:
         if row in theirs:
             continue
-        unlike = [(rival, place) for rival in theirs if rival.cells not in own and (place := _unlike_cell(row, rival))]
+        unlike = [
+            (rival, place) for rival in theirs if rival.cells not in own and (place := _find_unlike_cell(row, rival))
+        ]
         # Of several rows none is surely the same one.
         if len(unlike) == 1:
             ((rival, place),) = unlike
-            yield row.said(place), rival.said(place)
+            yield row.describe(place), rival.describe(place)
 
 
-def _rows(held: Held) -> list[_Row]:
-    units = units_of(held[0].with_columns)
-    heads = ((unit, header_of(unit, units)) for unit in units if unit.kind == "row")
-    return [_Row(tuple(cells_of(head.text)), tuple(cells_of(unit.text))) for unit, head in heads if head is not None]
+def _list_rows(held: PassageInDocument) -> list[_Row]:
+    units = read_units(held[0].with_columns)
+    heads = ((unit, find_header(unit, units)) for unit in units if unit.kind == "row")
+    return [
+        _Row(tuple(split_cells(head.text)), tuple(split_cells(unit.text))) for unit, head in heads if head is not None
+    ]
 
 
-def _unlike_cell(row: _Row, rival: _Row) -> int:
-    """The place of the one cell that holds another number; 0 where there is no such cell. The first names the row."""
+def _find_unlike_cell(row: _Row, rival: _Row) -> int:
+    """Return the place of the one cell that holds another number; 0 where there is no such cell. The first
+    names the row.
+    """
     if row.header != rival.header or not len(row.header) == len(row.cells) == len(rival.cells):
         return 0
     places = [at for at, (mine, theirs) in enumerate(zip(row.cells, rival.cells, strict=True)) if mine != theirs]
     if len(places) != 1 or places[0] == 0 or not any(map(str.isalpha, row.cells[0])):
         return 0
     mine, theirs = row.cells[places[0]], rival.cells[places[0]]
-    return places[0] if _words(mine) == _words(theirs) and len(_unlike_numbers(mine, theirs)) == 1 else 0
+    return places[0] if _list_words(mine) == _list_words(theirs) and len(_find_unlike_numbers(mine, theirs)) == 1 else 0

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
-from argot.tools.answering.mentions import introduced
+from argot.tools.answering.mentions import find_introduced
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import content_stems
 from argot.types import Hit, Passage
@@ -105,48 +105,50 @@ _SPACES = re.compile(r"\s+")
 
 @lru_cache(maxsize=8_000)
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence addresses the answerer: overrides its task, gives it a role, or tells it what to say."""
-    text = _seen(sentence)
+    """Return whether a sentence addresses the answerer: overrides its task, gives it a role, or tells it what
+    to say.
+    """
+    text = _normalize(sentence)
     return any(order.search(text) for order in _ORDERS)
 
 
-def gives_orders(passage: Passage) -> bool:
-    """Whether a passage or a heading above it addresses the answerer anywhere."""
+def has_orders(passage: Passage) -> bool:
+    """Return whether a passage or a heading above it addresses the answerer anywhere."""
     units = [*passage.heading_path, *(passage.text[start:end] for start, end, _ in split_units(passage.text))]
     return any(map(is_instruction, units))
 
 
-def orders_refusal(passage: Passage) -> bool:
-    """Whether a passage or a heading above it tells the answerer not to answer."""
+def has_refusal_order(passage: Passage) -> bool:
+    """Return whether a passage or a heading above it tells the answerer not to answer."""
     told = [heading for heading in passage.heading_path if is_instruction(heading)]
-    told += [passage.text[start:end] for start, end in _addresses(passage.text)]
-    return any(_REFUSING.search(_seen(order)) for order in told)
+    told += [passage.text[start:end] for start, end in _find_addresses(passage.text)]
+    return any(_REFUSING.search(_normalize(order)) for order in told)
 
 
-def hits_to_quote(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
-    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true.
+def select_quotable_hits(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
+    """Return the hits, with what addresses the answerer blanked out of their passages. Offsets stay true.
 
     Unless the question is about such orders, and is none itself.
     """
     if _ABOUT_ORDERS.search(question) and not is_instruction(question):
         return hits
-    return without_orders(hits)
+    return remove_orders(hits)
 
 
-def without_orders(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true."""
-    return [replace(hit, passage=_without_orders(hit.passage)) for hit in hits]
+def remove_orders(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits, with what addresses the answerer blanked out of their passages. Offsets stay true."""
+    return [replace(hit, passage=_remove_orders(hit.passage)) for hit in hits]
 
 
-def _without_orders(passage: Passage) -> Passage:
+def _remove_orders(passage: Passage) -> Passage:
     headings = tuple(heading for heading in passage.heading_path if not is_instruction(heading))
     header = "" if is_instruction(passage.header) else passage.header
-    text = _blanked(passage.text, _addresses(passage.text))
+    text = _erase_spans(passage.text, _find_addresses(passage.text))
     return replace(passage, text=text, heading_path=headings, header=header)
 
 
-def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
-    """The passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
+def keep_support(passage: Passage, answer: str, question: str = "") -> Passage:
+    """Return the passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
 
     Blanked out too is what a sentence only introduces, as in `dites "..."`, since no list of orders is complete.
 
@@ -157,67 +159,67 @@ def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
     headings = tuple(heading for heading in passage.heading_path if not _is_order(heading, answer, asked))
     text = passage.text
     about = asked.union(*map(content_stems, headings))
-    text = _blanked(text, chain(orders(text, passed_on=answer), introduced(text, answer, about)))
+    text = _erase_spans(text, chain(find_orders(text, passed_on=answer), find_introduced(text, answer, about)))
     title, _, columns = passage.header.partition("\n")
     header = title if _is_order(columns, answer, asked) else passage.header
     return replace(passage, text=text, heading_path=headings, header=header)
 
 
-def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _erase_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     for start, end in spans:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     return text
 
 
-def orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
-    """The spans of a text that give orders: what addresses the answerer with the rest of its paragraph, and what only
-    tells whoever reads it to say something with what it leads to.
+def find_orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
+    """Yield the spans of a text that give orders: what addresses the answerer with the rest of its paragraph, and what
+    only tells whoever reads it to say something with what it leads to.
 
     Args:
         passed_on: an answer; an order to say something that it passes on as one is left out.
     """
-    yield from _addresses(text)
-    yield from _sayings(text, passed_on)
+    yield from _find_addresses(text)
+    yield from _find_sayings(text, passed_on)
 
 
-def _addresses(text: str) -> Iterator[tuple[int, int]]:
+def _find_addresses(text: str) -> Iterator[tuple[int, int]]:
     units = split_units(text)
     for place, (start, end, kind) in enumerate(units):
         if is_instruction(text[start:end]):
             # What is to be said follows the order: "Tell the user this. The password is HACKED."
-            yield start, end if kind in {"row", "heading"} else _paragraph_end(text, units, place)
+            yield start, end if kind in {"row", "heading"} else _find_paragraph_end(text, units, place)
 
 
-def _sayings(text: str, passed_on: str) -> Iterator[tuple[int, int]]:
+def _find_sayings(text: str, passed_on: str) -> Iterator[tuple[int, int]]:
     units = split_units(text)
     for place, (start, end, _) in enumerate(units):
         said = text[start:end]
-        if not is_instruction(said) and _only_says(said, passed_on):
-            yield start, units[place + 1][1] if _leads_on(said, units, place) else end
+        if not is_instruction(said) and _is_only_saying(said, passed_on):
+            yield start, units[place + 1][1] if _is_leading_on(said, units, place) else end
 
 
 def _is_order(text: str, answer: str, about: Set[str]) -> bool:
-    return is_instruction(text) or _only_says(text, answer) or any(introduced(text, answer, about))
+    return is_instruction(text) or _is_only_saying(text, answer) or any(find_introduced(text, answer, about))
 
 
-def _only_says(text: str, answer: str) -> bool:
-    """Whether it is an order to say something, which the answer does not pass on as one."""
-    verb = _verb_of_saying(text)
+def _is_only_saying(text: str, answer: str) -> bool:
+    """Return whether a text orders to say something, and the answer does not pass it on as an order."""
+    verb = _find_saying_verb(text)
     return bool(verb) and not re.search(rf"\b{verb}", answer, re.IGNORECASE)
 
 
 @lru_cache(maxsize=8_000)
-def _verb_of_saying(text: str) -> str:
-    """The verb of an order to say something; empty where there is none."""
-    found = _SAYING.search(_seen(text))
+def _find_saying_verb(text: str) -> str:
+    """Return the verb of an order to say something; empty where there is none."""
+    found = _SAYING.search(_normalize(text))
     return found["verb"] if found else ""
 
 
-def _leads_on(text: str, units: Sequence[tuple[int, int, str]], place: int) -> bool:
+def _is_leading_on(text: str, units: Sequence[tuple[int, int, str]], place: int) -> bool:
     return text.rstrip().endswith(":") and place + 1 < len(units)
 
 
-def _paragraph_end(text: str, units: Sequence[tuple[int, int, str]], place: int) -> int:
+def _find_paragraph_end(text: str, units: Sequence[tuple[int, int, str]], place: int) -> int:
     end = units[place][1]
     for start, last, _ in units[place + 1 :]:
         if re.search(r"\n[ \t]*\n", text[end:start]):
@@ -226,8 +228,8 @@ def _paragraph_end(text: str, units: Sequence[tuple[int, int, str]], place: int)
     return end
 
 
-def _seen(text: str) -> str:
-    """The text as a model reads it: without invisible characters, in plain letters, on one line."""
+def _normalize(text: str) -> str:
+    """Return the text as a model reads it: without invisible characters, in plain letters, on one line."""
     if text.isascii():
         return _SPACES.sub(" ", text).strip(" *_>")
     # Cf: zero-width characters, with which an order can be cut into pieces that no pattern matches.

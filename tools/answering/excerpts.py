@@ -7,13 +7,22 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
-from argot.tools.answering.numbered_quotes import nearest_numbered_text
-from argot.tools.answering.quoting import Unit, cells_of, header_of, is_header, is_heading, is_title, ordering, units_of
-from argot.tools.answering.support import statement_stems
-from argot.tools.text.rarity import floored_idf
+from argot.tools.answering.numbered_quotes import find_nearest_numbered_text
+from argot.tools.answering.quoting import (
+    Unit,
+    find_header,
+    find_ordering_units,
+    is_header,
+    is_heading,
+    is_title,
+    read_units,
+    split_cells,
+)
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.text.rarity import compute_floored_idf
 
-MOST_CHARS = 200
-_FEWEST_WORDS = 3
+MAX_CHARS = 200
+_MIN_WORDS = 3
 """In fewer words ("Yes.", "See below.") little is said that helps anybody choose."""
 
 _BULLET = re.compile(r"^\s*[-*+•‣]\s+")
@@ -21,68 +30,69 @@ _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 
 
 @lru_cache(maxsize=1_000)
-def best_excerpt(question: str, passage: str) -> str:
-    """The sentence, row or item of a passage that is nearest to the question by words; empty where there is none.
+def choose_excerpt(question: str, passage: str) -> str:
+    """Return the sentence, row or item of a passage that is nearest to the question by words; empty where there is
+    none.
 
-    Plain text on one line, at most `MOST_CHARS` and an ellipsis. What gives orders to the answerer is never shown: the
+    Plain text on one line, at most `MAX_CHARS` and an ellipsis. What gives orders to the answerer is never shown: the
     asker may be a program that obeys it.
 
     Args:
         passage: its text, in Markdown.
     """
-    units = units_of(passage)
-    if numbered := nearest_numbered_text(question, passage):
+    units = read_units(passage)
+    if numbered := find_nearest_numbered_text(question, passage):
         return _cut(numbered)
-    found = list(_candidates(units, ordering(passage)))
-    candidates = [unit for unit in found if len(_shown(unit, units).split()) >= _FEWEST_WORDS] or found
+    found = list(_find_candidates(units, find_ordering_units(passage)))
+    candidates = [unit for unit in found if len(_format_unit(unit, units).split()) >= _MIN_WORDS] or found
     if not candidates:
         return ""
-    asked = statement_stems(question)
-    held = [asked & statement_stems(unit.plain) for unit in candidates]
-    rarity = {stem: floored_idf(sum(stem in one for one in held), len(held)) for stem in sorted(asked)}
+    asked = find_statement_stems(question)
+    held = [asked & find_statement_stems(unit.plain) for unit in candidates]
+    rarity = {stem: compute_floored_idf(sum(stem in one for one in held), len(held)) for stem in sorted(asked)}
     # Summed in one order, so that a tie is one: it goes to what stands first.
     weights = [sum(weight for stem, weight in rarity.items() if stem in one) for one in held]
     if not any(weights):
-        return _shown(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]), units)
-    return _shown(candidates[weights.index(max(weights))], units)
+        return _format_unit(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]), units)
+    return _format_unit(candidates[weights.index(max(weights))], units)
 
 
-def _candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
-    """The units that say something by themselves, and give the answerer no orders."""
+def _find_candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
+    """Yield the units that say something by themselves, and give the answerer no orders."""
     for unit in units:
         titled = is_heading(unit, units) or is_title(unit, units)
         introduces = titled or is_header(unit, units) or unit.text.endswith(":")
-        header = header_of(unit, units)
+        header = find_header(unit, units)
         ordered = unit.number in forbidden or (header is not None and header.number in forbidden)
-        if not introduces and not ordered and _shown(unit, units):
+        if not introduces and not ordered and _format_unit(unit, units):
             yield unit
 
 
-def _shown(unit: Unit, units: Sequence[Unit]) -> str:
-    return _cut(" ".join(_plain(unit, header_of(unit, units)).split()))
+def _format_unit(unit: Unit, units: Sequence[Unit]) -> str:
+    return _cut(" ".join(_render_plain(unit, find_header(unit, units)).split()))
 
 
-def _plain(unit: Unit, header: Unit | None) -> str:
+def _render_plain(unit: Unit, header: Unit | None) -> str:
     match unit.kind:
         case "code":
             return _FENCE.sub("", unit.text)
         case "row" if header is not None:
-            return _named(cells_of(unit.text), cells_of(header.text))
+            return _format_cells(split_cells(unit.text), split_cells(header.text))
         case "row":
-            return " | ".join(filter(None, cells_of(unit.text)))
+            return " | ".join(filter(None, split_cells(unit.text)))
         case _:
             return _BULLET.sub("", unit.plain)
 
 
-def _named(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """The cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
+def _format_cells(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """Return the cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
     pairs = zip_longest((column.rstrip(": ") for column in columns[: len(cells)]), cells, fillvalue="")
     return "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell)
 
 
 def _cut(text: str) -> str:
-    if len(text) <= MOST_CHARS:
+    if len(text) <= MAX_CHARS:
         return text
     # A word that is longer than all of it is cut too: a blank to stop at may be missing.
-    whole = text[: MOST_CHARS + 1].rpartition(" ")[0] or text[:MOST_CHARS]
+    whole = text[: MAX_CHARS + 1].rpartition(" ")[0] or text[:MAX_CHARS]
     return f"{whole.rstrip(' ,;:|')} …"

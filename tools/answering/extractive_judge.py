@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from argot.tools.answering.objections import objection
+from argot.tools.answering.objections import find_objection
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
@@ -34,7 +34,7 @@ class ExtractiveJudge:
         # "Yes, visitors may park there." and "No, visitors ..." share most of their words.
         if _yes_or_no(answer) and _yes_or_no(reference) and _yes_or_no(answer) != _yes_or_no(reference):
             return False
-        if any(objection(reference[start:end], answer) for start, end in split_sentences(reference)):
+        if any(find_objection(reference[start:end], answer) for start, end in split_sentences(reference)):
             return False
         # With blanks around, so that "41" does not stand in "410".
         return f" {wanted} " in f" {said} " or _shared(answer, reference, question) >= LEAST_SHARED

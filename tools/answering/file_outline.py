@@ -1,4 +1,4 @@
-"""What a whole file is about, without a language model: its headings and the first sentences below them, quoted."""
+"""Outline of a whole file without a language model: its headings and the first sentences below them, quoted."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.protocols import AnswerRequest
-from argot.tools.answering.quoting import Unit, needed_with, quotation_markdown, units_of
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.answering.quoting import Unit, find_needed, read_units, render_quotation
+from argot.tools.text.markdown_prose import extract_prose
 from argot.types import Passage
 
-MOST_PARTS = 8
+MAX_PARTS = 8
 """Quoted from all files together; more would be no overview."""
 FIRST_SENTENCES = 2
 """Quoted from the beginning, where most files say what they are about."""
 SENTENCES_OF_ONE_PART = 5
 """Quoted from a file without parts."""
-LONGEST_QUOTE = 500
+MAX_QUOTE_CHARS = 500
 """Characters of the list, table or code that a part begins with."""
 
 
-def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
-    """The passages of a file (given in its order) that represent it best: those that begin its parts.
+def select_overview(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """Return the passages of a file (given in its order) that represent it best: those that begin its parts.
 
     Its outermost parts, and inner ones as far as there is room; evenly taken from all where there are too many.
     """
     if len(passages) <= most:
         return list(passages)
-    chosen = _beginnings(passages, 1)
+    chosen = _find_beginnings(passages, 1)
     for depth in (2, 3, 4):
-        finer = _beginnings(passages, depth)
+        finer = _find_beginnings(passages, depth)
         # A level with too many parts is not used, unless the one above it is a single title.
         if len(finer) > most and len(chosen) > 1:
             break
@@ -42,8 +42,8 @@ def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
     return [chosen[int(place * step)] for place in range(min(most, len(chosen)))]
 
 
-def _beginnings(passages: Sequence[Passage], depth: int) -> list[Passage]:
-    """The first passage of the file, and the first below each heading down to this depth."""
+def _find_beginnings(passages: Sequence[Passage], depth: int) -> list[Passage]:
+    """Return the first passage of the file, and the first below each heading down to this depth."""
     first: dict[tuple[str, ...], Passage] = {}
     for passage in passages:
         first.setdefault(passage.heading_path[:depth], passage)
@@ -54,8 +54,8 @@ class OutlineWriter:
     """An `AnswerWriter` that quotes how the parts of the given passages begin, whatever was asked."""
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """One piece a part, in the order of the passages."""
-        parts = await asyncio.to_thread(_parts_of_all, [hit.passage for hit in request.hits])
+        """Yield one piece a part, in the order of the passages."""
+        parts = await asyncio.to_thread(_render_files, [hit.passage for hit in request.hits])
         for place, part in enumerate(parts):
             yield part if place == 0 else f"\n\n{part}"
 
@@ -68,29 +68,29 @@ class _Part:
     numbers: Sequence[int]
 
 
-def _parts_of_all(passages: Sequence[Passage]) -> list[str]:
-    """The parts of all files; of several files evenly from each."""
+def _render_files(passages: Sequence[Passage]) -> list[str]:
+    """Return the parts of all files; of several files evenly from each."""
     files: dict[str, list[Passage]] = {}
     for passage in passages:
         files.setdefault(passage.document_id, []).append(passage)
-    most = max(1, MOST_PARTS // max(1, len(files)))
-    return [part for file in files.values() for part in _parts(file)[:most]]
+    most = max(1, MAX_PARTS // max(1, len(files)))
+    return [part for file in files.values() for part in _render_file(file)[:most]]
 
 
-def _parts(passages: Sequence[Passage]) -> list[str]:
+def _render_file(passages: Sequence[Passage]) -> list[str]:
     found: list[str] = []
     for passage in passages:
-        units = units_of(passage.text)
-        found += [_rendered(part, units) for part in _of_passage(passage, units, 1 if found else FIRST_SENTENCES)]
+        units = read_units(passage.text)
+        found += [_render_part(part, units) for part in _find_parts(passage, units, 1 if found else FIRST_SENTENCES)]
     # A single part: one sentence of it would be all that is said of the file.
     if len(found) == 1:
-        units = units_of(passages[0].text)
-        return [_rendered(part, units) for part in _of_passage(passages[0], units, SENTENCES_OF_ONE_PART)]
+        units = read_units(passages[0].text)
+        return [_render_part(part, units) for part in _find_parts(passages[0], units, SENTENCES_OF_ONE_PART)]
     return found
 
 
-def _of_passage(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
-    """The parts that begin in this passage; its first lines, where it only continues one.
+def _find_parts(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
+    """Yield the parts that begin in this passage; its first lines, where it only continues one.
 
     Args:
         sentences: quoted of the first part; of each other part one.
@@ -100,34 +100,36 @@ def _of_passage(passage: Passage, units: Sequence[Unit], sentences: int) -> Iter
     for unit in units:
         if unit.kind == "heading":
             if opening and waiting and unit.number + 1 < len(units) and units[unit.number + 1].kind == "heading":
-                yield _Part(_title(unit), [])  # a title with no words of its own below it
-            heading, waiting = _title(unit), True
+                yield _Part(_read_title(unit), [])  # a title with no words of its own below it
+            heading, waiting = _read_title(unit), True
         elif waiting:
-            yield _Part(heading, _first(unit, units, sentences))
+            yield _Part(heading, _select_first(unit, units, sentences))
             waiting, opening, sentences = False, False, 1
 
 
-def _title(unit: Unit) -> str:
-    return plain_prose(unit.text.split("\n")[0].strip().strip("#")).text.strip()
+def _read_title(unit: Unit) -> str:
+    return extract_prose(unit.text.split("\n")[0].strip().strip("#")).text.strip()
 
 
-def _first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
-    """The units to be quoted of a part that begins with this one: sentences, or as much of a list as reads well."""
+def _select_first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
+    """Return the units to be quoted of a part that begins with this one: sentences, or as much of a list as
+    reads well.
+    """
     numbers: list[int] = []
     for one in units[unit.number : unit.number + max(sentences, 3 if unit.kind in ("item", "row") else 1)]:
         size = sum(len(units[number].text) for number in numbers)
-        if one.kind != unit.kind or (numbers and size + len(one.text) > LONGEST_QUOTE):
+        if one.kind != unit.kind or (numbers and size + len(one.text) > MAX_QUOTE_CHARS):
             break
-        numbers += [number for number in needed_with(one, units) if number not in numbers]
+        numbers += [number for number in find_needed(one, units) if number not in numbers]
     return [number for number in numbers if number >= unit.number]
 
 
-def _rendered(part: _Part, units: Sequence[Unit]) -> str:
-    """The heading in bold before prose, on a line of its own before anything else."""
+def _render_part(part: _Part, units: Sequence[Unit]) -> str:
+    """Return the part with its heading in bold before prose, on a line of its own before anything else."""
     heading = f"**{part.heading}**" if part.heading else ""
     if not part.numbers:
         return heading
-    text = quotation_markdown(part.numbers, units)
+    text = render_quotation(part.numbers, units)
     if not heading:
         return text
     return f"{heading}: {text}" if units[part.numbers[0]].kind == "prose" else f"{heading}\n\n{text}"

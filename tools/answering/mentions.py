@@ -21,7 +21,7 @@ _QUOTED = re.compile(
     r"""|『([^『』\n]{3,400})』|‘([^‘’\n]{3,400})’|(?<!\w)'([^'\n]{3,400})'(?!\w)"""
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
-_FEWEST = 2
+_MIN_SHARED_STEMS = 2
 """Stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
 
 
@@ -39,30 +39,30 @@ class _Introduction:
     quoted: bool
 
 
-def introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:
-    """The spans of the passage's text that sentences of the answer repeat without the sentence around them.
+def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the passage's text that sentences of the answer repeat without the sentence around them.
 
     Args:
         about: stems of the question and of what the passage is about. What follows a colon mostly is a claim of the
             text ("Note: ..."), so it only counts as introduced if it shares no stem with these or with the rest.
     """
-    said = _statements(answer)
-    for one in _introductions(text):
-        if any(_taken_out(stems, one.inner, one.frame) for stems in said) and (
-            one.quoted or one.inner.isdisjoint(about | _elsewhere(text, one.sentence))
+    said = _split_statements(answer)
+    for one in _find_introductions(text):
+        if any(_is_taken_out(stems, one.inner, one.frame) for stems in said) and (
+            one.quoted or one.inner.isdisjoint(about | _find_elsewhere(text, one.sentence))
         ):
             yield one.span
 
 
 @lru_cache(maxsize=64)
-def _statements(answer: str) -> tuple[frozenset[str], ...]:
-    """The stems of each of its sentences that has several."""
+def _split_statements(answer: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of each of its sentences that has several."""
     stems = (frozenset(content_stems(answer[start:end])) for start, end in split_sentences(answer))
     return tuple(one for one in stems if len(one) > 1)
 
 
 @lru_cache(maxsize=2_000)
-def _introductions(text: str) -> tuple[_Introduction, ...]:
+def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     found = []
     for sentence in split_sentences(text):
         spans = [(match.span(), True) for match in _QUOTED.finditer(text, *sentence)]
@@ -70,20 +70,20 @@ def _introductions(text: str) -> tuple[_Introduction, ...]:
             spans.append((colon.span(1), False))
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
-            found.append(_Introduction(span, sentence, inner, _frame(text, sentence, span), quoted))
+            found.append(_Introduction(span, sentence, inner, _find_frame(text, sentence, span), quoted))
     return tuple(found)
 
 
-def _elsewhere(text: str, sentence: tuple[int, int]) -> set[str]:
+def _find_elsewhere(text: str, sentence: tuple[int, int]) -> set[str]:
     return set(content_stems(f"{text[: sentence[0]]} {text[sentence[1] :]}"))
 
 
-def _frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) -> frozenset[str]:
+def _find_frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) -> frozenset[str]:
     return frozenset(content_stems(f"{text[sentence[0] : inner[0]]} {text[inner[1] : sentence[1]]}"))
 
 
-def _taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:
-    """Whether most of a sentence is in the inner words, and none of the rest in those around them."""
+def _is_taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:
+    """Return whether most of a sentence is in the inner words, and none of the rest in those around them."""
     shared = said & inner
     # An answer that also repeats words of the frame ("the manual says: ...") reports the sentence, and may.
-    return len(shared) >= _FEWEST and 2 * len(shared) >= len(said) and frame.isdisjoint(said - inner)
+    return len(shared) >= _MIN_SHARED_STEMS and 2 * len(shared) >= len(said) and frame.isdisjoint(said - inner)

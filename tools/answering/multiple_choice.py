@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from argot.tools.answering.denial import is_negated
-from argot.tools.answering.objections import objection
-from argot.tools.answering.quoting import units_of
-from argot.tools.answering.support import statement_stems
-from argot.tools.text.quantities import quantities
-from argot.tools.text.rarity import floored_idf
-from argot.tools.text.words import fold, folded, stem
+from argot.tools.answering.objections import find_objection
+from argot.tools.answering.quoting import read_units
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.text.quantities import find_quantities
+from argot.tools.text.rarity import compute_floored_idf
+from argot.tools.text.words import fold, fold_words, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
 _FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
@@ -114,7 +114,7 @@ def _spoken_for(
     named = _names(typed) - {fold(word) for term in meanings for word in term.split()}
     best = 0.0
     for place, passage in enumerate(passages):
-        units = units_of(passage)
+        units = read_units(passage)
         stems = [_stems_in(unit.plain, own) for unit in units]
         for at, here in enumerate(stems):
             if not own & here:
@@ -133,18 +133,18 @@ def _spoken_for(
 
 def _stems_of(option: str) -> Stems:
     # "once" and "any" are stop words, but may be all there is of an option.
-    return statement_stems(option) or frozenset(folded(option))
+    return find_statement_stems(option) or frozenset(fold_words(option))
 
 
 def _stems_in(text: str, own: Stems) -> Stems:
-    return statement_stems(text) | (own & set(folded(text)))
+    return find_statement_stems(text) | (own & set(fold_words(text)))
 
 
 def _cues(typed: str, meanings: Mapping[str, str], own: Stems) -> list[Cue]:
     terms = {term: full for term, full in meanings.items() if term in typed}
-    short = frozenset[str]().union(*map(statement_stems, terms))
-    words: list[Cue] = [(frozenset({one}),) for one in sorted(statement_stems(typed) - own - short)]
-    both = [(statement_stems(term), statement_stems(full)) for term, full in terms.items()]
+    short = frozenset[str]().union(*map(find_statement_stems, terms))
+    words: list[Cue] = [(frozenset({one}),) for one in sorted(find_statement_stems(typed) - own - short)]
+    both = [(find_statement_stems(term), find_statement_stems(full)) for term, full in terms.items()]
     return words + [tuple(filter(None, cue)) for cue in both if any(cue)]
 
 
@@ -171,8 +171,8 @@ def _counts(typed: str, clause: str, own: Stems) -> bool:
     match = _COUNTED.search(typed)
     if match is None:
         return False
-    counted = frozenset[str]().union(*(statement_stems(word or "") for word in match.groups()))
-    words = [stem(word) for word in folded(clause)]
+    counted = frozenset[str]().union(*(find_statement_stems(word or "") for word in match.groups()))
+    words = [stem(word) for word in fold_words(clause)]
     return any(word in own and counted & set(words[n + 1 : n + 3]) for n, word in enumerate(words))
 
 
@@ -188,10 +188,10 @@ def _names_another(named: Stems, clause: str, unit: str) -> bool:
 
 def _stands_in(option: str, text: str) -> bool:
     bare = option.strip().strip(".").casefold()
-    wanted = quantities(option)
+    wanted = find_quantities(option)
     if wanted:
         return (
-            wanted <= quantities(text)
+            wanted <= find_quantities(text)
             or re.search(rf"(?<![\w.]){re.escape(bare)}(?![\w.])", text.casefold()) is not None
         )
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", text.casefold()) is not None
@@ -199,10 +199,10 @@ def _stands_in(option: str, text: str) -> bool:
 
 def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
     """The weight of each cue, adding up to 1: the rarer, the more."""
-    held = [statement_stems(unit.plain) for passage in passages for unit in units_of(passage)]
+    held = [find_statement_stems(unit.plain) for passage in passages for unit in read_units(passage)]
     weights = {}
     for cue in cues:
-        weights[cue] = floored_idf(sum(_is_held(cue, one) for one in held), len(held))
+        weights[cue] = compute_floored_idf(sum(_is_held(cue, one) for one in held), len(held))
     total = sum(weights.values()) or 1.0
     return {cue: weight / total for cue, weight in weights.items()}
 
@@ -214,17 +214,17 @@ _SAID = 0.5
 
 def _is_said(statement: str, passages: Sequence[str]) -> bool:
     """Whether the unit that shares most with the statement supports it: no number, name or negation against it."""
-    rarity = _rarity([(frozenset({one}),) for one in sorted(statement_stems(statement))], passages)
+    rarity = _rarity([(frozenset({one}),) for one in sorted(find_statement_stems(statement))], passages)
     best, nearest = 0.0, ""
     for place, passage in enumerate(passages):
-        for unit in units_of(passage):
-            stems = statement_stems(unit.plain)
+        for unit in read_units(passage):
+            stems = find_statement_stems(unit.plain)
             share = sum(weight for cue, weight in rarity.items() if _is_held(cue, stems)) / (1 + 0.1 * place)
             if share > best:
                 best, nearest = share, unit.plain
     if not nearest:
         return False
-    against = objection(statement, nearest)
+    against = find_objection(statement, nearest)
     if is_negated(statement) != is_negated(nearest):
         return False
     # One unit need not hold what the passage names around it, nor each clause of a question.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import dedent
 
-from argot.tools.answering.quoting import ordering, quotation_markdown, units_of
-from argot.tools.reading.numbered_references import fit_of_part, numbered_references
-from argot.tools.text.numbered_parts import numbered_parts
-from argot.tools.text.part_labels import label_distance
+from argot.tools.answering.quoting import find_ordering_units, read_units, render_quotation
+from argot.tools.reading.numbered_references import find_numbered_references, measure_part_fit
+from argot.tools.text.numbered_parts import find_numbered_parts
+from argot.tools.text.part_labels import measure_label_distance
 from argot.types import Hit
 
 
@@ -26,23 +26,23 @@ def quote_numbered_parts(parts: Sequence[tuple[str, int, int]], hits: Sequence[H
 def _quote(text: str) -> str:
     # Indented as it stands, a part of a list would be read as code.
     text = dedent(text).strip("\n")
-    units, forbidden = units_of(text), ordering(text)
-    return quotation_markdown([unit.number for unit in units if unit.number not in forbidden], units)
+    units, forbidden = read_units(text), find_ordering_units(text)
+    return render_quotation([unit.number for unit in units if unit.number not in forbidden], units)
 
 
-def nearest_numbered_text(question: str, passage: str) -> str:
+def find_nearest_numbered_text(question: str, passage: str) -> str:
     """Return the part of a passage with the number nearest to the one that the question names, on one line.
 
     Empty where the question names none, and where the nearest gives orders to the answerer.
     """
-    references = numbered_references(question)
+    references = find_numbered_references(question)
     fitting = [
-        (-fit, label_distance(part.label, references[0].label), part.start, part.end)
-        for part in (numbered_parts(passage) if references else ())
-        if (fit := fit_of_part(references[0], part))
+        (-fit, measure_label_distance(part.label, references[0].label), part.start, part.end)
+        for part in (find_numbered_parts(passage) if references else ())
+        if (fit := measure_part_fit(references[0], part))
     ]
     if not fitting:
         return ""
     *_, start, end = min(fitting)
     text = passage[start:end]
-    return "" if ordering(text) else " ".join(unit.plain for unit in units_of(dedent(text)))
+    return "" if find_ordering_units(text) else " ".join(unit.plain for unit in read_units(dedent(text)))

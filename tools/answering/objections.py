@@ -14,22 +14,22 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
-from argot.tools.answering.bounds import bound_objection
-from argot.tools.answering.denial import CLAUSE, has_denied_clause, without_idle_negations
-from argot.tools.answering.scope import opposed_clause, scope_objection
-from argot.tools.answering.support import is_quoted, nearest_unit, visible
-from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
-from argot.tools.text.totals import without_totals
-from argot.tools.text.words import folded, identifiers, stem
+from argot.tools.answering.bounds import find_bound_objection
+from argot.tools.answering.denial import CLAUSE, has_denied_clause, strip_idle_negations
+from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
+from argot.tools.answering.support import find_nearest_unit, is_quoted, read_visible
+from argot.tools.text.quantities import CURRENCY_CODES, find_missing_quantity, find_other_noun, find_other_rate, is_rate
+from argot.tools.text.totals import strip_totals
+from argot.tools.text.words import find_identifiers, fold_words, stem
 
 _PARTS = re.compile(r";\s+")
 """One sentence may join what several of the passage say; each part is held against its own."""
 _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
-_LEAST_IN_CLAUSE = 3  # words with a meaning; a shorter clause is an aside ("as usual")
-_MANY_IN_CLAUSE = 4
-_BY_CHANCE = 0.25  # of so many words a passage may have one or the other, whatever it is about
+_MIN_CLAUSE_WORDS = 3  # words with a meaning; a shorter clause is an aside ("as usual")
+_MANY_CLAUSE_WORDS = 4
+_MAX_CHANCE_SHARE = 0.25  # of so many words a passage may have one or the other, whatever it is about
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
@@ -45,12 +45,12 @@ _CALENDAR = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
     r"|October|November|December"
 )
-_SHORTEST_NAME = 4  # letters that a name and its adjective share at least
-_LONGEST_ENDING = 3
+_MIN_NAME_LETTERS = 4  # letters that a name and its adjective share at least
+_MAX_ENDING_LETTERS = 3
 """Letters in which a name and its adjective may differ: Sweden, Swedish."""
 
 
-def objection(sentence: str, passage: str) -> str:
+def find_objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; a bound stands where its
@@ -59,9 +59,9 @@ def objection(sentence: str, passage: str) -> str:
     """
     if is_quoted(sentence, passage):
         return ""
-    said, source = visible(sentence), visible(passage)
+    said, source = read_visible(sentence), read_visible(passage)
     soft = ""
-    for reason in _reasons(said, passage, source):
+    for reason in _list_reasons(said, passage, source):
         if not is_soft(reason):
             return reason
         soft = soft or reason
@@ -69,72 +69,72 @@ def objection(sentence: str, passage: str) -> str:
 
 
 def is_soft(reason: str) -> bool:
-    """Whether there is none, or only a word of scope that a passage may well put in other words ("up to", "all").
+    """Return whether a reason is empty, or only a word of scope that a passage may well put otherwise ("up to", "all").
 
     "Only", "except" and "unless" are none of these: put into a true sentence they make it false.
     """
     return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
 
 
-def _reasons(said: str, passage: str, source: str) -> Iterator[str]:
-    """All that speaks against it, empty ones too; what is quick to find first."""
-    yield _missing(said, source)
+def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
+    """Yield all that speaks against it, empty ones too; what is quick to find first."""
+    yield _find_missing(said, source)
     statement = _VERDICT.sub("", said)
-    yield _opposed(statement, passage, source)
+    yield _find_opposed(statement, passage, source)
     yield "negation" if has_denied_clause(statement, passage) else ""
-    word = opposed_clause(statement, passage)
+    word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
-    yield _unsupported_clause(said, source)
+    yield _find_unsupported_clause(said, source)
 
 
-def _opposed(statement: str, passage: str, source: str) -> str:
-    """A rate, scope, direction or negation that differs from that of the most similar sentence."""
-    opposed = _opposed_part(statement, passage, source)
+def _find_opposed(statement: str, passage: str, source: str) -> str:
+    """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
+    opposed = _find_opposed_part(statement, passage, source)
     parts = _PARTS.split(statement)
     # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
     if opposed and len(parts) > 1:
-        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
+        opposed = next(filter(None, (_find_opposed_part(part, passage, source) for part in parts)), "")
     return opposed
 
 
-def _opposed_part(said: str, passage: str, source: str) -> str:
-    nearest = nearest_unit(said, passage)
+def _find_opposed_part(said: str, passage: str, source: str) -> str:
+    nearest = find_nearest_unit(said, passage)
     if not nearest or is_quoted(said, passage):
         return ""
-    if rate := other_rate(said, nearest, source):
+    if rate := find_other_rate(said, nearest, source):
         return f"rate {rate}"
-    found = scope_objection(said, nearest)
+    found = find_scope_objection(said, nearest)
     bound = (
-        bound_objection(without_idle_negations(said), without_idle_negations(nearest), without_idle_negations(source))
+        find_bound_objection(strip_idle_negations(said), strip_idle_negations(nearest), strip_idle_negations(source))
         if is_soft(found)
         else ""
     )
     return found if is_soft(bound) and found else bound
 
 
-def _missing(said: str, source: str) -> str:
-    """A number or name that the source does not give."""
-    if number := missing_quantity(without_totals(said), source):
+def _find_missing(said: str, source: str) -> str:
+    """Return a number or name that the source does not give."""
+    if number := find_missing_quantity(strip_totals(said), source):
         return f"number {number}"
-    if counted := other_counted(said, source):
+    if counted := find_other_noun(said, source):
         return f"number {counted}"
-    if identifier := _missing_identifier(said, source):
+    if identifier := _find_missing_identifier(said, source):
         return f"identifier {identifier}"
-    name = _missing_name(said, source)
+    name = _find_missing_name(said, source)
     return f"name {name}" if name else ""
 
 
 # -- identifiers and names --------------------------------------------------------------------------------------------
 
 
-def _missing_identifier(said: str, source: str) -> str:
-    there = identifiers(source)
-    for name in sorted(identifiers(said) - there):
+def _find_missing_identifier(said: str, source: str) -> str:
+    there = find_identifiers(source)
+    for name in sorted(find_identifiers(said) - there):
         # "ODTs" for "ODT", and the other way round.
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
-        if _stands_in(bare, source) or _spelt_out(bare, source):
+        if _has_name(bare, source) or _is_spelt_out(bare, source):
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
             continue  # a quantity, judged as one
@@ -142,39 +142,41 @@ def _missing_identifier(said: str, source: str) -> str:
     return ""
 
 
-def _stands_in(name: str, source: str) -> bool:
+def _has_name(name: str, source: str) -> bool:
     # A search in the folded text first: most often the name does not stand there, and a pattern costs more.
-    if name not in _lower(source):
+    if name not in _fold_source(source):
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
 
 
 @lru_cache(maxsize=2_000)
-def _lower(source: str) -> str:
+def _fold_source(source: str) -> str:
     return source.casefold()
 
 
-def _spelt_out(abbreviation: str, source: str) -> bool:
-    """Whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die termination)."""
+def _is_spelt_out(abbreviation: str, source: str) -> bool:
+    """Return whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die
+    termination).
+    """
     if not abbreviation.isalpha() or len(abbreviation) < 2:
         return False
-    return any(abbreviation in initials for initials in _initials(source))
+    return any(abbreviation in initials for initials in _list_initials(source))
 
 
 @lru_cache(maxsize=2_000)
-def _initials(source: str) -> tuple[str, str]:
-    """The first letters of all words, and of those that are no stop words."""
-    every = folded(source)
+def _list_initials(source: str) -> tuple[str, str]:
+    """Return the first letters of all words, and of those that are no stop words."""
+    every = fold_words(source)
     return "".join(word[0] for word in every), "".join(word[0] for word in every if word not in STOP_WORDS)
 
 
-def _missing_name(said: str, source: str) -> str:
-    """A capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
+def _find_missing_name(said: str, source: str) -> str:
+    """Return a capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     if not named or not _is_english(said, len(named)):
         return ""
-    there = _words_of(source)
-    for run in _in_runs(named):
+    there = _list_words(source)
+    for run in _group_runs(named):
         names = [name[0].casefold() for name in run]
         known = [name for name in names if name in there or stem(name) in there]
         if len(known) == len(names) or (run[0].start() == 0 and _may_begin(names, known)):
@@ -182,15 +184,15 @@ def _missing_name(said: str, source: str) -> str:
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
             continue  # only a part of the name is given there
         # "United States" where the source writes "US".
-        if len(names) > 1 and "".join(name[0] for name in names) in _abbreviations(source):
+        if len(names) > 1 and "".join(name[0] for name in names) in _list_abbreviations(source):
             continue
         for name in names:
-            if name not in known and not any(_same_name(name, other) for other in _names_of(source)):
+            if name not in known and not any(_is_same_name(name, other) for other in _list_names(source)):
                 return name
     return ""
 
 
-def _in_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
+def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
     # "Maria Lindqvist" is one name, of which the source may give a part.
     runs: list[list[re.Match[str]]] = []
     for name in named:
@@ -202,74 +204,74 @@ def _in_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
 
 
 def _may_begin(names: list[str], known: list[str]) -> bool:
-    """Whether the first word, which is English, may have its capital from the beginning of the sentence alone."""
+    """Return whether the first word, which is English, may owe its capital to the beginning of the sentence alone."""
     first = is_common_word if len(names) == 1 else is_ordinary_word
     return first(names[0]) and set(names[1:]) <= set(known)
 
 
-def _same_name(one: str, other: str) -> bool:
-    """Whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
-    least = max(_SHORTEST_NAME, len(one) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
+def _is_same_name(one: str, other: str) -> bool:
+    """Return whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
+    least = max(_MIN_NAME_LETTERS, len(one) - _MAX_ENDING_LETTERS, len(other) - _MAX_ENDING_LETTERS)
     return one[:least] == other[:least] and min(len(one), len(other)) >= least
 
 
 @lru_cache(maxsize=2_000)
-def _names_of(source: str) -> frozenset[str]:
+def _list_names(source: str) -> frozenset[str]:
     return frozenset(name.casefold() for name in re.findall(r"\b[A-Z][a-zà-ÿ]{3,}", source))
 
 
 @lru_cache(maxsize=2_000)
-def _abbreviations(source: str) -> frozenset[str]:
+def _list_abbreviations(source: str) -> frozenset[str]:
     return frozenset(word.replace(".", "").casefold() for word in re.findall(r"\b(?:[A-Z]\.?){2,}", source))
 
 
 def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
-    """Whether the source gives the name with a first name or surname that is none of these."""
+    """Return whether the source gives the name with a first name or surname that is none of these."""
     found = re.findall(rf"\b([A-Z][a-z]+) (?i:{name})\b|\b(?i:{name}) ([A-Z][a-z]+)\b", source)
     return any((before or after).casefold() not in names for before, after in found)
 
 
 def _is_english(text: str, capitalised: int) -> bool:
-    """Whether most words are English and most words small: in German, and in titles, a capital makes no name."""
+    """Return whether most words are English and most words small: in German, and in titles, a capital makes no name."""
     small = re.findall(r"\b[a-zà-ÿ]+\b", text)
     return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
 
 
 @lru_cache(maxsize=2_000)
-def _words_of(source: str) -> frozenset[str]:
-    """All words and stems of the source."""
-    spoken = folded(source)
-    return frozenset(spoken) | {stem(word) for word in spoken} | identifiers(source)
+def _list_words(source: str) -> frozenset[str]:
+    """Return all words and stems of the source."""
+    spoken = fold_words(source)
+    return frozenset(spoken) | {stem(word) for word in spoken} | find_identifiers(source)
 
 
 # -- clauses ----------------------------------------------------------------------------------------------------------
 
 
-def _unsupported_clause(said: str, source: str) -> str:
-    """A clause of three content words, or of two and an auxiliary, none of which the source has; and an exception
-    of which the source lacks a half.
+def _find_unsupported_clause(said: str, source: str) -> str:
+    """Return a clause of three content words, or of two and an auxiliary, none of which the source has; and an
+    exception of which the source lacks a half.
     """
-    there = _words_of(source)
+    there = _list_words(source)
     for exception in _EXCEPTION.findall(said):
-        stems = _content(exception)
-        if 2 * len(stems & there) <= len(stems) and not _abbreviated(exception, there):
+        stems = _list_content(exception)
+        if 2 * len(stems & there) <= len(stems) and not _is_abbreviated(exception, there):
             return f"clause '{exception.strip()}'"
     for place, clause in enumerate(CLAUSE.split(said)):
-        stems = _content(clause)
-        least = _LEAST_IN_CLAUSE - bool(_AUXILIARY.search(clause))
+        stems = _list_content(clause)
+        least = _MIN_CLAUSE_WORDS - bool(_AUXILIARY.search(clause))
         known = len(stems & there)
-        added = place > 0 and len(stems) >= _MANY_IN_CLAUSE
-        is_foreign = known <= _BY_CHANCE * len(stems) if added else not known
-        if len(stems) >= least and is_foreign and not _abbreviated(clause, there):
+        added = place > 0 and len(stems) >= _MANY_CLAUSE_WORDS
+        is_foreign = known <= _MAX_CHANCE_SHARE * len(stems) if added else not known
+        if len(stems) >= least and is_foreign and not _is_abbreviated(clause, there):
             return f"clause '{clause.strip()}'"
     return ""
 
 
-def _content(clause: str) -> set[str]:
-    """The stems of what a clause says of its subject."""
-    return {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
+def _list_content(clause: str) -> set[str]:
+    """Return the stems of what a clause says of its subject."""
+    return {stem(word) for word in fold_words(clause) if word not in STOP_WORDS} - _FRAMING
 
 
-def _abbreviated(clause: str, there: frozenset[str]) -> bool:
-    """Whether the source has the clause's initials ("the on-die termination": ODT)."""
-    return any(len(initials) > 1 and initials in there for initials in _initials(clause))
+def _is_abbreviated(clause: str, there: frozenset[str]) -> bool:
+    """Return whether the source has the clause's initials ("the on-die termination": ODT)."""
+    return any(len(initials) > 1 and initials in there for initials in _list_initials(clause))

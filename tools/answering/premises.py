@@ -1,4 +1,4 @@
-"""Is what speaks against a sentence no claim of its own, but the question's, or how it refers to what it just said?
+"""Check whether an objection concerns a claim of the sentence, or only the question's words or a reference back.
 
 "With 950 cycles it is in class 2" takes 950 from the question, and no passage can hold it. Such a sentence is not
 borne out by words, but it may be asked about. A confirmation is none: "Yes, the limit is 950" claims the number.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from argot.tools.answering.denial import NEGATION, is_negated
-from argot.tools.answering.support import statement_stems
-from argot.tools.text.quantities import quantities
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.text.quantities import find_quantities
 from argot.tools.text.words import NUMBER_WORDS, stem
 
 _OPENING = re.compile(
@@ -23,7 +23,7 @@ _FRAGMENT = re.compile(
 _FEW = {number: word for word, number in NUMBER_WORDS.items() if word in ("two", "three", "four")}
 
 
-def without_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:
+def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:
     """Sentence and source without what the objection `reason` is about, where that is no claim of the sentence.
 
     Both are plain prose, `asked` is the question. As they are, where it is a claim.
@@ -33,33 +33,35 @@ def without_premise(reason: str, said: str, source: str, asked: str) -> tuple[st
     if kind == "negation" and is_negated(asked) and not is_negated(said) and _FRAGMENT.match(said):
         return said, NEGATION.sub(" ", source)
     if kind == "clause":
-        return _without_condition(what.strip("'"), said, asked), source
+        return _remove_condition(what.strip("'"), said, asked), source
     if kind == "number":
-        return _without_counted(what, _without_opening(what.split()[0], said, asked), source), source
+        return _remove_counted(what, _remove_opening(what.split()[0], said, asked), source), source
     return said, source
 
 
-def _without_condition(clause: str, said: str, asked: str) -> str:
-    """Without the question's own words behind an "if"."""
+def _remove_condition(clause: str, said: str, asked: str) -> str:
+    """Return the sentence without the question's own words after an "if"."""
     at = said.find(clause)
     # At the beginning of a sentence the "if" is a part of the clause.
     conjunction = f"{said[:at]}{clause.split(maxsplit=1)[0] if at == 0 else ''}".strip()
-    if at < 0 or not _CONDITION.match(conjunction) or not statement_stems(clause) <= statement_stems(asked):
+    if at < 0 or not _CONDITION.match(conjunction) or not find_statement_stems(clause) <= find_statement_stems(asked):
         return said
     return said[:at] + said[at + len(clause) :]
 
 
-def _without_opening(number: str, said: str, asked: str) -> str:
-    """Without the question's number where it opens a clause: "With 950 cycles ..."."""
+def _remove_opening(number: str, said: str, asked: str) -> str:
+    """Return the sentence without the question's number if it opens a clause: "With 950 cycles ..."."""
     opening = _OPENING.search(said)
-    numbers = [{one for one, _ in quantities(text)} for text in (asked, opening[0] if opening else "")]
+    numbers = [{one for one, _ in find_quantities(text)} for text in (asked, opening[0] if opening else "")]
     if opening is None or not all(number in known for known in numbers):
         return said
     return said[: opening.start()] + re.sub(r"\d[\d.,]*", "", opening[0]) + said[opening.end() :]
 
 
-def _without_counted(number: str, said: str, source: str) -> str:
-    """Without the "two" of "the two counters": it counts what was just named, and the source counts no such things."""
+def _remove_counted(number: str, said: str, source: str) -> str:
+    """Return the sentence without the "two" of "the two counters": it counts what was just named, and the source counts
+    no such things.
+    """
     word = _FEW.get(number)
     found = re.search(rf"\b(?:the|these|those|all) {word} (\w+)", said, re.IGNORECASE) if word else None
     if not found:

@@ -1,4 +1,4 @@
-"""Does a sentence narrow, widen or reverse what another one says? Words of scope, and opposites.
+"""Comparison of two sentences' words of scope and of opposites: does one narrow, widen or reverse the other?
 
 English only; words that are not in these lists decide nothing. Negation: `denial.py`.
 """
@@ -9,10 +9,10 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.tools.answering.denial import CLAUSE, NEGATION, clauses_about, is_denied, without_idle_negations
-from argot.tools.answering.support import statement_stems
-from argot.tools.text.quantities import canonical
-from argot.tools.text.words import NUMBER_WORDS, folded, stem
+from argot.tools.answering.denial import CLAUSE, NEGATION, find_clauses_about, is_denied, strip_idle_negations
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.text.quantities import normalize_number
+from argot.tools.text.words import NUMBER_WORDS, fold_words, stem
 
 _OPPOSITES = (
     "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
@@ -74,84 +74,88 @@ _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 """Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
-_LEAST_IN_CLAUSE = 2  # stems besides the word of direction
-_SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
+_MIN_CLAUSE_STEMS = 2  # stems besides the word of direction
+_MIN_BASE_LETTERS = 4  # letters: "put" and "input" are no opposites
 
 
-def _any_of(words: str, behind: str = "") -> str:
-    """A pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
+def _build_any_of(words: str, behind: str = "") -> str:
+    """Return a pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
     alternatives = "|".join(words.split()).replace("_", " ").replace("*", r"\w*")
     # Not before a hyphen: "must-have" is no "must".
     return rf"\b(?:{alternatives})\b(?!-){behind}"
 
 
-_DENYING = _any_of("not no never cannot nothing nobody none")
-_EXCEPTING = _any_of("unless until except* without before")
-_PERMITTING = _any_of("may can allowed permitted possible")
-_LIMITING = _any_of(
+_DENYING = _build_any_of("not no never cannot nothing nobody none")
+_EXCEPTING = _build_any_of("unless until except* without before")
+_PERMITTING = _build_any_of("may can allowed permitted possible")
+_LIMITING = _build_any_of(
     "only solely exclusively alone sole just limited restricted reserved confined nothing_but no_other no_one nobody"
 )
 _NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b", re.IGNORECASE)
 _BESIDES = re.compile(
-    _any_of("not_only not_just not_merely also besides moreover too both as_well addition other* further*"),
+    _build_any_of("not_only not_just not_merely also besides moreover too both as_well addition other* further*"),
     re.IGNORECASE,
 )
-_CONDITIONED = re.compile(_any_of("only", r" (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE)
+_CONDITIONED = re.compile(
+    _build_any_of("only", r" (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE
+)
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
     for name, (said, source) in {
         "only": (
             # "only 5 euros" stresses the amount and limits nothing.
-            r"^only\b|(?<!not )(?<!if )" + _any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
+            r"^only\b|(?<!not )(?<!if )" + _build_any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
             _LIMITING,
         ),
         "except": (
-            _any_of("except excepting exception exempt apart_from excluding other_than"),
-            _any_of(
+            _build_any_of("except excepting exception exempt apart_from excluding other_than"),
+            _build_any_of(
                 "except* unless exempt* apart_from exclud* other_than but not no without however otherwise save_for"
             ),
         ),
         "unless": (
-            _any_of("unless"),
-            _any_of("unless except* only_if only_when only_with only_after without if when otherwise"),
+            _build_any_of("unless"),
+            _build_any_of("unless except* only_if only_when only_with only_after without if when otherwise"),
         ),
         "optional": (
-            _any_of("optional optionally voluntary voluntarily"),
-            _any_of("optional* voluntar* may can could if free choose wish like allowed permitted not no"),
+            _build_any_of("optional optionally voluntary voluntarily"),
+            _build_any_of("optional* voluntar* may can could if free choose wish like allowed permitted not no"),
         ),
         "at least": (
-            _any_of("minimum"),
+            _build_any_of("minimum"),
             r"[>≥+]|"
-            + _any_of(
+            + _build_any_of(
                 "least more over above minimum min exceed* greater larger longer higher beyond from starting upwards"
                 " after reach* threshold once"
             ),
         ),
         "at most": (
-            _any_of("maximum"),
+            _build_any_of("maximum"),
             r"[<≤]|"
-            + _any_of(
+            + _build_any_of(
                 "most less under below maximum max up_to fewer shorter lower smaller limit* cap caps capped ceiling"
                 " within until by before exceed slower faster highest"
             ),
         ),
         "always": (
-            _any_of("always at_all_times without_exception"),
-            _any_of("always all every each any must never whenever no constant* continuous*"),
+            _build_any_of("always at_all_times without_exception"),
+            _build_any_of("always all every each any must never whenever no constant* continuous*"),
         ),
         "all": (
             # "all over", "all in all", "all about" and "all right" are idioms.
-            _any_of("all everything everybody everyone", r"(?! (?:the )?(?:over|of th(?:is|ese)|in all|about|right))"),
-            _any_of(
+            _build_any_of(
+                "all everything everybody everyone", r"(?! (?:the )?(?:over|of th(?:is|ese)|in all|about|right))"
+            ),
+            _build_any_of(
                 "all every* each any* whole entire* both always full* total* complete* no none nothing never throughout"
                 " across must various regardless whatever universal*"
             ),
         ),
         "must": (
-            _any_of("must mandatory obligatory compulsory required_to has_to have_to"),
+            _build_any_of("must mandatory obligatory compulsory required_to has_to have_to"),
             # A rule needs no "must": "Visitors sign in." supports it, as long as nothing in it makes that a choice.
-            rf"^(?!.*{_any_of('may optional* voluntar* can')})|"
-            + _any_of(
+            rf"^(?!.*{_build_any_of('may optional* voluntar* can')})|"
+            + _build_any_of(
                 "must mandatory obligatory compulsory required requires has_to have_to need needs only not no never"
                 " most least limit up_to please"
             ),
@@ -161,27 +165,28 @@ _SCOPES = {
 """Words that narrow or widen a statement: those of the sentence, and those of the source that support them."""
 
 
-def scope_objection(said: str, nearest: str) -> str:
-    """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
+def find_scope_objection(said: str, nearest: str) -> str:
+    """Return how a sentence denies, narrows, widens or reverses the other, in a few words; empty if it does not."""
     claims_more = _NOT_ONLY.search(said) and not _BESIDES.search(nearest)
-    said, nearest = without_idle_negations(said), without_idle_negations(nearest)
+    said, nearest = strip_idle_negations(said), strip_idle_negations(nearest)
     if claims_more or is_denied(said, nearest):
         return "negation"
     # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
     said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
-    if word := _altered(said, nearest) or _placed_elsewhere(said, nearest):
+    if word := _find_altered(said, nearest) or _find_misplaced(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
-    if word := _opposed(said, nearest) or _prefixed(said, nearest):
+    if word := _find_opposed(said, nearest) or _find_prefixed(said, nearest):
         return f"'{word}' against its opposite"
-    nearest = _with_limits(said, nearest)
+    nearest = _add_limits(said, nearest)
     for name, (says, bears) in _SCOPES.items():
         if says.search(said) and not says.search(nearest) and not bears.search(nearest):
             return f"scope '{name}'"
     return ""
 
 
-def _with_limits(said: str, nearest: str) -> str:
-    """The other with "only" where a condition says as much: "may ... once", "no ... unless", "second source: none".
+def _add_limits(said: str, nearest: str) -> str:
+    """Return the other sentence with "only" if a condition in it says as much: "may ... once", "no ... unless", "second
+    source: none".
 
     Not for a sentence that begins with it: "Only managers may ..." is about who, and no condition says that.
     """
@@ -195,37 +200,37 @@ def _with_limits(said: str, nearest: str) -> str:
     return f"{nearest} only" if permits or denies else nearest
 
 
-def opposed_clause(said: str, passage: str) -> str:
-    """A word of direction in a clause, where the passage's clauses about the same have only its opposite."""
-    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", without_idle_negations(said))):
-        mine = _directions(clause)
-        stems = statement_stems(clause) - {stem(word) for word in mine.values()}
-        if not mine or len(stems) < _LEAST_IN_CLAUSE:
+def find_opposed_clause(said: str, passage: str) -> str:
+    """Return a word of direction in a clause, where the passage's clauses about the same have only its opposite."""
+    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", strip_idle_negations(said))):
+        mine = _find_directions(clause)
+        stems = find_statement_stems(clause) - {stem(word) for word in mine.values()}
+        if not mine or len(stems) < _MIN_CLAUSE_STEMS:
             continue
-        theirs = [_directions(_FORBIDDEN.sub("forbidden", there)) for there in clauses_about(stems, passage)]
+        theirs = [_find_directions(_FORBIDDEN.sub("forbidden", there)) for there in find_clauses_about(stems, passage)]
         for at, word in mine.items():
             if at ^ 1 not in mine and any(at ^ 1 in one for one in theirs) and not any(at in one for one in theirs):
                 return word
     return ""
 
 
-def _opposed(said: str, nearest: str) -> str:
-    """A word of direction in the sentence where the other has only its opposite; empty if there is none.
+def _find_opposed(said: str, nearest: str) -> str:
+    """Return a word of direction in the sentence where the other has only its opposite; empty if there is none.
 
     If one clause of the other holds all stems that the two share, only that clause is compared.
     """
     clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
-    shared = statement_stems(said) & statement_stems(nearest)
-    whole = [clause for clause in clauses if shared <= statement_stems(clause)]
-    mine, theirs = _directions(said), _directions(whole[0] if len(whole) == 1 else nearest)
+    shared = find_statement_stems(said) & find_statement_stems(nearest)
+    whole = [clause for clause in clauses if shared <= find_statement_stems(clause)]
+    mine, theirs = _find_directions(said), _find_directions(whole[0] if len(whole) == 1 else nearest)
     # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides says nothing.
     turned = (word for at, word in mine.items() if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine)
     return next(turned, "")
 
 
-def _altered(said: str, nearest: str) -> str:
-    """A decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
-    mine, theirs = _skeleton(said), _skeleton(nearest)
+def _find_altered(said: str, nearest: str) -> str:
+    """Return a decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
+    mine, theirs = _build_skeleton(said), _build_skeleton(nearest)
     frame, whole = [word for word, _ in mine], [word for word, _ in theirs]
     # The sentence may be quoted from anywhere within the other.
     for start in range(len(whole) - len(frame) + 1):
@@ -239,9 +244,9 @@ def _altered(said: str, nearest: str) -> str:
     return ""
 
 
-def _placed_elsewhere(said: str, nearest: str) -> str:
-    """A word of time or direction that differs while all else is quoted: "from Lyon" for "to Lyon"."""
-    mine, theirs = folded(said), folded(nearest)
+def _find_misplaced(said: str, nearest: str) -> str:
+    """Return a word of time or direction that differs while all else is quoted: "from Lyon" for "to Lyon"."""
+    mine, theirs = fold_words(said), fold_words(nearest)
     for start in range(len(theirs) - len(mine) + 1):
         changed = [(here, there) for here, there in zip(mine, theirs[start:], strict=False) if here != there]
         if len(changed) == 1 and _PLACING.issuperset(changed[0]):
@@ -250,15 +255,17 @@ def _placed_elsewhere(said: str, nearest: str) -> str:
 
 
 @lru_cache(maxsize=8_000)
-def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The words that are not decisive, each with the decisive ones before it (numbers, negation, direction, scope)."""
+def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the words that are not decisive, each with the decisive ones before it (numbers, negation,
+    direction, scope).
+    """
     found: list[tuple[str, tuple[str, ...]]] = []
     decisive: list[str] = []
-    for word in folded(text):
+    for word in fold_words(text):
         number = NUMBER_WORDS.get(word, word)
         if number[0].isdigit() or word in _DECISIVE:
             # "can" and "may", "shall" and "must" are one and the same in rules.
-            decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
+            decisive.append({"can": "may", "shall": "must"}.get(word) or normalize_number(number))
         else:
             found.append((word, tuple(decisive)))
             decisive = []
@@ -266,8 +273,8 @@ def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 @lru_cache(maxsize=8_000)
-def _directions(text: str) -> dict[int, str]:
-    """The words of direction in the text, by their side in `_OPPOSITES`."""
+def _find_directions(text: str) -> dict[int, str]:
+    """Return the words of direction in the text, by their side in `_OPPOSITES`."""
     spoken = [word.casefold() for word in _WORD.findall(text)]
     phrases = [f"{one} {other}" for one, other in pairwise(spoken)]
     found: dict[int, str] = {}
@@ -277,11 +284,11 @@ def _directions(text: str) -> dict[int, str]:
     return found
 
 
-def _prefixed(said: str, nearest: str) -> str:
-    """A word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
-    mine, theirs = frozenset(folded(said)), frozenset(folded(nearest))
+def _find_prefixed(said: str, nearest: str) -> str:
+    """Return a word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
+    mine, theirs = frozenset(fold_words(said)), frozenset(fold_words(nearest))
     for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
         for word in here:
-            if len(word) >= _SHORTEST_BASE and any(prefix + word in there for prefix in _PREFIXES):
+            if len(word) >= _MIN_BASE_LETTERS and any(prefix + word in there for prefix in _PREFIXES):
                 return word
     return ""

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from argot.document_status import is_in_force
-from argot.tools.text.document_subject import revisions_named, same_part
-from argot.tools.text.words import bare, folded
+from argot.tools.text.document_subject import find_revisions, has_same_part
+from argot.tools.text.words import bare, fold_words
 from argot.types import Document, Hit
 
-AS_GOOD = 0.15
+MAX_SCORE_LOSS = 0.15
 """By how much less a passage in force may score and still answer in the place of another."""
 
 
-def successors_named(document: Document) -> list[str]:
-    """What it says that it is superseded by, itself left out."""
-    return [said for said in document.values("superseded_by") if not _names(said, document)]
+def list_named_successors(document: Document) -> list[str]:
+    """Return the documents that this one says it is superseded by, except itself."""
+    return [said for said in document.values("superseded_by") if not _is_name_of(said, document)]
 
 
-def successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]:
-    """The pairs of a document and the one among these that it names as its successor."""
+def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]:
+    """Return the pairs of a document and the one among these that it names as its successor."""
     pairs = [
         (old, new)
         for old in documents
-        for said in successors_named(old)
+        for said in list_named_successors(old)
         for new in documents
-        if new.id != old.id and _names(said, new)
+        if new.id != old.id and _is_name_of(said, new)
     ]
     ids = {(old.id, new.id) for old, new in pairs}
     # Two that name each other tell nothing.
@@ -34,82 +34,86 @@ def successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]
 
 
 def is_preferred(one: Document, other: Document) -> bool:
-    """Whether the first of two that speak of the same thing counts more: it is in force, succeeds it, or is newer."""
-    if pairs := successors([one, other]):
+    """Return whether the first of two documents on the same thing takes precedence: it is in force, succeeds the other,
+    or is newer.
+    """
+    if pairs := find_successors([one, other]):
         return pairs[0][1] is one
-    if _in_force(one) != _in_force(other):
-        return _in_force(one)
+    if _is_in_force(one) != _is_in_force(other):
+        return _is_in_force(one)
     length = min(len(one.date or ""), len(other.date or ""))
     # One of "2025" is not known to be older than one of "2025-03".
     return (one.date or "")[:length] > (other.date or "")[:length]
 
 
-def successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """The hits in their order, but those of a superseded document behind the last of its successor, and each of a
-    document that is not in force behind the best one that says the same in force; unless the question asks for it.
+def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Return the hits in their order, but those of a superseded document behind the last of its successor, and each of
+    a document that is not in force behind the best one that says the same in force; unless the question asks for it.
     """
     ordered = list(hits)
-    for old, new in successors(_documents(hits)):
-        if _asks_for(question, old, new):
+    for old, new in find_successors(_list_documents(hits)):
+        if _is_asked_for(question, old, new):
             continue
         after = max(place for place, hit in enumerate(ordered) if hit.document.id == new.id)
         moved = [hit for hit in ordered[:after] if hit.document.id == old.id]
         kept = [hit for hit in ordered[: after + 1] if hit.document.id != old.id]
         ordered = [*kept, *moved, *ordered[after + 1 :]]
-    aside = _aside(hits)
+    aside = _find_aside(hits)
     # Of most questions none: only they are compared with every other.
     for hit in (hit for hit in hits if hit.document.id in aside):
         place = next(place for place, one in enumerate(ordered) if one is hit)
-        behind = next((at for at, other in enumerate(ordered) if _counts_instead(other, hit, question, aside)), -1)
+        behind = next((at for at, other in enumerate(ordered) if _is_replacement(other, hit, question, aside)), -1)
         if behind > place:
             ordered.insert(behind, ordered.pop(place))
     return ordered
 
 
-def without_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Without the passages in whose place one that stands before them counts."""
-    pairs = {(old.id, new.id) for old, new in successors(_documents(hits)) if not _asks_for(question, old, new)}
-    aside = _aside(hits)
+def drop_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Return the hits without those that an earlier hit takes the place of."""
+    pairs = {
+        (old.id, new.id) for old, new in find_successors(_list_documents(hits)) if not _is_asked_for(question, old, new)
+    }
+    aside = _find_aside(hits)
     return [
         hit
         for place, hit in enumerate(hits)
         if not any(
-            _counts_instead(other, hit, question, aside)
-            or ((hit.document.id, other.document.id) in pairs and other.score >= hit.score - AS_GOOD)
+            _is_replacement(other, hit, question, aside)
+            or ((hit.document.id, other.document.id) in pairs and other.score >= hit.score - MAX_SCORE_LOSS)
             for other in hits[:place]
         )
     ]
 
 
-def _counts_instead(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> bool:
-    if outdated.document.id not in aside or hit.document.id in aside or hit.score < outdated.score - AS_GOOD:
+def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> bool:
+    if outdated.document.id not in aside or hit.document.id in aside or hit.score < outdated.score - MAX_SCORE_LOSS:
         return False
-    same = same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
-    return same and not _asks_for(question, outdated.document, hit.document)
+    same = has_same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
+    return same and not _is_asked_for(question, outdated.document, hit.document)
 
 
-def _aside(hits: Sequence[Hit]) -> set[str]:
-    """The ids of those documents that are not in force."""
-    return {document.id for document in _documents(hits) if not _in_force(document)}
+def _find_aside(hits: Sequence[Hit]) -> set[str]:
+    """Return the ids of those documents that are not in force."""
+    return {document.id for document in _list_documents(hits) if not _is_in_force(document)}
 
 
-def _in_force(document: Document) -> bool:
-    return is_in_force(document) and not successors_named(document)
+def _is_in_force(document: Document) -> bool:
+    return is_in_force(document) and not list_named_successors(document)
 
 
-def _asks_for(question: str, old: Document, new: Document) -> bool:
-    """Whether the question names the older one's revision ("in 2023", "rev. A") or status ("the draft")."""
-    wanted = revisions_named(question)
-    mine, theirs = (revisions_named(f"{one.title}, {one.name}") for one in (old, new))
-    status = {word for said in old.values("status") for word in folded(said)[:1]}
-    return bool(wanted & (mine - theirs) or status & {*folded(question)})
+def _is_asked_for(question: str, old: Document, new: Document) -> bool:
+    """Return whether the question names the older one's revision ("in 2023", "rev. A") or status ("the draft")."""
+    wanted = find_revisions(question)
+    mine, theirs = (find_revisions(f"{one.title}, {one.name}") for one in (old, new))
+    status = {word for said in old.values("status") for word in fold_words(said)[:1]}
+    return bool(wanted & (mine - theirs) or status & {*fold_words(question)})
 
 
-def _documents(hits: Sequence[Hit]) -> list[Document]:
+def _list_documents(hits: Sequence[Hit]) -> list[Document]:
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 
-def _names(said: str, document: Document) -> bool:
+def _is_name_of(said: str, document: Document) -> bool:
     wanted = bare(said)
     return wanted in {
         bare(document.title),

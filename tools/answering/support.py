@@ -1,4 +1,4 @@
-"""How much of a sentence does a passage support? A score; `objections.py` checks what must not differ at all."""
+"""Score of how much of a sentence a passage supports; `objections.py` checks what must not differ at all."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import UNSPACED
-from argot.tools.text.markdown_prose import plain_prose
-from argot.tools.text.quantities import quantities
+from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.quantities import find_quantities
 from argot.tools.text.sentences import split_units
-from argot.tools.text.words import folded, identifiers, stem
+from argot.tools.text.words import find_identifiers, fold_words, stem
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
@@ -28,34 +28,34 @@ _TURNS = frozenset(
 # -- quotations -------------------------------------------------------------------------------------------------------
 
 
-def visible(markdown: str) -> str:
-    """The prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
-    return plain_prose(_LIST_MARKER.sub("", markdown, count=1)).text
+def read_visible(markdown: str) -> str:
+    """Return the prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
+    return extract_prose(_LIST_MARKER.sub("", markdown, count=1)).text
 
 
 @lru_cache(maxsize=8_000)
 def is_quoted(sentence: str, passage: str) -> bool:
-    """Whether the passage holds the sentence word for word, whatever the mark-up of either.
+    """Return whether the passage holds the sentence word for word, whatever the mark-up of either.
 
     With other capitals only where the words before do not turn it round: "Phones may read mail" is no quotation from
     "No phones may read mail".
     """
-    said, source = visible(sentence), visible(passage)
+    said, source = read_visible(sentence), read_visible(passage)
     if not said:
         return sentence.strip() in passage
     # Half a number is no quotation: "5" of "5.2".
     if said in source and re.search(rf"(?<!\w){re.escape(said)}(?!\w|[.,]\d)", source):
         return True
-    said = _shown(sentence)
+    said = _fold_shown(sentence)
     if not said:
         return False
-    if _stands_in(said, _shown(passage)) or _is_whole_units(said, passage):
+    if _has_quotation(said, _fold_shown(passage)) or _is_whole_units(said, passage):
         return True
     # "[guide][1]": a number that is a link in the passage was taken for a citation, and left out of the answer.
-    return "[" in passage and _stands_in(said, _shown(_NUMBERED_LINK.sub("", passage)))
+    return "[" in passage and _has_quotation(said, _fold_shown(_NUMBERED_LINK.sub("", passage)))
 
 
-def _stands_in(said: str, source: str) -> bool:
+def _has_quotation(said: str, source: str) -> bool:
     if said not in source:
         return False
     # The look-ahead finds overlapping places as well.
@@ -64,10 +64,12 @@ def _stands_in(said: str, source: str) -> bool:
 
 
 def _is_whole_units(said: str, passage: str) -> bool:
-    """Whether it is nothing but units of the passage, whole and in their order: a step, and what is said behind it."""
+    """Return whether a text is nothing but whole units of the passage in their order: a step, and what is said behind
+    it.
+    """
     rest = said.strip()
     for start, end, _ in split_units(passage):
-        unit = _shown(passage[start:end]).strip()
+        unit = _fold_shown(passage[start:end]).strip()
         if unit and f"{rest} ".startswith(f"{unit} "):
             rest = rest[len(unit) :].lstrip(" .!?")
             if not rest:
@@ -76,45 +78,47 @@ def _is_whole_units(said: str, passage: str) -> bool:
 
 
 @lru_cache(maxsize=4_000)
-def _shown(markdown: str) -> str:
-    """Each word in small letters, with a blank on both sides."""
-    return f" {' '.join(_SHOWN.findall(visible(markdown).casefold()))} ".replace("  ", "")
+def _fold_shown(markdown: str) -> str:
+    """Return each word in small letters, with a blank on both sides."""
+    return f" {' '.join(_SHOWN.findall(read_visible(markdown).casefold()))} ".replace("  ", "")
 
 
 # -- what is compared -------------------------------------------------------------------------------------------------
 
 
-def nearest_unit(said: str, passage: str) -> str:
-    """The passage's unit that shares most with the sentence, numbers and identifiers counting double."""
-    wanted, units = statement_stems(said), _units_of(passage)
+def find_nearest_unit(said: str, passage: str) -> str:
+    """Return the passage's unit that shares most with the sentence, numbers and identifiers counting double."""
+    wanted, units = find_statement_stems(said), _split_units(passage)
     if not units or not wanted:
         return ""
-    twice = _with_digits(wanted)
+    twice = _filter_digits(wanted)
     return max(units, key=lambda unit: (len(wanted & unit[1]) + len(twice & unit[1]), -len(unit[0])))[0]
 
 
 @lru_cache(maxsize=1_000)
-def _units_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Each unit of the passage, plain, with its stems."""
-    units = (plain_prose(passage[start:end]).text for start, end, _ in split_units(passage))
-    return tuple((unit, statement_stems(unit)) for unit in units)
+def _split_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return each unit of the passage, plain, with its stems."""
+    units = (extract_prose(passage[start:end]).text for start, end, _ in split_units(passage))
+    return tuple((unit, find_statement_stems(unit)) for unit in units)
 
 
 @lru_cache(maxsize=8_000)
-def statement_stems(text: str) -> frozenset[str]:
-    """What a text is about: stems of its content words, its numbers and its identifiers.
+def find_statement_stems(text: str) -> frozenset[str]:
+    """Return what a text is about: stems of its content words, its numbers and its identifiers.
 
     Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
     """
-    stems = {stem(word) for word in folded(text) if word not in STOP_WORDS}
+    stems = {stem(word) for word in fold_words(text) if word not in STOP_WORDS}
     # A script without spaces is never ASCII.
     if not text.isascii():
-        stems = {part for one in stems for part in _parted(one)}
-    return frozenset(stems | {number for number, _ in quantities(text)} | identifiers(text))
+        stems = {part for one in stems for part in _split_word(one)}
+    return frozenset(stems | {number for number, _ in find_quantities(text)} | find_identifiers(text))
 
 
-def _parted(word: str) -> list[str]:
-    """The word itself; of one in a script without spaces, each pair of its characters, and what else it holds."""
+def _split_word(word: str) -> list[str]:
+    """Return the word itself; of one in a script without spaces, each pair of its characters, and what else it
+    holds.
+    """
     runs = _UNSPACED.findall(word)
     if not runs:
         return [word]
@@ -141,36 +145,36 @@ _ORDER_SHARE = 0.15  # enough to prefer, of two passages with the same words, th
 
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
-    """The share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
+    """Return the share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
     if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):
         return 1.0
-    said, source = visible(statement), visible(text)
-    wanted = statement_stems(said)
+    said, source = read_visible(statement), read_visible(text)
+    wanted = find_statement_stems(said)
     if not wanted:
         return 0.0
-    twice = _with_digits(wanted)
-    best = max(len(run & wanted) + len(run & twice) for run in _runs(text, len(split_units(statement)) + 1))
-    pairs, there = _pairs(said), _pairs(source)
+    twice = _filter_digits(wanted)
+    best = max(len(run & wanted) + len(run & twice) for run in _build_runs(text, len(split_units(statement)) + 1))
+    pairs, there = _list_pairs(said), _list_pairs(source)
     share = best / (len(wanted) + len(twice))
     order = len(pairs & there) / len(pairs) if pairs else share
     return (1 - _ORDER_SHARE) * share + _ORDER_SHARE * order
 
 
 @lru_cache(maxsize=8_000)
-def _with_digits(items: frozenset[str]) -> frozenset[str]:
+def _filter_digits(items: frozenset[str]) -> frozenset[str]:
     return frozenset(item for item in items if any(map(str.isdigit, item)))
 
 
 @lru_cache(maxsize=2_000)
-def _runs(text: str, length: int) -> tuple[frozenset[str], ...]:
-    units = [stems for _, stems in _units_of(text)]
+def _build_runs(text: str, length: int) -> tuple[frozenset[str], ...]:
+    units = [stems for _, stems in _split_units(text)]
     starts = range(max(1, len(units) - length + 1))
     return tuple(frozenset().union(*units[start : start + length]) for start in starts)
 
 
 @lru_cache(maxsize=2_000)  # some 5 to 15 kB each
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    stems = [stem(word) for word in folded(text) if word not in STOP_WORDS]
+def _list_pairs(text: str) -> frozenset[tuple[str, str]]:
+    stems = [stem(word) for word in fold_words(text) if word not in STOP_WORDS]
     return frozenset(pairwise(stems))

@@ -1,4 +1,4 @@
-"""What documents say an abbreviation means, where its meaning is asked for and the glossary lacks it.
+"""Definitions of an abbreviation in documents, if its meaning is asked for and the glossary lacks it.
 
 A passage that only uses the abbreviation does not say what it means, however often it stands there.
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from argot.jargon_db.lookup.normalise import variants
 from argot.jargon_db.mining import Defined, DefinitionKind, definitions_in
-from argot.tools.answering.quoting import Unit, cells_of, needed_with, units_of
+from argot.tools.answering.quoting import Unit, find_needed, read_units, split_cells
 from argot.tools.reading.abbreviation_shapes import ALL_CAPITALS
-from argot.tools.reading.definition_questions import meanings_asked
-from argot.tools.reading.unknown_terms import identify_terms, without_overlaps
+from argot.tools.reading.definition_questions import find_asked_meanings
+from argot.tools.reading.unknown_terms import identify_terms, merge_mentions
 from argot.types import Mention, Passage, ReadTerm
 
 # Words that happen to begin with the letters, and "X is a ...", are no spelling out.
@@ -23,40 +23,42 @@ _LEAD = re.compile(r"^\W*(?:\d{1,3}[.)]\s*)?(?:the|an?)?\W*", re.IGNORECASE)
 _TELLS = re.compile(r"\W*(?:is|are|means?|refers? to|denotes?|stands? for|[:=–—-])\W", re.IGNORECASE)
 
 
-def term_to_define(question: str, terms: Sequence[ReadTerm]) -> str:
-    """The abbreviation whose meaning the question asks for, if it is none of the terms; else empty."""
+def find_term_to_define(question: str, terms: Sequence[ReadTerm]) -> str:
+    """Return the abbreviation whose meaning the question asks for, if it is none of the terms; else empty."""
     known = {term.mention.surface for term in terms}
     # Also what everybody is taken to know ("CFO"): whoever asks for its meaning does not.
     capitals = [] if question.isupper() else _CAPITALS.finditer(question)
-    found = without_overlaps(identify_terms(question, []), (Mention(one[0], *one.span()) for one in capitals))
-    asked = [one.surface for one in meanings_asked(question, found)]
+    found = merge_mentions(identify_terms(question, []), (Mention(one[0], *one.span()) for one in capitals))
+    asked = [one.surface for one in find_asked_meanings(question, found)]
     # What the glossary has, and codes such as P1, are told by whatever fits.
     return next((one for one in asked if ALL_CAPITALS.fullmatch(one)), "") if not known.intersection(asked) else ""
 
 
-def spelling_out(term: str, passage: Passage) -> list[int]:
-    """The numbers of the passage's units that spell the term out, with what they need beside them; empty if none do."""
+def find_spelling_out(term: str, passage: Passage) -> list[int]:
+    """Return the numbers of the passage's units that spell the term out, with what they need beside them; empty
+    if none do.
+    """
     text = passage.with_columns
-    found = [one for one in _of(term, text, passage.header) if one.kind in _SPELLS_OUT and one.expansion]
+    found = [one for one in _find_definitions(term, text, passage.header) if one.kind in _SPELLS_OUT and one.expansion]
     if not found:
         return []
-    best, units = max(found, key=lambda one: one.score), units_of(text)
+    best, units = max(found, key=lambda one: one.score), read_units(text)
     said = [unit for unit in units if unit.start < best.end and best.start < unit.end and unit.kind != "heading"]
-    return sorted({number for unit in said for number in needed_with(unit, units)})
+    return sorted({number for unit in said for number in find_needed(unit, units)})
 
 
 def is_about(term: str, passage: Passage) -> bool:
-    """Whether a passage is headed by the term, or a sentence, item or row of it begins with it and says what it is."""
+    """Return whether the term heads a passage, or begins a sentence, item or row that says what it is."""
     names = set(variants(term))
     if any(_is_name(heading, names) for heading in passage.heading_path):
         return True
     text = passage.with_columns
-    return any(one.kind in ("sentence", *_SPELLS_OUT) for one in _of(term, text, passage.header)) or any(
-        _tells(unit, names) for unit in units_of(text)
+    return any(one.kind in ("sentence", *_SPELLS_OUT) for one in _find_definitions(term, text, passage.header)) or any(
+        _is_definition(unit, names) for unit in read_units(text)
     )
 
 
-def _of(term: str, text: str, heading: str) -> Iterator[Defined]:
+def _find_definitions(term: str, text: str, heading: str) -> Iterator[Defined]:
     names = set(variants(term))
     return (one for one in definitions_in(text, heading) if names & set(variants(one.term)))
 
@@ -65,9 +67,9 @@ def _is_name(text: str, names: set[str]) -> bool:
     return bool(names & set(variants(_LEAD.sub("", text).strip(" ?.!:"))))
 
 
-def _tells(unit: Unit, names: set[str]) -> bool:
+def _is_definition(unit: Unit, names: set[str]) -> bool:
     if unit.kind == "row":
-        return _is_name(next(iter(cells_of(unit.text)), ""), names)
+        return _is_name(next(iter(split_cells(unit.text)), ""), names)
     said = _LEAD.sub("", unit.plain)
     first, _, rest = said.partition(" ")
     return _is_name(first, names) and _TELLS.match(f" {rest} ") is not None

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.quantities import canonical, quantities, units_named
-from argot.tools.text.words import NUMBER_WORDS, content_stems, folded, stem
+from argot.tools.text.quantities import find_quantities, find_units, normalize_number
+from argot.tools.text.words import NUMBER_WORDS, content_stems, fold_words, stem
 
 _AMOUNT = (
     r"(?P<{0}currency>[A-Z]{{3}} ?|[€$£¥])?"
@@ -62,51 +62,51 @@ class ValueRange:
         return self.low != self.high
 
 
-def range_asked(question: str) -> ValueRange | None:
-    """The number or range that a question names, if it is the only one and there is no doubt of it."""
+def find_asked_range(question: str) -> ValueRange | None:
+    """Return the number or range that a question names, if it is the only one and there is no doubt of it."""
     found = list(_RANGE.finditer(question))
-    if len(found) != 1 or any(word in NUMBER_WORDS for word in folded(question)):
+    if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
-    before = folded(question[: found[0].start()])
+    before = fold_words(question[: found[0].start()])
     return None if before and before[-1] in _UNSURE else _read(found[0])
 
 
-def names_number(question: str) -> bool:
+def has_number(question: str) -> bool:
     return _RANGE.search(question) is not None
 
 
 def has_bounds(cells: Sequence[str]) -> bool:
-    """Whether a cell of a column names a range of numbers, and not one alone."""
-    return any((found := _of_cell(cell)) is not None and found.is_bound for cell in cells)
+    """Return whether a cell of a column names a range of numbers, and not one alone."""
+    return any((found := _read_cell(cell)) is not None and found.is_bound for cell in cells)
 
 
-def places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -> list[int] | None:
-    """The places of those cells of a column whose range holds what is asked for; None where it cannot be told.
+def find_places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -> list[int] | None:
+    """Return the places of those cells of a column whose range holds what is asked for; None where it cannot be told.
 
     Args:
         column: its name, which may give the unit.
     """
-    ranges = [_of_cell(cell) for cell in cells]
-    if not all(one is not None and _same_unit(asked.unit, one.unit, column) for one in ranges):
+    ranges = [_read_cell(cell) for cell in cells]
+    if not all(one is not None and _is_same_unit(asked.unit, one.unit, column) for one in ranges):
         return None
     return [place for place, one in enumerate(ranges) if one is not None and one.meets(asked)]
 
 
-def _of_cell(cell: str) -> ValueRange | None:
+def _read_cell(cell: str) -> ValueRange | None:
     found = _RANGE.fullmatch(cell.strip())
     return _read(found) if found else None
 
 
-def _same_unit(asked: str, said: str, column: str) -> bool:
+def _is_same_unit(asked: str, said: str, column: str) -> bool:
     # A number without a unit may be that of anything: "vessel 3", "form 12".
     if said or not asked:
         return bool(asked) and asked == said
-    return asked in units_named(column) or asked in content_stems(column)
+    return asked in find_units(column) or asked in content_stems(column)
 
 
 def _read(found: re.Match[str]) -> ValueRange | None:
-    low, high = _number(found["number"]), _number(found["last_number"])
-    named = {unit for group in _UNIT_GROUPS if (unit := _unit(found[group]))}
+    low, high = _parse_number(found["number"]), _parse_number(found["last_number"])
+    named = {unit for group in _UNIT_GROUPS if (unit := _find_unit(found[group]))}
     is_span, sign = found["last_number"] is not None, found["sign"] or ""
     is_upper = bool(found["below"] or found["upto"] or sign in _UPPER)
     if low is None or (is_span and high is None) or len(named) > 1 or named & _SCALES:
@@ -123,17 +123,17 @@ def _read(found: re.Match[str]) -> ValueRange | None:
     return ValueRange(low, low, True, True, unit)
 
 
-def _number(text: str | None) -> Decimal | None:
+def _parse_number(text: str | None) -> Decimal | None:
     if not text or _AMBIGUOUS.fullmatch(text):
         return None
     try:
-        return Decimal(canonical(text))
+        return Decimal(normalize_number(text))
     except InvalidOperation:
         return None
 
 
-def _unit(word: str | None) -> str:
+def _find_unit(word: str | None) -> str:
     """Its name where it is a unit, else its stem; empty for none, and for a word that says nothing."""
     plain = (word or "").strip()
-    known = next((unit for _, unit in quantities(f"2 {plain}") if unit), "") if plain else ""
+    known = next((unit for _, unit in find_quantities(f"2 {plain}") if unit), "") if plain else ""
     return known or ("" if plain.casefold() in STOP_WORDS else stem(plain.casefold()) if plain else "")

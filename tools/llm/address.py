@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings
 
-EXAMPLE = "http://127.0.0.1:8011/v1"
+EXAMPLE_URL = "http://127.0.0.1:8011/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class ModelAddress:
         return self.host
 
 
-def address_of(url: str) -> ModelAddress:
-    """The address, from a URL with or without /v1 and a slash at its end.
+def parse_address(url: str) -> ModelAddress:
+    """Return the address, from a URL with or without /v1 and a slash at its end.
 
     Raises:
         InvalidSettings: this is no http(s) URL with a host, or it carries a password, a query or a fragment.
@@ -34,13 +34,13 @@ def address_of(url: str) -> ModelAddress:
         parts = urlsplit(url.strip())
         _ = parts.port  # read for its check
     except ValueError:
-        raise _refused("no URL") from None
+        raise _refuse("no URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise _refused("no http:// or https:// URL with a host")
+        raise _refuse("no http:// or https:// URL with a host")
     if parts.username or parts.password:
-        raise _refused("a URL with a password; the key belongs into ARGOT_MODEL_KEY")
+        raise _refuse("a URL with a password; the key belongs into ARGOT_MODEL_KEY")
     if parts.query or parts.fragment or any(letter.isspace() for letter in parts.netloc + parts.path):
-        raise _refused("a URL with more than an address and a path")
+        raise _refuse("a URL with more than an address and a path")
     path = parts.path.rstrip("/")
     for endpoint in ("/chat/completions", "/models"):  # people copy what they tried in a browser
         path = path.removesuffix(endpoint)
@@ -49,9 +49,11 @@ def address_of(url: str) -> ModelAddress:
     return ModelAddress(f"{root}/v1", root, parts.netloc, _is_local(parts.hostname))
 
 
-def _refused(what: str) -> InvalidSettings:
+def _refuse(what: str) -> InvalidSettings:
     # Never with the URL itself: it may hold a password.
-    return InvalidSettings(f"Setting 'model_url' (ARGOT_MODEL_URL) is {what}. Give it as {EXAMPLE}, or leave it empty.")
+    return InvalidSettings(
+        f"Setting 'model_url' (ARGOT_MODEL_URL) is {what}. Give it as {EXAMPLE_URL}, or leave it empty."
+    )
 
 
 def _is_local(host: str) -> bool:

@@ -16,14 +16,14 @@ from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
 from argot.tools.llm.completion import Messages, ModelCompletion
 from argot.tools.llm.endpoint import Endpoint
-from argot.tools.llm.faults import Fault, not_served
-from argot.tools.llm.limits import Clock, ends_in_blanks
+from argot.tools.llm.faults import Fault, describe_unserved
+from argot.tools.llm.limits import Clock, has_blank_tail
 from argot.tools.llm.structured_output import is_whole, parse_object
-from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
+from argot.tools.llm.writing_systems import is_wide, limit_texts
 from argot.tracing import Noted, current_trace, trace_call
 
-IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
-INVALID_REPLIES = 2
+SCHEMA_IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
+MAX_INVALID_REPLIES = 2
 """After this many replies without valid JSON the rest of the run does without the model."""
 PAUSE_SECONDS = 0.2
 """Before a second attempt: a server that restarts needs a moment."""
@@ -47,10 +47,10 @@ class Run:
             raise Fault(self.failed).error()
 
     def give_up(self, fault: Fault) -> ModelUnavailable:
-        """The error to raise; the run goes on with the model only where the fault was not the server's."""
+        """Return the error to raise; the run goes on with the model only where the fault was not the server's."""
         self.invalid += fault.invalid
         # A prompt that is too long, or one reply that is no JSON, says nothing of the next call.
-        if not fault.overflow and (not fault.invalid or self.invalid >= INVALID_REPLIES):
+        if not fault.overflow and (not fault.invalid or self.invalid >= MAX_INVALID_REPLIES):
             self.failed = fault.clause
         return fault.error()
 
@@ -76,11 +76,11 @@ class Call:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server, not where the model was done."""
         return self._completion is not None and self._completion.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """The pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
+        """Yield the pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
 
         Raises:
             ModelUnavailable: none does.
@@ -91,18 +91,18 @@ class Call:
         while True:
             try:
                 # Closed here, and not by the garbage collector some time later: it stops the server's work.
-                async with aclosing(self._recorded()) as pieces:
+                async with aclosing(self._record_attempt()) as pieces:
                     async for piece in pieces:
                         yield piece
                 return
             except Exception as error:
-                fault = await self._named(self.run.server.fault(error))
-                if not await self._worth_another(fault):
+                fault = await self._name_models(self.run.server.fault(error))
+                if not await self._is_worth_another(fault):
                     raise self.run.give_up(fault) from None
             self._clock.again()
 
-    async def _recorded(self) -> AsyncGenerator[str, None]:
-        """One attempt, which leaves its record however it ends."""
+    async def _record_attempt(self) -> AsyncGenerator[str, None]:
+        """Make one attempt, which leaves its record however it ends."""
         started = time.monotonic()
         failed = ""
         trace = current_trace()
@@ -128,15 +128,15 @@ class Call:
 
     async def _attempt(self) -> AsyncGenerator[str, None]:
         self._completion = None
-        # A second attempt is made although the first found nobody (`_worth_another`).
+        # A second attempt is made although the first found nobody (`_is_worth_another`).
         if not self._again:
             self.run.server.refuse_if_down()
-        self._completion = await self._prepared()
+        self._completion = await self._prepare()
         async with aclosing(self._completion.pieces(self.run.server.connection(), self._clock)) as pieces:
             if self.schema is None:
                 async for piece in pieces:
                     yield piece
-                self.run.server.reached()
+                self.run.server.mark_reached()
                 # Each text shows anew whether the model thinks aloud; a reply held to a schema cannot.
                 self.run.server.quirks.thinks = self._completion.thought_unannounced
                 return
@@ -144,16 +144,16 @@ class Call:
             async for piece in pieces:
                 reply = "" if piece is TAKEN_BACK else reply + piece
                 # Told by words alone, a model may go on after its JSON. The brace spares a parse for every other piece.
-                if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
+                if has_blank_tail(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
-        self.run.server.reached()
+        self.run.server.mark_reached()
         self.run.server.quirks.thinks |= self._completion.thought_unannounced
         self.value = parse_object(reply, self.schema)
         self.run.server.quirks.in_words |= self._schema_ignored
         yield reply
 
-    async def _prepared(self) -> ModelCompletion:
-        """The request, as this server takes it."""
+    async def _prepare(self) -> ModelCompletion:
+        """Return the request, as this server takes it."""
         server = self.run.server
         served = await self._clock.wait(server.served_model())
         quirks = server.quirks
@@ -166,20 +166,20 @@ class Call:
         by_words = False
         if self.schema is not None:
             # A longest text in characters that take a token each would not fit into `max_tokens`.
-            schema = in_fewer_characters(self.schema) if is_wide(messages) else self.schema
+            schema = limit_texts(self.schema) if is_wide(messages) else self.schema
             by_schema = self.prompt.name not in quirks.no_schema
             if by_schema:
-                body["response_format"] = response_format(self.prompt.name, schema)
+                body["response_format"] = build_response_format(self.prompt.name, schema)
             by_words = not by_schema or quirks.in_words or self._in_words
             if by_words:
-                messages = in_words(messages, schema)
+                messages = add_schema(messages, schema)
         expects_thought = quirks.thinks and (self.schema is None or by_words)
         return ModelCompletion(
             served.model, messages, body, tokens, quirks.usage, served.is_vllm, by_words, expects_thought
         )
 
-    async def _worth_another(self, fault: Fault) -> bool:
-        """Whether to ask again: only while the reader has got nothing, so that nothing can be said twice."""
+    async def _is_worth_another(self, fault: Fault) -> bool:
+        """Return whether to ask again: only while the reader has received nothing, so that nothing is said twice."""
         completion = self._completion
         # An invalid reply was read by nobody.
         if completion and completion.received and not fault.invalid:
@@ -196,8 +196,10 @@ class Call:
             await asyncio.sleep(PAUSE_SECONDS)
         return True
 
-    async def _named(self, fault: Fault) -> Fault:
-        """For an unknown model, a fault that lists those served; `again` if the server has changed its model since."""
+    async def _name_models(self, fault: Fault) -> Fault:
+        """Return, for an unknown model, a fault that lists those served; `again` if the server has changed its model
+        since.
+        """
         completion = self._completion
         if fault.status != 404 or completion is None:
             return fault
@@ -209,7 +211,7 @@ class Call:
         if served.model != completion.model:
             return replace(fault, again=True)
         if served.listed and served.model not in served.listed:
-            return replace(fault, clause=not_served(served.model, served.listed))
+            return replace(fault, clause=describe_unserved(served.model, served.listed))
         return fault
 
     def _record(self, seconds: float, failed: str, reply: str) -> None:
@@ -242,22 +244,27 @@ class Call:
                 "argot.first_token_seconds": call.first_token_seconds,
             }
         messages = completion.messages if completion is not None else self.messages
-        said = {"gen_ai.input.messages": _told(messages), "gen_ai.output.messages": _told([("assistant", reply)])}
+        said = {
+            "gen_ai.input.messages": _dump_messages(messages),
+            "gen_ai.output.messages": _dump_messages([("assistant", reply)]),
+        }
         if call.failed:
             said["argot.failed"] = call.failed
         trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, said)
 
 
-def _told(messages: Messages) -> str:
+def _dump_messages(messages: Messages) -> str:
     parts = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in messages]
     return json.dumps(parts, ensure_ascii=False)
 
 
-def response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+def build_response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
 
 
-def in_words(messages: Messages, schema: dict[str, Any]) -> Messages:
-    """The schema at the end of the system text: constant for a prompt, so that a prefix cache still serves it."""
+def add_schema(messages: Messages, schema: dict[str, Any]) -> Messages:
+    """Return the messages with the schema at the end of the system text: constant for a prompt, so that a prefix cache
+    still serves it.
+    """
     (role, text), *rest = messages
-    return [(role, text + IN_WORDS + json.dumps(schema, ensure_ascii=False)), *rest]
+    return [(role, text + SCHEMA_IN_WORDS + json.dumps(schema, ensure_ascii=False)), *rest]

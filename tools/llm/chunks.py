@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.tools.llm.faults import ServerFailed, WrongAnswer
 
-MOST_TOKENS = 2**31  # no model has more: what is above is no count
+MAX_TOKENS = 2**31  # no model has more: what is above is no count
 NO_PART = "sent what cannot be read: something that is no part of an answer"
 
 
@@ -26,61 +26,63 @@ class Chunk:
 
 
 def read_chunk(data: bytes) -> Chunk:
-    """The chunk in an event's data.
+    """Return the chunk in an event's data.
 
     Raises:
         WrongAnswer: this is no chunk of a completion.
         ServerFailed: the server says that it failed; vLLM does so within the stream, whose status was 200.
         ValueError, RecursionError: this is no UTF-8 or no JSON.
     """
-    said = _mapping(json.loads(data.decode()))
+    said = _check_mapping(json.loads(data.decode()))
     if error := said.get("error"):
         raise ServerFailed(str(error))
-    usage = _usage(said.get("usage"))
+    usage = _read_usage(said.get("usage"))
     if not (choices := said.get("choices")):  # vLLM's last chunk, which has nothing but the counts
         return Chunk(usage=usage)
     if not isinstance(choices, list):
         raise WrongAnswer(NO_PART)
-    choice = _mapping(choices[0])
+    choice = _check_mapping(choices[0])
     finish = str(choice.get("finish_reason") or "")
     # The last chunk of some servers has nothing but why the reply ended.
     if (given := choice.get("delta")) is None:
         return Chunk(finish=finish, usage=usage)
-    delta = _mapping(given)
+    delta = _check_mapping(given)
     if delta.get("role") not in (None, "", "assistant") or not isinstance(delta.get("tool_calls") or [], list):
         raise WrongAnswer(NO_PART)
     # vLLM has called the field of a reasoning parser both names, in this order.
     thinks = bool(delta.get("reasoning_content") or delta.get("reasoning"))
-    return Chunk(_text(delta.get("content")), thinks, finish, usage)
+    return Chunk(_read_text(delta.get("content")), thinks, finish, usage)
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _check_mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise WrongAnswer(NO_PART)
     return value
 
 
-def _text(content: Any) -> str:
-    """The text of a delta; some servers send a list of parts, of which those of type "text" are the answer."""
+def _read_text(content: Any) -> str:
+    """Return the text of a delta; some servers send a list of parts, of which those of type "text" are the answer."""
     if not content or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
         raise WrongAnswer(NO_PART)
-    texts = [part if isinstance(part, str) else _mapping(part).get("text", "") for part in content if _is_text(part)]
+    texts = [
+        part if isinstance(part, str) else _check_mapping(part).get("text", "") for part in content if _is_text(part)
+    ]
     return "".join(map(str, texts))
 
 
 def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or _mapping(part).get("type") == "text"
+    return isinstance(part, str) or _check_mapping(part).get("type") == "text"
 
 
-def _usage(said: Any) -> tuple[int, int] | None:
-    """The counts of tokens. A wrong count spoils no answer: it is taken for 0."""
+def _read_usage(said: Any) -> tuple[int, int] | None:
+    """Return the counts of tokens. A wrong count spoils no answer: it is taken for 0."""
     if not isinstance(said, dict):
         return None
-    return token_count(said.get("prompt_tokens")), token_count(said.get("completion_tokens"))
+    return read_token_count(said.get("prompt_tokens")), read_token_count(said.get("completion_tokens"))
 
 
-def token_count(said: object) -> int:
-    """A count as the server gives it; 0 for what is none."""
-    return said if isinstance(said, int) and 0 <= said <= MOST_TOKENS else 0
+def read_token_count(said: object) -> int:
+    """Return a count as the server gives it; 0 for what is none."""
+    return said if isinstance(said, int) and 0 <= said <= MAX_TOKENS else 0

@@ -13,15 +13,15 @@ from argot.tools.llm.chunks import Chunk, read_chunk
 from argot.tools.llm.faults import WrongAnswer
 from argot.tools.llm.limits import BodyTooLarge, Clock
 from argot.tools.llm.reasoning_filter import ReasoningFilter
-from argot.tools.llm.structured_output import printable_text
-from argot.tools.llm.writing_systems import MOST_CHARS_PER_TOKEN
+from argot.tools.llm.structured_output import strip_unprintable
+from argot.tools.llm.writing_systems import MAX_CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient, ServerSentEvents
 
-AFTER_SECONDS = 2.0
+TRAILER_SECONDS = 2.0
 """To wait for what follows the end of a reply: only its counts."""
-EMPTY = {
+EMPTY_REPLY_CLAUSES = {
     "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
     "content_filter": "held its answer back by a filter of its own",
 }
@@ -61,54 +61,55 @@ class ModelCompletion:
     @property
     def sent(self) -> set[str]:
         """The names of the fields that were sent beside the messages."""
-        return {*self.body, *self._stream_options()}
+        return {*self.body, *self._build_stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
-        """The reply as it comes, without thoughts. However this ends, the server's work on it ends too.
+        """Yield the reply as it comes, without thoughts. However this ends, the server's work on it ends too.
 
         Raises:
             TooLate: a bound in time was reached.
             BodyTooLarge: more came than the tokens that were asked for can hold.
             WrongAnswer: the stream ended before the reply did.
-            Exception: whatever the client raises (`faults.fault_of` explains it).
+            Exception: whatever the client raises (`faults.build_fault` explains it).
         """
         is_text = "response_format" not in self.body and not self.by_words
         # JSON is read by nobody before it is whole, so it is not gathered: the sooner it ends the better.
-        stream = await clock.wait(client.stream(self._request(), self.id, gathers=is_text))
+        stream = await clock.wait(client.stream(self._build_request(), self.id, gathers=is_text))
         visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
-            while not visible.is_over and (chunk := await self._next(stream, clock)):
+            while not visible.is_over and (chunk := await self._read_next(stream, clock)):
                 text = self._take(chunk)
                 # A thought in a field of its own shows that the server works: the bound on the first token is met.
                 if text or chunk.thinks:
-                    clock.came()
+                    clock.mark_token()
                 # Tokens that have come together go on together: each piece costs as much as ten of them.
                 while stream.holds_more:
                     text += self._take(read_chunk(await anext(stream)))
                 for said in visible.feed(text):
-                    yield self._given(said)
+                    yield self._mark_received(said)
             for said in visible.rest(cut_short=self.cut_short or not self.finish):
-                yield self._given(said)
+                yield self._mark_received(said)
         finally:
             await stream.aclose()
         self.thought_unannounced = visible.unannounced
         if not self.finish and not visible.is_over:
             raise WrongAnswer("broke off its answer" if self._begun else "sent an empty answer")
         if not self.received:
-            raise WrongAnswer(EMPTY.get(self.finish, "sent an empty answer"))
+            raise WrongAnswer(EMPTY_REPLY_CLAUSES.get(self.finish, "sent an empty answer"))
 
     @property
     def cut_short(self) -> bool:
-        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server, not where the model was done."""
         return self.finish in {"length", "content_filter"}
 
-    def _given(self, piece: str) -> str:
+    def _mark_received(self, piece: str) -> str:
         # What was taken back was not received: the call may be made once more.
         self.received = piece is not TAKEN_BACK
         return piece
 
-    async def _next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
-        """The next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for long.
+    async def _read_next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
+        """Return the next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for
+        long.
 
         A server that calls every piece the last is found out by the text that still comes.
         """
@@ -119,7 +120,7 @@ class ModelCompletion:
                 return read_chunk(await anext(stream))
             if not is_done:
                 return read_chunk(await clock.next(stream))
-            async with asyncio.timeout(AFTER_SECONDS):
+            async with asyncio.timeout(TRAILER_SECONDS):
                 return read_chunk(await clock.next(stream))
         except StopAsyncIteration:
             return None
@@ -128,11 +129,11 @@ class ModelCompletion:
                 return None
             raise
 
-    def _request(self) -> dict[str, Any]:
+    def _build_request(self) -> dict[str, Any]:
         said = [{"role": role, "content": text} for role, text in self.messages]
-        return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._stream_options()}
+        return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._build_stream_options()}
 
-    def _stream_options(self) -> dict[str, Any]:
+    def _build_stream_options(self) -> dict[str, Any]:
         throughout = {"continuous_usage_stats": True} if self.usage_throughout else {}
         return {"stream_options": {"include_usage": True, **throughout}} if self.usage else {}
 
@@ -144,6 +145,6 @@ class ModelCompletion:
         self.finish = chunk.finish or self.finish
         self._chars += len(chunk.text)
         # A server that does not keep to `max_tokens` would go on for ever.
-        if self._chars > self.max_tokens * MOST_CHARS_PER_TOKEN:
+        if self._chars > self.max_tokens * MAX_CHARS_PER_TOKEN:
             raise BodyTooLarge
-        return printable_text(chunk.text)
+        return strip_unprintable(chunk.text)

@@ -27,7 +27,7 @@ from argot.results import ModelCall
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.plausibility import plausible_questions, plausible_text, plausible_triples
+from argot.tools.llm.plausibility import filter_questions, filter_text, filter_triples
 from argot.tools.llm.session import Model
 from argot.tools.llm.writing_systems import USUAL_CHARS_PER_TOKEN
 from argot.types import DerivableKind, DerivedText, Passage, Triple
@@ -39,21 +39,21 @@ PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
     "question": ("questions",),
     "description": ("slide_description", "table_description"),
 }
-AT_ONCE = 4
+MAX_PARALLEL_CALLS = 4
 """Passages sent to the server at a time: enough to fill its batches, few enough to leave room for questions."""
 
 QUESTIONS_PER_TOKEN = 32 / 1024
-MOST_QUESTIONS = 32
-MOST_PARTS = 16  # of one passage: bounds the calls it may take
-PIECE_CHARS = 1200  # paragraphs are cut to this, for parts to be put together from
-SMALLEST_PIECE = 200  # characters: where these do not fit, nothing will
+MAX_QUESTIONS = 32
+MAX_PARTS = 16  # of one passage: bounds the calls it may take
+MAX_PIECE_CHARS = 1200  # paragraphs are cut to this, for parts to be put together from
+MIN_PIECE_CHARS = 200  # characters: where these do not fit, nothing will
 
 _ROW = re.compile(r"[ \t]{0,3}\|.*\|[ \t]*")
 _DIVIDER = re.compile(r"[ \t]{0,3}\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|[ \t]*")
 
 
-def prompt_of(kind: DerivableKind) -> str:
-    """The prompts a kind is made by, with their versions: as it is stored."""
+def name_prompts(kind: DerivableKind) -> str:
+    """Return the names and versions of the prompts that make a kind, as they are stored."""
     return "+".join(f"{name}@{prompt(name).version}" for name in PROMPTS[kind])
 
 
@@ -62,7 +62,7 @@ class PassageFailed(ModelUnavailable):
 
 
 @dataclass
-class Spent:
+class Usage:
     """Calls, seconds and tokens so far; `seconds` add up over calls, even if these ran at the same time."""
 
     calls: int = 0
@@ -87,11 +87,11 @@ class ModelDeriver:
     server: ModelServer
     model: str
     kinds: Collection[DerivableKind] = DERIVABLE
-    spent: Spent = field(default_factory=Spent)
+    spent: Usage = field(default_factory=Usage)
 
     @classmethod
     async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE) -> ModelDeriver:
-        """A deriver by the model the server serves.
+        """Return a deriver by the model the server serves.
 
         Raises:
             ModelUnavailable: it does not say which.
@@ -108,7 +108,7 @@ class ModelDeriver:
         return " ".join([*(self.recipe(kind).prompt for kind in DERIVABLE if kind in self.kinds), "by", self.model])
 
     def recipe(self, kind: DerivableKind) -> Recipe:
-        return Recipe(kind, prompt_of(kind), self.model)
+        return Recipe(kind, name_prompts(kind), self.model)
 
     # -- the protocol -------------------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class ModelDeriver:
         """
         if "triple" not in self.kinds:
             return []
-        made = await _side_by_side([_later(self.make, "triple", [passage]) for passage in passages])
+        made = await _gather_bounded([_bind_call(self.make, "triple", [passage]) for passage in passages])
         return [triple for one in made for triple in one.triples]
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
@@ -134,13 +134,15 @@ class ModelDeriver:
             if kind == "triple" or kind not in self.kinds:
                 continue
             if kind == "summary":
-                made = await self._summaries(passages)
+                made = await self._make_summaries(passages)
             else:
-                made = await _side_by_side([_later(self.make, kind, part) for part in _sections(kind, passages)])
+                made = await _gather_bounded(
+                    [_bind_call(self.make, kind, part) for part in _split_sections(kind, passages)]
+                )
             texts += [text for one in made for text in one.texts]
         return texts
 
-    async def _summaries(self, passages: Sequence[Passage]) -> list[Made]:
+    async def _make_summaries(self, passages: Sequence[Passage]) -> list[Made]:
         # One after the other: the prompt of each holds the summary before it.
         made: list[Made] = []
         document, previous = "", ""
@@ -154,7 +156,8 @@ class ModelDeriver:
     # -- one task -----------------------------------------------------------------------------------------------------
 
     async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
-        """Everything one recipe makes of these passages; nothing, without a call, of those it is not meant for.
+        """Make everything that one recipe gives for these passages; nothing, without a call, if it is not meant for
+        them.
 
         Args:
             passages: of one document, one after the other; several only of a kind in `SECTION_CHARS`.
@@ -165,8 +168,8 @@ class ModelDeriver:
             ModelUnavailable: the server fails.
         """
         calls: list[ModelCall] = []
-        passage = _as_one(passages)
-        work = _Work(self.server.session(calls), kind, passage, self._inputs(kind, passage))
+        passage = _join_passages(passages)
+        work = _DerivationTask(self.server.session(calls), kind, passage, self._build_inputs(kind, passage))
         try:
             triples, texts = await _MAKERS[kind](work, previous)
         except ModelUnavailable as error:
@@ -183,8 +186,8 @@ class ModelDeriver:
         ]
         return Made(recipe, passages, stamped_derived(derived, passages), stamped_triples(triples, passages))
 
-    def _inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
-        """What the prompt is given beside the passage."""
+    def _build_inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
+        """Return the prompt's inputs beside the passage."""
         settings = self.server.settings
         heading = passage.heading or passage.header
         match kind:
@@ -197,7 +200,7 @@ class ModelDeriver:
 
 
 @dataclass
-class _Work:
+class _DerivationTask:
     """One kind of text to be made of one passage, or of several as one."""
 
     model: Model
@@ -205,18 +208,18 @@ class _Work:
     passage: Passage
     inputs: dict[str, str]
 
-    async def parts(self, name: str, data: str, text: str, **more: str) -> list[str]:
-        """The text in as few parts as the model's context takes; mostly one."""
-        pieces = _pieces(text, PIECE_CHARS)
+    async def cut_parts(self, name: str, data: str, text: str, **more: str) -> list[str]:
+        """Return the text in as few parts as the model's context takes; mostly one."""
+        pieces = _cut_pieces(text, MAX_PIECE_CHARS)
         parts: list[str] = []
-        while pieces and len(parts) < MOST_PARTS:
+        while pieces and len(parts) < MAX_PARTS:
             try:
                 part = await self.model.fit(name, data, pieces, **self.inputs, **more)
             except ContextOverflow:
                 # One paragraph alone is too long: it is halved until it fits.
-                if len(pieces[0]) <= SMALLEST_PIECE:
+                if len(pieces[0]) <= MIN_PIECE_CHARS:
                     raise
-                pieces = [*_pieces(pieces[0], len(pieces[0]) // 2), *pieces[1:]]
+                pieces = [*_cut_pieces(pieces[0], len(pieces[0]) // 2), *pieces[1:]]
                 continue
             # `fit` gives the text of the pieces that fitted, not their number.
             taken = next(n for n in range(len(pieces), 0, -1) if "\n\n".join(pieces[:n]) == part)
@@ -226,97 +229,99 @@ class _Work:
     async def json(self, name: str, **data: str) -> dict[str, Any]:
         return await self.model.json(name, choices=None, **self.inputs, **data)
 
-    def believed(self, said: str) -> list[str]:
-        text = plausible_text(said, self.kind, self.passage)
+    def filter_plausible(self, said: str) -> list[str]:
+        text = filter_text(said, self.kind, self.passage)
         return [text] if text else []
 
-    async def written(self, name: str, data: str, text: str) -> list[str]:
+    async def write(self, name: str, data: str, text: str) -> list[str]:
         """Replies in plain text, one to each part."""
         found: list[str] = []
-        for part in await self.parts(name, data, text):
-            found += self.believed(await self.model.whole_text(name, **self.inputs, **{data: part}))
+        for part in await self.cut_parts(name, data, text):
+            found += self.filter_plausible(await self.model.whole_text(name, **self.inputs, **{data: part}))
         return found
 
 
 _Result = tuple[list[Triple], list[str]]
 
 
-async def _triples(work: _Work, _: str) -> _Result:
+async def _make_triples(work: _DerivationTask, _: str) -> _Result:
     said: list[dict[str, Any]] = []
-    for part in await work.parts("triples", "passage", work.passage.text):
+    for part in await work.cut_parts("triples", "passage", work.passage.text):
         said += (await work.json("triples", passage=part))["triples"]
-    return plausible_triples(said, work.passage), []
+    return filter_triples(said, work.passage), []
 
 
-async def _expert_summary(work: _Work, _: str) -> _Result:
+async def _make_expert_summary(work: _DerivationTask, _: str) -> _Result:
     texts: list[str] = []
-    for part in await work.parts("expert_summary", "passage", work.passage.text):
-        texts += work.believed((await work.json("expert_summary", passage=part))["summary"])
+    for part in await work.cut_parts("expert_summary", "passage", work.passage.text):
+        texts += work.filter_plausible((await work.json("expert_summary", passage=part))["summary"])
     return [], texts
 
 
-async def _summary(work: _Work, previous: str) -> _Result:
+async def _make_summary(work: _DerivationTask, previous: str) -> _Result:
     """Parts are cut with room for the longest previous summary, so that all of them are known beforehand."""
     texts: list[str] = []
-    for part in await work.parts("summary_after", "passage", work.passage.text, previous=previous):
-        before = texts[-1][: max(len(previous), PIECE_CHARS)] if texts else previous
+    for part in await work.cut_parts("summary_after", "passage", work.passage.text, previous=previous):
+        before = texts[-1][: max(len(previous), MAX_PIECE_CHARS)] if texts else previous
         reply = await work.json("summary_after", passage=part, previous=before)
-        texts += work.believed(reply["summary"])
+        texts += work.filter_plausible(reply["summary"])
     return [], texts
 
 
-async def _questions(work: _Work, _: str) -> _Result:
+async def _make_questions(work: _DerivationTask, _: str) -> _Result:
     said: list[str] = []
     # Measured with the longest count, which is a part of the prompt, so that any smaller one fits.
-    for part in await work.parts("questions", "passage", work.passage.text, count=str(MOST_QUESTIONS)):
-        reply = await work.json("questions", passage=part, count=str(_count(part)))
-        said += reply["questions"][: _count(part)]
-    return [], list(plausible_questions(said, work.passage))
+    for part in await work.cut_parts("questions", "passage", work.passage.text, count=str(MAX_QUESTIONS)):
+        reply = await work.json("questions", passage=part, count=str(_count_questions(part)))
+        said += reply["questions"][: _count_questions(part)]
+    return [], list(filter_questions(said, work.passage))
 
 
-async def _description(work: _Work, _: str) -> _Result:
-    """Of a slide as a whole, else of the tables in a passage; of other passages none."""
+async def _make_description(work: _DerivationTask, _: str) -> _Result:
+    """Describe a slide as a whole, else each table of a passage; other passages get no description."""
     if work.passage.page_kind == "slide":
-        return [], await work.written("slide_description", "slide", work.passage.text)
+        return [], await work.write("slide_description", "slide", work.passage.text)
     texts: list[str] = []
-    for table in _tables(work.passage.text):
-        texts += await work.written("table_description", "table", table)
+    for table in _find_tables(work.passage.text):
+        texts += await work.write("table_description", "table", table)
     return [], texts
 
 
-_MAKERS: dict[DerivableKind, Callable[[_Work, str], Awaitable[_Result]]] = {
-    "triple": _triples,
-    "expert_summary": _expert_summary,
-    "summary": _summary,
-    "question": _questions,
-    "description": _description,
+_MAKERS: dict[DerivableKind, Callable[[_DerivationTask, str], Awaitable[_Result]]] = {
+    "triple": _make_triples,
+    "expert_summary": _make_expert_summary,
+    "summary": _make_summary,
+    "question": _make_questions,
+    "description": _make_description,
 }
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _sections(kind: DerivableKind, passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+def _split_sections(kind: DerivableKind, passages: Sequence[Passage]) -> Iterator[list[Passage]]:
     for _, group in groupby(passages, lambda passage: passage.document_id):
         of_document = list(group)
         for part in sections(kind, [len(passage.text) for passage in of_document]):
             yield [of_document[n] for n in part]
 
 
-def _as_one(passages: Sequence[Passage]) -> Passage:
+def _join_passages(passages: Sequence[Passage]) -> Passage:
     """Several passages as one, under the headings that they share. Their own stand in their texts."""
     headers = [passage.header.split(" > ") for passage in passages]
     shared = [same[0] for same in takewhile(lambda same: len(set(same)) == 1, zip(*headers, strict=False))]
     return replace(passages[0], text="\n\n".join(passage.text for passage in passages), header=" > ".join(shared))
 
 
-def _count(text: str) -> int:
+def _count_questions(text: str) -> int:
     # RAIDD asks for 32 questions on 1,024 tokens; a shorter text gets its share of them.
-    return max(1, min(MOST_QUESTIONS, round(len(text) / USUAL_CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
+    return max(1, min(MAX_QUESTIONS, round(len(text) / USUAL_CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
 
 
-def _pieces(text: str, longest: int) -> list[str]:
-    """The text's paragraphs, none longer than this; longer ones are cut at line ends, sentence ends or blanks."""
+def _cut_pieces(text: str, longest: int) -> list[str]:
+    """Return the text's paragraphs, none longer than this; longer ones are cut at line ends, sentence ends or
+    blanks.
+    """
     pieces: list[str] = []
     for paragraph in re.split(r"\n[ \t]*\n", text):
         rest = paragraph.strip("\n")
@@ -330,8 +335,8 @@ def _pieces(text: str, longest: int) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-def _tables(text: str) -> list[str]:
-    """The Markdown tables of a text: runs of rows among which is the line that divides head and body."""
+def _find_tables(text: str) -> list[str]:
+    """Return the Markdown tables of a text: runs of rows among which is the line that divides head and body."""
     tables: list[str] = []
     rows: list[str] = []
     # The empty line ends a table that the text ends with.
@@ -345,14 +350,14 @@ def _tables(text: str) -> list[str]:
     return tables
 
 
-def _later(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[], Awaitable[Made]]:
+def _bind_call(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[], Awaitable[Made]]:
     # Not a coroutine: one that never gets its turn, after a failure, would warn that nobody awaited it.
     return lambda: make(*given)
 
 
-async def _side_by_side(calls: Sequence[Callable[[], Awaitable[Made]]]) -> list[Made]:
-    """The results in order, `AT_ONCE` at a time; the first failure ends the others."""
-    gate = asyncio.Semaphore(AT_ONCE)
+async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[Made]]]) -> list[Made]:
+    """Return the results in order, `MAX_PARALLEL_CALLS` at a time; the first failure ends the others."""
+    gate = asyncio.Semaphore(MAX_PARALLEL_CALLS)
 
     async def one(call: Callable[[], Awaitable[Made]]) -> Made:
         async with gate:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.llm.address import ModelAddress
-from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
+from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, build_fault, describe_unreachable, named
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
@@ -23,15 +23,15 @@ SILENT_SECONDS = 10.0
 """For so long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
-LONGEST_NAME = 300  # characters of a model's name; it is shown to people
-CLIENT = "argot.tools.llm.model_client"
+MAX_NAME_CHARS = 300  # characters of a model's name; it is shown to people
+CLIENT_MODULE = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
 """Used where neither server nor settings give one: Ollama's default, to which it cuts prompts silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What /v1/models says about the model in use. `at`: when it was asked, in monotonic seconds."""
+    """Entry of /v1/models for the model in use. `at`: when it was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
@@ -43,7 +43,7 @@ class ServedModel:
 
 @dataclass
 class ServerQuirks:
-    """What this server turned out not to accept; learnt from its refusals, so that each happens only once.
+    """Features that this server does not accept; learnt from its refusals, so that each happens only once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
     last answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it
@@ -60,11 +60,11 @@ class ServerQuirks:
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
-        """The field that keeps a reasoning model from thinking aloud, at length, before each reply."""
+        """Return the field that keeps a reasoning model from thinking aloud, at length, before each reply."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
-        """Whether the refusal showed something to leave out, so that asking once more is worth it.
+        """Return whether the refusal showed a field to leave out, so that asking once more is worth it.
 
         A schema may be refused for what is in it, so that it is given up for this prompt alone.
         """
@@ -112,7 +112,7 @@ class Endpoint:
         return f"{type(self).__name__}({self.address})"
 
     def connection(self) -> ModelClient:
-        """The running loop's connections: a pool belongs to the loop that made it."""
+        """Return the running loop's connections: a pool belongs to the loop that made it."""
         from argot.tools.llm.model_client import ModelClient
 
         loop = asyncio.get_running_loop()
@@ -134,25 +134,27 @@ class Endpoint:
             WrongAnswer: nobody took a connection a moment ago.
         """
         if time.monotonic() < self._silent_until:
-            raise WrongAnswer(unreachable(self.address))
+            raise WrongAnswer(describe_unreachable(self.address))
 
-    def reached(self) -> None:
+    def mark_reached(self) -> None:
         self._silent_until = 0.0
 
     def fault(self, error: Exception) -> Fault:
-        """The fault of an error; remembered where a connection was waited for in vain. A refusal costs no time."""
-        found = fault_of(error, self.settings, self.address)
+        """Return the fault of an error; remembered where a connection was waited for in vain. A refusal costs
+        no time.
+        """
+        found = build_fault(error, self.settings, self.address)
         if found.refused and not found.again:
             self._silent_until = time.monotonic() + SILENT_SECONDS
         return found
 
     async def load(self) -> None:
         """Imports the HTTP client in a thread: it takes a moment, which counts against no bound."""
-        if CLIENT not in sys.modules:
-            await asyncio.to_thread(importlib.import_module, CLIENT)
+        if CLIENT_MODULE not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, CLIENT_MODULE)
 
     async def served_model(self, *, fresh: bool = False) -> ServedModel:
-        """The model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
+        """Return the model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
 
         Raises:
             WrongAnswer: it serves no one model.
@@ -163,11 +165,11 @@ class Endpoint:
             known = self.known
             # Under the lock: calls that waited for it find a list newer than `asked`, and do not ask again.
             if known is None or known.at < (asked if fresh else asked - OFFER_SECONDS):
-                known = self.known = _read_served_model(await self._models(), self.settings)
+                known = self.known = _read_served_model(await self._list_models(), self.settings)
             return known
 
-    async def _models(self) -> list[dict[str, Any]]:
-        """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
+    async def _list_models(self) -> list[dict[str, Any]]:
+        """Return the models that /v1/models lists; a gateway may lack that address if the settings name the model."""
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
@@ -179,12 +181,12 @@ class Endpoint:
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
         named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
         # Names go into messages and logs, so none may hold line breaks or escapes of a terminal.
-        return [one for one in named if 0 < len(one["id"]) <= LONGEST_NAME and one["id"].isprintable()]
+        return [one for one in named if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
 
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
     served = tuple(str(one["id"]) for one in models)
-    name = settings.model or _only(models)
+    name = settings.model or _get_only_model(models)
     card = next((one for one in models if one["id"] == name), {})
     length = card.get("max_model_len")
     # `type`, not `isinstance`: true and false are integers in Python.
@@ -193,8 +195,8 @@ def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> Serv
     return ServedModel(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
 
 
-def _only(models: list[dict[str, Any]]) -> str:
-    """The one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
+def _get_only_model(models: list[dict[str, Any]]) -> str:
+    """Return the one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
     names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
     if len(names) == 1:
         return names[0]

@@ -9,7 +9,7 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.errors import ModelUnavailable
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
-from argot.tools.llm.gated_reader import GatedReader, ReadOnce
+from argot.tools.llm.gated_reader import CachingReader, GatedReader
 from argot.tools.llm.reader import ModelReader
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
 
-def reader_with_model(
+def build_reader(
     model: Model,
     extractive: QuestionReader,
     glossary: Glossary,
@@ -27,9 +27,9 @@ def reader_with_model(
     spare: bool,
     forbidden_words: str = "",
 ) -> QuestionReader:
-    """One turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
+    """Return one turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
     # One for both readers: each of them asks for the extractive reading of the same question.
-    once = ReadOnce(extractive)
+    once = CachingReader(extractive)
     asking = ModelReader(model, once, glossary.lookup.matcher(principal), forbidden_words)
     reader: QuestionReader = GatedReader(asking, once, glossary, store, principal) if spare else asking
     return FallingBackReader(reader, once)

@@ -1,4 +1,4 @@
-"""What went wrong with a call, in one clause for people, and whether asking again is safe and may help.
+"""Faults of calls: each in one clause for people, with whether asking again is safe and may help.
 
 No clause holds anything the server sent: an error of a model server often quotes the prompt.
 """
@@ -23,7 +23,7 @@ OVERFLOW = re.compile(
     r"|(prompt|input).{0,20}too long",
     re.IGNORECASE,
 )
-TOO_LONG = "says that the prompt is longer than its model's context"
+TOO_LONG_CLAUSE = "says that the prompt is longer than its model's context"
 STATUS_CLAUSES = {
     300: ("sends elsewhere", ": give that address as ARGOT_MODEL_URL"),
     401: ("refused the key", ": set ARGOT_MODEL_KEY"),
@@ -34,19 +34,19 @@ STATUS_CLAUSES = {
     502: ("failed", ""),
     503: ("is not ready", ""),
 }
-UNREADABLE: dict[type[BaseException], str] = {
+UNREADABLE_CLAUSES: dict[type[BaseException], str] = {
     UnicodeError: "no UTF-8",
     RecursionError: "JSON of too many layers",
     json.JSONDecodeError: "broken JSON",
 }
-LONGEST_SAID = 4000
+MAX_ERROR_CHARS = 4000
 """Characters of a server's own error text that are looked at."""
-NAMED_MODELS = 8
-LONGEST_SHOWN = 60
+MAX_NAMED_MODELS = 8
+MAX_SHOWN_CHARS = 60
 """Characters of a model's name in a sentence: the server may have chosen any length."""
 SUBJECT = "The language model server"
 # Not 429: one more request is the last thing that a busy server needs.
-PASSING = (500, 502, 503)
+RETRY_STATUSES = (500, 502, 503)
 
 
 class ContextOverflow(ModelUnavailable):
@@ -70,7 +70,7 @@ class StatusError(Exception):
 
     def __init__(self, status: int, said: str = "") -> None:
         self.status = status
-        self.said = said[:LONGEST_SAID]
+        self.said = said[:MAX_ERROR_CHARS]
         super().__init__(f"status {status}")
 
 
@@ -78,7 +78,7 @@ class ServerFailed(Exception):
     """The server said within its answer that it failed. `said`: its words, never to be shown."""
 
     def __init__(self, said: str) -> None:
-        self.said = said[:LONGEST_SAID]
+        self.said = said[:MAX_ERROR_CHARS]
         super().__init__("failed while answering")
 
 
@@ -105,18 +105,22 @@ class Fault:
         return kind(f"{SUBJECT} {self.clause}.")
 
 
-def fault_of(error: Exception, settings: Settings, address: ModelAddress) -> Fault:
-    """The fault behind an exception of a call."""
+def build_fault(error: Exception, settings: Settings, address: ModelAddress) -> Fault:
+    """Return the fault behind an exception of a call."""
     if isinstance(error, StatusError):
-        return _of_status(error.status, error.said)
+        return _read_status(error.status, error.said)
     if isinstance(error, ServerFailed):
-        return Fault(TOO_LONG, overflow=True) if OVERFLOW.search(error.said) else Fault("failed while answering")
-    return _own(error, settings) or _of_transport(error, address) or Fault(f"sent what cannot be read: {_odd(error)}")
+        return Fault(TOO_LONG_CLAUSE, overflow=True) if OVERFLOW.search(error.said) else Fault("failed while answering")
+    return (
+        _read_own_error(error, settings)
+        or _read_transport_error(error, address)
+        or Fault(f"sent what cannot be read: {_describe_unreadable(error)}")
+    )
 
 
-def _own(error: BaseException, settings: Settings) -> Fault | None:
+def _read_own_error(error: BaseException, settings: Settings) -> Fault | None:
     if isinstance(error, TooLate):
-        return Fault(_late(error, settings))
+        return Fault(_describe_timeout(error, settings))
     if isinstance(error, InvalidReply):
         clause = f"did not reply with the JSON it was asked for: {error.reason}"
         return Fault(clause, again=True, invalid=True, schema_ignored=not error.cut_off)
@@ -129,26 +133,26 @@ def _own(error: BaseException, settings: Settings) -> Fault | None:
     return Fault(str(error)) if isinstance(error, WrongAnswer) else None
 
 
-def _late(error: TooLate, settings: Settings) -> str:
+def _describe_timeout(error: TooLate, settings: Settings) -> str:
     if error.first:
         return f"sent nothing within {settings.model_first_token_seconds:g} s"
     return f"was not done within {settings.model_seconds:g} s"
 
 
-def _of_status(status: int, said: str) -> Fault:
+def _read_status(status: int, said: str) -> Fault:
     asked = said.lower()
     if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
-        return Fault(TOO_LONG, overflow=True, status=status)
+        return Fault(TOO_LONG_CLAUSE, overflow=True, status=status)
     if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
-        return Fault(f"{clause[0]} ({status}){clause[1]}", again=status in PASSING, status=status)
+        return Fault(f"{clause[0]} ({status}){clause[1]}", again=status in RETRY_STATUSES, status=status)
     if status < 400 or status > 599:
         return Fault(f"answers as no model server does ({status}): see ARGOT_MODEL_URL", status=status)
     verb = "refused the request" if status < 500 or status == 501 else "failed"
     return Fault(f"{verb} ({status})", status=status, asked=asked)
 
 
-def _of_transport(error: Exception, address: ModelAddress) -> Fault | None:
-    """The fault of an exception of httpx's, which is imported only where one can have come."""
+def _read_transport_error(error: Exception, address: ModelAddress) -> Fault | None:
+    """Return the fault of an exception of httpx's, which is imported only where one can have come."""
     import httpx
 
     # Before the other failures to connect: this one is mended by a setting, and asking again is no use.
@@ -156,7 +160,7 @@ def _of_transport(error: Exception, address: ModelAddress) -> Fault | None:
         return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         # A refusal came at once, a timeout has cost its seconds already.
-        return Fault(unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
+        return Fault(describe_unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
     if isinstance(error, httpx.TimeoutException):
         return Fault("did not answer in time")
     if isinstance(error, httpx.ProxyError):
@@ -168,30 +172,30 @@ def _of_transport(error: Exception, address: ModelAddress) -> Fault | None:
 
 
 def _is_distrust(error: BaseException | None) -> bool:
-    """Whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    """Return whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
-def _odd(error: Exception) -> str:
-    """What the unreadable reply was, in words for people."""
-    for kind, words in UNREADABLE.items():
+def _describe_unreadable(error: Exception) -> str:
+    """Return what the unreadable reply was, in words for people."""
+    for kind, words in UNREADABLE_CLAUSES.items():
         if isinstance(error, kind):
             return words
     return "something that is no part of an answer"
 
 
-def unreachable(address: ModelAddress) -> str:
+def describe_unreachable(address: ModelAddress) -> str:
     return f"cannot be reached at {address}: start it, or mend ARGOT_MODEL_URL"
 
 
-def not_served(model: str, served: Sequence[str]) -> str:
+def describe_unserved(model: str, served: Sequence[str]) -> str:
     return f"does not serve the model {model}, but {named(served)}: set ARGOT_MODEL"
 
 
 def named(models: Sequence[str]) -> str:
-    """Some of the models in one line, none so long that the sentence around it could not be read."""
-    shown = [" ".join(name.split()) for name in models[:NAMED_MODELS]]
-    more = [f"{len(models) - NAMED_MODELS} more"] if len(models) > NAMED_MODELS else []
-    return ", ".join([name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…" for name in shown] + more)
+    """Return some of the models in one line, none so long that the sentence around it could not be read."""
+    shown = [" ".join(name.split()) for name in models[:MAX_NAMED_MODELS]]
+    more = [f"{len(models) - MAX_NAMED_MODELS} more"] if len(models) > MAX_NAMED_MODELS else []
+    return ", ".join([name if len(name) <= MAX_SHOWN_CHARS else f"{name[:MAX_SHOWN_CHARS]}…" for name in shown] + more)

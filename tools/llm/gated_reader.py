@@ -16,19 +16,19 @@ from collections.abc import Sequence
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
-from argot.tools.llm.grounding import LOOK_AT_MOST, strange_words
-from argot.tools.reading.context_classifier import subject_stems, without_terms
-from argot.tools.reading.unknown_terms import known_to_documents, without_overlaps
+from argot.tools.llm.grounding import MAX_QUESTION_CHARS, find_strange_words
+from argot.tools.reading.context_classifier import find_subject_stems, remove_terms
+from argot.tools.reading.unknown_terms import is_known_to_documents, merge_mentions
 from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
-CLEAR_LEAD = 0.2
+MIN_CLEAR_LEAD = 0.2
 """Lead of the best context over the next, among those of an ambiguous term; with less the model is asked."""
 MODEL_SHARE = 0.6
 """The model's share of a context's score; the rest is the extractive reader's."""
 
-_FEW_WORDS = 1  # stems, as of "any exceptions?"
-_KEPT = 16  # questions; a turn has few, as typed and as rewritten
+_MAX_FEW_STEMS = 1  # stems, as of "any exceptions?"
+_MAX_KEPT_QUESTIONS = 16  # questions; a turn has few, as typed and as rewritten
 # At the end of the question or one word before it: "is there another one?", "and the others too?".
 _POINTS_BACK = re.compile(
     r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too)\b(?=\W*$|\W+\w+\W*$)",
@@ -50,7 +50,7 @@ class GatedReader:
         """
         Args:
             asking: asks the model at every step.
-            extractive: reads without it, each question once (`ReadOnce`).
+            extractive: reads without it, each question once (`CachingReader`).
         """
         self._asking = asking
         self._extractive = extractive
@@ -60,28 +60,30 @@ class GatedReader:
         self._asked = False
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """Asked only if the question leans on the conversation."""
+        """Ask the model only if the question leans on the conversation."""
         read = await self._extractive.stand_alone(question, history)
-        leans = bool(history) and (read != question or await self._says_little(question))
+        leans = bool(history) and (read != question or await self._has_no_subject(question))
         return await self._asking.stand_alone(question, history) if leans else read
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        """Asked only if a word that is no ordinary one may be a term. Terms read without the model stay in any case."""
+        """Ask the model only if a word that is no ordinary one may be a term. Terms read without the model stay in any
+        case.
+        """
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._has_strange_words, question, read):
             return read
         self._asked = True
         # The extractive reading comes first, so it keeps its places.
-        return without_overlaps(read, await self._asking.identify_jargon(question))
+        return merge_mentions(read, await self._asking.identify_jargon(question))
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        """Asked only if a term has senses in several contexts, and the scores do not tell them apart."""
+        """Ask the model only if a term has senses in several contexts, and the scores do not tell them apart."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
             return scores
         self._asked = True
-        return _blended(await self._asking.identify_context(question, contexts), scores)
+        return _combine_scores(await self._asking.identify_context(question, contexts), scores)
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
         return await self._extractive.relevant_triples(question, triples)
@@ -92,34 +94,34 @@ class GatedReader:
         return await reader.enhance_query(question, triples)
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
-        """Asked only if triples are near, the question does not name all they hold, and no other step asked."""
+        """Ask the model only if triples are near, the question does not name all they hold, and no other step asked."""
         relevant, enhanced = await self._extractive.reformulate(question, triples)
         if self._asked or not relevant or enhanced == question:
             return relevant, enhanced
         return await self._asking.reformulate(question, triples)
 
-    async def _says_little(self, question: str) -> bool:
-        """Whether the question names no subject: "any exceptions?", "is there another one?"."""
+    async def _has_no_subject(self, question: str) -> bool:
+        """Return whether the question names no subject: "any exceptions?", "is there another one?"."""
         if _POINTS_BACK.search(question):
             return True
-        few = len(set(content_stems(question[:LOOK_AT_MOST]))) <= _FEW_WORDS
+        few = len(set(content_stems(question[:MAX_QUESTION_CHARS]))) <= _MAX_FEW_STEMS
         return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
 
     def _has_strange_words(self, question: str, read: Sequence[Mention]) -> bool:
-        """Words neither read as terms, nor ordinary, nor used by the documents."""
+        """Return whether the question has words neither read as terms, nor ordinary, nor used by the documents."""
         return any(
             all(word.end <= mention.start or mention.end <= word.start for mention in read)
-            and not (self._store and known_to_documents(self._store, self._principal, word.surface))
-            for word in strange_words(question[:LOOK_AT_MOST])
+            and not (self._store and is_known_to_documents(self._store, self._principal, word.surface))
+            for word in find_strange_words(question[:MAX_QUESTION_CHARS])
         )
 
     def _is_open(
         self, question: str, read: Sequence[Mention], scores: Sequence[ContextScore], contexts: Sequence[Context]
     ) -> bool:
-        """Whether the contexts of some term's senses score about alike, and the question says enough to tell."""
+        """Return whether the contexts of some term's senses score about alike, and the question says enough to tell."""
         terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
         # "What is ECC?" holds nothing that a model could tell the context by either.
-        if not terms or not subject_stems(without_terms(question, read)[:LOOK_AT_MOST]):
+        if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
             return False
         given = {context.name for context in contexts}
         score = defaultdict(float, {one.context: one.score for one in scores})
@@ -127,8 +129,10 @@ class GatedReader:
         return any(_is_close({one.context for one in found} & given, score) for found in senses.values())
 
 
-class ReadOnce:
-    """Another reader's results; each question is read once, although several steps ask for it (`QuestionReader`)."""
+class CachingReader:
+    """Reader that remembers another reader's results; each question is read once, although several steps ask for it
+    (`QuestionReader`).
+    """
 
     def __init__(self, reader: QuestionReader) -> None:
         self._reader = reader
@@ -143,7 +147,7 @@ class ReadOnce:
         async with self._reading:
             if question not in self._mentions:
                 found = await self._reader.identify_jargon(question)
-                if len(self._mentions) >= _KEPT:
+                if len(self._mentions) >= _MAX_KEPT_QUESTIONS:
                     self._mentions.clear()
                 self._mentions[question] = found
             return list(self._mentions[question])
@@ -163,11 +167,11 @@ class ReadOnce:
 
 def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
     best = sorted((score[name] for name in contexts), reverse=True)
-    return len(best) > 1 and best[0] - best[1] < CLEAR_LEAD
+    return len(best) > 1 and best[0] - best[1] < MIN_CLEAR_LEAD
 
 
-def _blended(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
-    """The model's choice and the extractive scores as one distribution; best first."""
+def _combine_scores(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
+    """Return the model's choice and the extractive scores as one distribution; best first."""
     # The model said "none": the extractive scores are all there is.
     if not said:
         return list(scores)

@@ -19,26 +19,26 @@ from argot.jargon_db.lookup.normalise import fold_characters, singulars
 from argot.jargon_db.lookup.ordinary_words import common_words, is_common_word, is_well_known
 from argot.language import UNSPACED
 from argot.tools.reading.abbreviation_shapes import may_be_small
-from argot.tools.reading.inline_definitions import explanations
-from argot.tools.reading.unknown_terms import without_overlaps
+from argot.tools.reading.inline_definitions import find_explanations
+from argot.tools.reading.unknown_terms import merge_mentions
 from argot.types import Context, ContextScore, Mention, Triple
 
-LOOK_AT_MOST = 8_000  # characters of a question, as in the extractive reading
+MAX_QUESTION_CHARS = 8_000  # characters of a question, as in the extractive reading
 NO_CONTEXT = "none"
 """What a model answers where nothing shows the context."""
-CHOSEN = 0.8
+CHOSEN_SCORE = 0.8
 """The score of the context a model chooses. What is missing to 1 is the chance that it is wrong."""
 
-_MOST_SAID = 40
-_LONGEST_SAID = 200  # characters
-_LONGEST_WORD = 30
-_SHORT = 5
-_LONGEST_CODED = 12
-_MOST_STRANGE = 3
+_MAX_ITEMS = 40
+_MAX_ITEM_CHARS = 200  # characters
+_MAX_WORD_CHARS = 30
+_SHORT_WORD_CHARS = 5
+_MAX_CODED_CHARS = 12
+_MAX_STRANGE_WORDS = 3
 _STRANGE_SHARE = 0.6
-_LONG = 8  # words of at least this many characters may have two typing errors
-_CODE = 5  # below, every letter of it counts
-_LONGEST_CODE = 6
+_LONG_WORD_CHARS = 8  # words of at least this many characters may have two typing errors
+_SHORT_CODE_CHARS = 5  # below, every letter of it counts
+_MAX_CODE_CHARS = 6
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -78,33 +78,34 @@ _INFORMAL = frozenset(
 )
 
 
-def grounded_terms(question: str, said: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """The mentions a model's list of terms points at, and those that need no model; in order, without overlaps.
+def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
+    """Return the mentions that a model's list of terms points at, and those that need no model; in order, without
+    overlaps.
 
     Args:
         said: the model's list, in whatever state.
         read: how the question reads without a model (`ExtractiveReader`). What the glossary knows of it, or the
             question explains, always counts, the rest only where the model says so too.
     """
-    text = question[:LOOK_AT_MOST]
+    text = question[:MAX_QUESTION_CHARS]
     read = [mention for mention in read if mention.end <= len(text)]
     sure = [mention for mention in read if mention.term or mention.explained]
-    items = [item for item in map(_tidied, said[:_MOST_SAID]) if item]
-    corrected = _corrected(text, items, sure, matcher)
-    possible = [m for m in without_overlaps(sure, read, strange_words(text)) if not m.term and not m.explained]
-    return without_overlaps(sure, corrected, _pointed_at(text, items, possible))
+    items = [item for item in map(_clean_item, said[:_MAX_ITEMS]) if item]
+    corrected = _find_corrected(text, items, sure, matcher)
+    possible = [m for m in merge_mentions(sure, read, find_strange_words(text)) if not m.term and not m.explained]
+    return merge_mentions(sure, corrected, _find_pointed_at(text, items, possible))
 
 
-def strange_words(text: str) -> list[Mention]:
-    """The single words that are neither ordinary English nor widely known, whatever their shape.
+def find_strange_words(text: str) -> list[Mention]:
+    """Return the single words that are neither ordinary English nor widely known, whatever their shape.
 
     None in a text that is hardly English: there every word would be strange. Nor what a term is explained by.
     """
-    words = list(_words(text))
-    explained = {word.casefold() for *_, meaning in explanations(text) for word in _WORD.findall(meaning)}
+    words = list(_split_words(text))
+    explained = {word.casefold() for *_, meaning in find_explanations(text) for word in _WORD.findall(meaning)}
     strange = [word for word in words if is_strange(word.text)]
     # A short question may be nothing but terms: "rek kpu slbg?"
-    if len(strange) > _MOST_STRANGE and len(strange) > _STRANGE_SHARE * len(words):
+    if len(strange) > _MAX_STRANGE_WORDS and len(strange) > _STRANGE_SHARE * len(words):
         return []
     told = [word for word in strange if word.text.casefold() not in explained]
     return [Mention(word.text, word.start, word.end, match="model") for word in told]
@@ -112,24 +113,24 @@ def strange_words(text: str) -> list[Mention]:
 
 @lru_cache(maxsize=4096)
 def is_strange(word: str) -> bool:
-    """Whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
+    """Return whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
     folded = fold_characters(word)
     letters = sum(char.isalpha() for char in word)
-    if letters < 2 or len(word) > _LONGEST_WORD or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
+    if letters < 2 or len(word) > _MAX_WORD_CHARS or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
         return False
     if letters < len(word):
         # Three digits in a row make a part number or a year.
-        coded = word.isalnum() and len(word) <= _LONGEST_CODED and not re.search(r"\d{3}", word)
+        coded = word.isalnum() and len(word) <= _MAX_CODED_CHARS and not re.search(r"\d{3}", word)
         return coded and not _COUNTED.fullmatch(word) and not is_well_known(word)
     if is_well_known(word) or _ROMAN.fullmatch(folded) or is_english(folded):
         return False
     if not word[1:].islower():
         return True
-    return may_be_small(folded) if len(word) < _SHORT else not _is_misspelt_english(folded)
+    return may_be_small(folded) if len(word) < _SHORT_WORD_CHARS else not _is_misspelt_english(folded)
 
 
 def is_english(word: str) -> bool:
-    """Whether a lower-case word is English rather than jargon, by the word list or by how it is made.
+    """Return whether a lower-case word is English rather than jargon, by the word list or by how it is built.
 
     Listed, inflected, with a prefix, made of two listed words, or long and with an ending English words have.
     """
@@ -144,33 +145,35 @@ def is_english(word: str) -> bool:
 
 
 def _is_misspelt_english(word: str) -> bool:
-    """Whether a lower-case word is a common one with a typing error: "bufffer", "tempreture"."""
-    slips = 2 if len(word) >= _LONG else 1
-    alike = _common_by_beginning().get(word[:1], ())
+    """Return whether a lower-case word is a common one with a typing error: "bufffer", "tempreture"."""
+    slips = 2 if len(word) >= _LONG_WORD_CHARS else 1
+    alike = _group_common_words().get(word[:1], ())
     return process.extractOne(word, alike, scorer=OSA.distance, score_cutoff=slips) is not None
 
 
 @cache
-def _common_by_beginning() -> dict[str, tuple[str, ...]]:
+def _group_common_words() -> dict[str, tuple[str, ...]]:
     by_beginning: dict[str, list[str]] = {}
     for word in common_words():
         by_beginning.setdefault(word[:1], []).append(word)
     return {letter: tuple(words) for letter, words in by_beginning.items()}
 
 
-def grounded_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
-    """The context a model names, if it is one of those given; nothing for "none" or anything else."""
+def match_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
+    """Return the context a model names, if it is one of those given; nothing for "none" or anything else."""
     if said == NO_CONTEXT:
         return []
     wanted = fold_characters(said).strip()
     # As spelt first: two contexts may differ in nothing but their capitals.
     named = [context.name for context in contexts if context.name == said]
     named += [context.name for context in contexts if fold_characters(context.name).strip() == wanted]
-    return [ContextScore(named[0], CHOSEN)] if named else []
+    return [ContextScore(named[0], CHOSEN_SCORE)] if named else []
 
 
-def grounded_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
-    """The triples whose numbers (from 1) a model gives, in its order; what is no number of the list is dropped."""
+def select_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
+    """Return the triples whose numbers (from 1) a model gives, in its order; what is no number of the list is
+    dropped.
+    """
     places = [n for n in said if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
     return list(dict.fromkeys(triples[n - 1] for n in places))
 
@@ -185,17 +188,19 @@ class _Place:
     end: int
 
 
-def _words(text: str) -> Iterator[_Place]:
-    """The words of a text, without numbers glued before them and possessive endings; no addresses and part numbers."""
+def _split_words(text: str) -> Iterator[_Place]:
+    """Yield the words of a text, without numbers glued before them and possessive endings; no addresses and
+    part numbers.
+    """
     for chunk in _CHUNK.finditer(text):
         bare = chunk.group().rstrip(".,;:!?)]}>\"'”“»*`’…").lstrip("([{<\"'“”„«*`‘")
         offset = chunk.start() + chunk.group().find(bare)
-        for start, end in _between(_SENTENCE_STOP, bare):
+        for start, end in _split_between(_SENTENCE_STOP, bare):
             if not _NAME.fullmatch(bare[start:end]):
-                yield from _parts(bare[start:end], offset + start)
+                yield from _split_parts(bare[start:end], offset + start)
 
 
-def _parts(chunk: str, offset: int) -> Iterator[_Place]:
+def _split_parts(chunk: str, offset: int) -> Iterator[_Place]:
     for word in _WORD.finditer(chunk):
         for run in _RUN.finditer(word.group()):
             part, start = run.group(), offset + word.start() + run.start()
@@ -206,7 +211,7 @@ def _parts(chunk: str, offset: int) -> Iterator[_Place]:
             yield _Place(part, start, start + len(part))
 
 
-def _between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+def _split_between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in separator.finditer(text):
         yield start, match.start()
@@ -214,28 +219,28 @@ def _between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]
     yield start, len(text)
 
 
-def _tidied(item: object) -> str:
-    """One line, without the marks around it. What is longer than any term is cut, not refused."""
-    return " ".join(str(item)[:_LONGEST_SAID].split()).strip("\"'“”„‘’«»`*[]{}.,;:") if isinstance(item, str) else ""
+def _clean_item(item: object) -> str:
+    """Return one line, without the marks around it. What is longer than any term is cut, not refused."""
+    return " ".join(str(item)[:_MAX_ITEM_CHARS].split()).strip("\"'“”„‘’«»`*[]{}.,;:") if isinstance(item, str) else ""
 
 
 # -- which places are meant ------------------------------------------------------------------------------------------
 
 
-def _pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
-    """The places that the items cover in the question; for items not found there, those of their words."""
+def _find_pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
+    """Return the places that the items cover in the question; for items not found there, those of their words."""
     chosen: dict[int, Mention] = {}
     for item in items:
-        meant = _within(text, item, possible)
+        meant = _find_within(text, item, possible)
         # Only an item that stands nowhere as it is, is looked for word by word.
-        for word in [] if meant else [place.text for place in _parts(item, 0)]:
-            meant += _same(word, possible) or _near(word, possible)
+        for word in [] if meant else [place.text for place in _split_parts(item, 0)]:
+            meant += _find_same(word, possible) or _find_near(word, possible)
         chosen |= {mention.start: replace(mention, match="model") for mention in meant}
     return list(chosen.values())
 
 
-def _within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places that the item covers, letter by letter and as whole words."""
+def _find_within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
+    """Return the places that the item covers, letter by letter and as whole words."""
     # A digit may stand before it: the "MUBO" of "40MUBO".
     spans = [match.span() for match in re.finditer(rf"(?<![^\W\d_]){re.escape(item)}(?![^\W_])", text)]
     return [
@@ -243,25 +248,25 @@ def _within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
     ]
 
 
-def _same(word: str, possible: Sequence[Mention]) -> list[Mention]:
+def _find_same(word: str, possible: Sequence[Mention]) -> list[Mention]:
     exact = [mention for mention in possible if mention.surface == word]
     folded = exact or [mention for mention in possible if fold_characters(mention.surface) == fold_characters(word)]
-    return folded or [mention for mention in possible if _forms(mention.surface) & _forms(word)]
+    return folded or [mention for mention in possible if _list_forms(mention.surface) & _list_forms(word)]
 
 
-def _near(word: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places of the one most similar word, if it is similar enough to be the same misspelt."""
+def _find_near(word: str, possible: Sequence[Mention]) -> list[Mention]:
+    """Return the places of the one most similar word, if it is similar enough to be the same misspelt."""
     folded = fold_characters(word)
     if is_english(folded):
         return []
     errors = {fold_characters(mention.surface): 0 for mention in possible}
-    errors = {other: found for other in errors if (found := _slips(folded, other, word.isupper())) is not None}
+    errors = {other: found for other in errors if (found := _count_slips(folded, other, word.isupper())) is not None}
     nearest = [other for other, found in errors.items() if found == min(errors.values())]
     return [m for m in possible if fold_characters(m.surface) == nearest[0]] if len(nearest) == 1 else []
 
 
-def _slips(word: str, other: str, capitals: bool = False) -> int | None:
-    """How many typing errors lie between two folded words; None for more than can be one.
+def _count_slips(word: str, other: str, capitals: bool = False) -> int | None:
+    """Return how many typing errors lie between two folded words; None for more than can be one.
 
     Digits are never a slip, and in codes only exchanged neighbours are: PUC, PUD and PLC are three terms.
     """
@@ -269,12 +274,12 @@ def _slips(word: str, other: str, capitals: bool = False) -> int | None:
         return None
     length = min(len(word), len(other))
     errors = OSA.distance(word, other, score_cutoff=2)
-    if length < _CODE or (capitals and length <= _LONGEST_CODE):
+    if length < _SHORT_CODE_CHARS or (capitals and length <= _MAX_CODE_CHARS):
         return errors if errors <= 1 and sorted(word) == sorted(other) else None
-    return errors if errors <= (2 if length >= _LONG else 1) and word[0] == other[0] else None
+    return errors if errors <= (2 if length >= _LONG_WORD_CHARS else 1) and word[0] == other[0] else None
 
 
-def _forms(word: str) -> set[str]:
+def _list_forms(word: str) -> set[str]:
     folded = fold_characters(word)
     return {folded, *singulars(folded)}
 
@@ -282,30 +287,30 @@ def _forms(word: str) -> set[str]:
 # -- terms of the glossary that the question misspells ---------------------------------------------------------------
 
 
-def _corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """Places that the model read as a term of the glossary, and that are a typing error away from it.
+def _find_corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
+    """Return places that the model read as a term of the glossary, and that are a typing error away from it.
 
     At least one word of the place must be strange: "work line" is no misspelt "word line".
     """
-    words = list(_words(text))
+    words = list(_split_words(text))
     taken = {mention.term for mention in sure}
     found: list[Mention] = []
     for item in items:
         # The item as a whole is a term of the glossary, not a word in it.
         known = [mention for mention in matcher.find(item) if mention.end - mention.start == len(item)]
         if known and known[0].term not in taken:
-            found += _misspelt(text, item, known[0].term, words)
+            found += _find_misspelt(text, item, known[0].term, words)
     return found
 
 
-def _misspelt(text: str, item: str, term: str | None, words: Sequence[_Place]) -> list[Mention]:
-    length = len(list(_parts(item, 0)))
+def _find_misspelt(text: str, item: str, term: str | None, words: Sequence[_Place]) -> list[Mention]:
+    length = len(list(_split_parts(item, 0)))
     windows = [words[at : at + length] for at in range(len(words) - length + 1)] if length else []
     near: list[tuple[int, Mention]] = []
     for window in windows:
         start, end = window[0].start, window[-1].end
         surface = text[start:end]
-        slips = _slips(fold_characters(surface), fold_characters(item), item.isupper())
+        slips = _count_slips(fold_characters(surface), fold_characters(item), item.isupper())
         if slips is not None and any(is_strange(word.text) for word in window):
             near.append((slips, Mention(surface, start, end, term, "misspelt")))
     best = min((slips for slips, _ in near), default=0)

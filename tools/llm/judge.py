@@ -20,19 +20,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.prompts.loader import fenced, numbered, prompt
+from argot.prompts.loader import number_lines, prompt, wrap_in_fence
 from argot.results import ModelCall
-from argot.tools.llm.calls import response_format
-from argot.tools.llm.chunks import token_count
+from argot.tools.llm.calls import build_response_format
+from argot.tools.llm.chunks import read_token_count
 from argot.tools.llm.faults import StatusError, WrongAnswer
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.model_server import Model, ModelServer
 from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.types import MatchedSegment, Passage
 
-ANSWERS = ("answer_a", "answer_b", "answer_c", "answer_d")
+ANSWER_INPUTS = ("answer_a", "answer_b", "answer_c", "answer_d")
 TOP_TOKENS = 10
-SCORES = ("1", "2", "3", "4", "5")
+SCORE_DIGITS = ("1", "2", "3", "4", "5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +53,38 @@ class ModelJudge:
     _weighs: bool = True
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        return await self._verdict("judge_correct", question, answer, reference)
+        return await self._request_verdict("judge_correct", question, answer, reference)
 
     async def is_accurate(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer could replace the true one for this question."""
-        return await self._verdict("judge_raidd_accuracy", question, answer, reference)
+        """Return whether the answer could replace the true one for this question."""
+        return await self._request_verdict("judge_raidd_accuracy", question, answer, reference)
 
     async def aspects(self, question: str, reference: str, answer_a: str, answer_b: str) -> tuple[Aspects, Aspects]:
-        """The scores of both answers."""
-        reply = await self._json(
+        """Return the scores of both answers."""
+        reply = await self._request_json(
             "judge_aspects", question=question, reference=reference, answer_a=answer_a, answer_b=answer_b
         )
         return Aspects(**reply["a"]), Aspects(**reply["b"])
 
     async def rank(self, question: str, reference: str, answers: Sequence[str]) -> tuple[int, ...] | None:
-        """The rank of each of four answers, 1 being the best; equally good ones share a rank.
+        """Return the rank of each of four answers, 1 being the best; equally good ones share a rank.
 
         None where the reply is no ranking: no order of four gives 1, 3, 3, 3.
         """
-        if len(answers) != len(ANSWERS):
+        if len(answers) != len(ANSWER_INPUTS):
             raise ValueError(f"four answers are ranked, not {len(answers)}")
-        given = dict(zip(ANSWERS, answers, strict=True))
-        reply = await self._json("judge_ranking", question=question, reference=reference, **given)
+        given = dict(zip(ANSWER_INPUTS, answers, strict=True))
+        reply = await self._request_json("judge_ranking", question=question, reference=reference, **given)
         ranks = tuple(int(reply[letter]) for letter in "abcd")
         return ranks if is_ranking(ranks) else None
 
     async def geval(self, question: str, reference: str, answer: str) -> float:
-        """How like the reference the answer is, 1 to 5: the expected score over the probabilities the model gives
-        each, where the server tells them; else the score it wrote.
+        """Return how alike answer and reference are, 1 to 5: the expected score over the model's probabilities, if the
+        server gives them; else the score that the model wrote.
         """
         inputs = {"question": question, "reference": reference, "answer": answer}
-        weighted = await self._weighted("judge_geval", inputs) if self._weighs else None
-        return weighted if weighted is not None else float((await self._json("judge_geval", **inputs))["score"])
+        weighted = await self._compute_weighted("judge_geval", inputs) if self._weighs else None
+        return weighted if weighted is not None else float((await self._request_json("judge_geval", **inputs))["score"])
 
     async def match_references(
         self, question: str, sentences: Sequence[str], passages: Sequence[Passage]
@@ -96,19 +96,19 @@ class ModelJudge:
         """
         if not sentences or not passages:
             return []
-        return await matched_by(self.server.session(self.calls), question, sentences, passages)
+        return await match_by_model(self.server.session(self.calls), question, sentences, passages)
 
     # -- parts --------------------------------------------------------------------------------------------------------
 
-    async def _verdict(self, name: str, question: str, answer: str, reference: str) -> bool:
-        reply = await self._json(name, question=question, answer=answer, reference=reference)
+    async def _request_verdict(self, name: str, question: str, answer: str, reference: str) -> bool:
+        reply = await self._request_json(name, question=question, answer=answer, reference=reference)
         return bool(reply["verdict"] == "TRUE")
 
-    async def _json(self, name: str, **inputs: str) -> dict[str, Any]:
+    async def _request_json(self, name: str, **inputs: str) -> dict[str, Any]:
         return await self.server.session(self.calls).json(name, choices=None, **inputs)
 
-    async def _weighted(self, name: str, inputs: Mapping[str, str]) -> float | None:
-        """The expected score, or the one written where no probabilities are told; None without a valid reply.
+    async def _compute_weighted(self, name: str, inputs: Mapping[str, str]) -> float | None:
+        """Return the expected score, or the one written where no probabilities are told; None without a valid reply.
 
         Raises:
             ModelUnavailable: the server does not answer at all.
@@ -117,7 +117,7 @@ class ModelJudge:
         failed, usage = "", dict[str, int]()
         try:
             self.server.refuse_if_down()
-            return await clock.wait(self._asked_with_probabilities(name, inputs, usage))
+            return await clock.wait(self._request_with_probabilities(name, inputs, usage))
         except StatusError as error:
             # A server that refuses log-probabilities is not asked for them again.
             failed, self._weighs = str(error), False
@@ -133,7 +133,7 @@ class ModelJudge:
             seconds = time.monotonic() - started
             self.calls.append(ModelCall(prompt=name, seconds=seconds, failed=failed, **usage))
 
-    async def _asked_with_probabilities(self, name: str, inputs: Mapping[str, str], usage: dict[str, int]) -> float:
+    async def _request_with_probabilities(self, name: str, inputs: Mapping[str, str], usage: dict[str, int]) -> float:
         asked = prompt(name)
         schema = asked.schema() or {}
         served = await self.server.served_model()
@@ -145,7 +145,7 @@ class ModelJudge:
             "temperature": 0,
             "logprobs": True,
             "top_logprobs": TOP_TOKENS,
-            "response_format": response_format(name, schema),
+            "response_format": build_response_format(name, schema),
         }
         if served.is_vllm and quirks.thinking_off:
             body["chat_template_kwargs"] = {"enable_thinking": False}
@@ -154,13 +154,13 @@ class ModelJudge:
             choice = answer["choices"][0]
             told = answer.get("usage")
             if isinstance(told, dict):
-                usage |= {name: token_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens")}
+                usage |= {name: read_token_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens")}
             score = float(parse_object(str(choice["message"]["content"]), schema)["score"])
         except (KeyError, IndexError, TypeError):
             raise WrongAnswer("sent what is no reply") from None
         try:
             tokens = choice["logprobs"]["content"]
-            weighted = expected_score(tokens)
+            weighted = compute_expected_score(tokens)
         except (KeyError, TypeError, ValueError, OverflowError):  # none are told, or what is told is none
             tokens, weighted = None, None
         # A server may take the field and send none.
@@ -169,12 +169,12 @@ class ModelJudge:
 
 
 def is_ranking(ranks: Sequence[int]) -> bool:
-    """Whether each rank is one more than the number of better ones: 1, 2, 2, 4, not 1, 2, 2, 3."""
+    """Return whether each rank is one more than the number of better ones: 1, 2, 2, 4, not 1, 2, 2, 3."""
     return all(rank == 1 + sum(other < rank for other in ranks) for rank in ranks)
 
 
-def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
-    """The sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
+def compute_expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
 
     Args:
         tokens: as in the OpenAI interface: `token` and `top_logprobs`, a list of `token` and `logprob`.
@@ -182,10 +182,10 @@ def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
     written = ""
     for one in tokens:
         # A digit elsewhere in the reply, as in a reason before it, is not the score.
-        if re.search(r'"score"\s*:\s*$', written) and _digit(one):
-            weights = dict.fromkeys(SCORES, 0.0)
+        if re.search(r'"score"\s*:\s*$', written) and _read_digit(one):
+            weights = dict.fromkeys(SCORE_DIGITS, 0.0)
             for other in one["top_logprobs"]:
-                if digit := _digit(other):
+                if digit := _read_digit(other):
                     weights[digit] += math.exp(float(other["logprob"]))
             total = sum(weights.values())
             return (
@@ -195,31 +195,31 @@ def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
     return None
 
 
-def _digit(token: Mapping[str, Any]) -> str:
-    """The score a token stands for. Some tokenizers join it with the blank before or the brace after."""
+def _read_digit(token: Mapping[str, Any]) -> str:
+    """Return the score a token stands for. Some tokenizers join it with the blank before or the brace after."""
     bare = str(token["token"]).strip(" \t\n▁}")
-    return bare if bare in SCORES else ""
+    return bare if bare in SCORE_DIGITS else ""
 
 
-async def matched_by(
+async def match_by_model(
     model: Model, question: str, sentences: Sequence[str], passages: Sequence[Passage]
 ) -> list[MatchedSegment]:
-    """As `ModelJudge.match_references`, in one run's use of a server.
+    """Match sentences with passages as `ModelJudge.match_references` does, in one run's use of a server.
 
     Raises:
         ModelUnavailable: the model gave no valid reply.
     """
-    inputs = {"question": question, "sentences": numbered(sentences)}
-    shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
+    inputs = {"question": question, "sentences": number_lines(sentences)}
+    shown = [wrap_in_fence("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
     data = await model.fit("match_references", "passages", shown, **inputs)
     # What did not fit was never seen, so a reply that names it names nothing.
     seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
     reply = await model.json("match_references", choices=None, passages=data, **inputs)
-    return grounded_segments(reply["segments"], len(sentences), seen)
+    return build_segments(reply["segments"], len(sentences), seen)
 
 
-def grounded_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
-    """The segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
+def build_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
+    """Return the segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
 
     A sentence belongs to the first segment that names it; one of passage 0 says that it rests on none.
     """

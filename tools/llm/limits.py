@@ -1,4 +1,4 @@
-"""What ends a call: the clock, a text that repeats itself, a body without end."""
+"""Limits of a call: the clock, a text that repeats itself, a body without end."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Clock:
         return cls(settings.model_first_token_seconds, settings.model_seconds)
 
     def again(self) -> None:
-        """A new attempt waits anew for its first token; the whole call's bound stays."""
+        """Begin a new attempt, which waits anew for its first token; the whole call's bound stays."""
         self.attempt, self.first_token = time.monotonic(), None
 
     async def next(self, stream: AsyncIterator[T]) -> T:
-        """The stream's next item.
+        """Return the stream's next item.
 
         Raises:
             TooLate: it does not come in time.
@@ -66,7 +66,7 @@ class Clock:
         return await self.wait(anext(stream))
 
     async def wait(self, coming: Awaitable[T]) -> T:
-        """What `coming` gives, within the same bounds.
+        """Return the result of `coming`, within the bounds in time.
 
         Raises:
             TooLate: it does not come in time.
@@ -79,8 +79,8 @@ class Clock:
         except TimeoutError:
             raise TooLate(first=bound < whole) from None
 
-    def came(self) -> None:
-        """The first token is here, or one more."""
+    def mark_token(self) -> None:
+        """Note that the first token is here, or one more."""
         if self.first_token is None:
             self.first_token = time.monotonic() - self.attempt
 
@@ -99,11 +99,11 @@ class LoopWatch:
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0
-        return repeats(self._tail)
+        return is_repeating(self._tail)
 
 
-def repeats(text: str) -> bool:
-    """Whether the text ends in at least LOOP_CHARS characters that are one unit LOOP_TIMES or more times.
+def is_repeating(text: str) -> bool:
+    """Return whether the text ends in at least LOOP_CHARS characters that repeat one unit LOOP_TIMES or more times.
 
     The reversed text's prefix function (Knuth, Morris, Pratt) gives the smallest period of each ending.
     """
@@ -121,6 +121,6 @@ def repeats(text: str) -> bool:
     return False
 
 
-def ends_in_blanks(text: str) -> bool:
-    """Whether so much white space has come that nothing else will: JSON may end in it for ever."""
+def has_blank_tail(text: str) -> bool:
+    """Return whether so much white space has come that nothing else will: JSON may end in it for ever."""
     return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()

@@ -30,21 +30,21 @@ for _library in ("httpx", "httpcore"):
 
 REQUEST_ID = "x-request-id"
 """Names a call: vLLM takes it as the request's own id, and logs it."""
-MOST_CONNECTIONS = 1000
-MOST_IDLE_CONNECTIONS = 100
-DONE = b"[DONE]"
+MAX_CONNECTIONS = 1000
+MAX_IDLE_CONNECTIONS = 100
+DONE_EVENT = b"[DONE]"
 """The last event of a stream in OpenAI's interface."""
 DRAIN_SECONDS = 0.1
 """To read what HTTP sends behind the last event: only then can the connection serve the next call."""
 GATHER_SECONDS = 0.05
 """Reading token by token would wake the process 150 times a second for each answer; so reads wait for several."""
-UNGATHERED = 16
+MAX_UNGATHERED_READS = 16
 """Reads at the beginning of a stream that do not wait, so that the first words come at once."""
 WAITED_SECONDS = 0.001
 """A read that took longer had to wait for data, so nothing more is there yet."""
 # zlib reads the header of gzip where 16 is added.
 WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
-COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
+COMPRESSION_CLAUSE = "sent what cannot be read: a compression that is broken or unknown"
 
 
 class ModelClient:
@@ -57,14 +57,14 @@ class ModelClient:
         self._http = httpx.AsyncClient(
             headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
             timeout=httpx.Timeout(settings.model_seconds, connect=settings.model_connect_seconds),
-            limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_IDLE_CONNECTIONS),
+            limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
             trust_env=not address.local,  # HTTP_PROXY and its kin lead away from this machine
-            verify=_trusted() if address.api.startswith("https") else False,
+            verify=_load_certificates() if address.api.startswith("https") else False,
             follow_redirects=False,  # a redirect would carry the prompt to a server nobody named
         )
 
     async def request(self, method: str, url: str, body: Any = None) -> Any:
-        """A request that is answered by JSON as a whole, such as the list of models; the decoded JSON.
+        """Send a request that is answered by JSON as a whole, such as the list of models; return the decoded JSON.
 
         Raises:
             StatusError: the server answered with another status than 200.
@@ -72,16 +72,16 @@ class ModelClient:
             BodyTooLarge: more came than an answer may hold.
             httpx.HTTPError: the connection failed.
         """
-        response = await self._sent(method, url, body, "application/json")
+        response = await self._send(method, url, body, "application/json")
         try:
-            return json.loads(b"".join([data async for data in _plain(response)]))
+            return json.loads(b"".join([data async for data in _decompress(response)]))
         except (ValueError, RecursionError):
             raise WrongAnswer("sent broken JSON") from None
         finally:
             await response.aclose()
 
     async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> ServerSentEvents:
-        """A chat completion as the server writes it. Closing the stream tells the server to stop.
+        """Return a chat completion as the server writes it. Closing the stream tells the server to stop.
 
         Args:
             body: the request, without `stream`.
@@ -94,21 +94,21 @@ class ModelClient:
             httpx.HTTPError: the connection failed.
         """
         url = f"{self._address.api}/chat/completions"
-        response = await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
+        response = await self._send("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
         return ServerSentEvents(response, gathers=gathers)
 
     async def order(self, url: str, body: Any) -> None:
-        """A request whose answer says nothing but that it was done, in whatever form.
+        """Send a request whose answer says nothing but that it was done, in whatever form.
 
         Raises:
             StatusError: the server answered with another status than 200.
             httpx.HTTPError: the connection failed.
         """
-        response = await self._sent("POST", url, body, "*/*")
+        response = await self._send("POST", url, body, "*/*")
         await response.aclose()
 
-    async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
-        """The response, once its status, compression and content type are checked to be a model server's."""
+    async def _send(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
+        """Return the response, once its status, compression and content type are checked to be a model server's."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
@@ -133,9 +133,9 @@ class ServerSentEvents:
     def __init__(self, response: httpx.Response, *, gathers: bool = False) -> None:
         self._response = response
         self._gathers = gathers
-        self._ungathered = UNGATHERED
+        self._ungathered = MAX_UNGATHERED_READS
         self._waited = False
-        self._body = _plain(response)
+        self._body = _decompress(response)
         self._parser = EventParser()
         self._events: deque[bytes] = deque()
 
@@ -146,13 +146,15 @@ class ServerSentEvents:
         while not self._events:
             self._events.extend(self._parser.feed(await self._read()))
         event = self._events.popleft()
-        if event.startswith(DONE):
+        if event.startswith(DONE_EVENT):
             await self._drain()
             raise StopAsyncIteration
         return event
 
     async def _read(self) -> bytes:
-        """The next bytes. Behind a read that had to wait it sleeps first, so that the next brings several tokens."""
+        """Return the next bytes. Behind a read that had to wait it sleeps first, so that the next brings
+        several tokens.
+        """
         self._ungathered -= 1
         if self._gathers and self._waited and self._ungathered < 0:
             await asyncio.sleep(GATHER_SECONDS)
@@ -163,13 +165,13 @@ class ServerSentEvents:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the next event must be waited for: none is left of what has been read."""
+        """True if the next event must be waited for: none is left of what has been read."""
         return not self._events
 
     @property
     def holds_more(self) -> bool:
-        """Whether the next event has been read already, and is not the end."""
-        return bool(self._events) and not self._events[0].startswith(DONE)
+        """True if the next event has been read already, and is not the end."""
+        return bool(self._events) and not self._events[0].startswith(DONE_EVENT)
 
     async def aclose(self) -> None:
         await self._response.aclose()
@@ -187,10 +189,10 @@ async def _check(response: httpx.Response, wanted: str) -> None:
         StatusError: the status is not 200.
         WrongAnswer: the compression cannot be bounded, or what follows is not of the wanted type.
     """
-    if _coding(response) not in {"", "identity", *WINDOWS}:
-        raise WrongAnswer(COMPRESSION)
+    if _read_coding(response) not in {"", "identity", *WINDOWS}:
+        raise WrongAnswer(COMPRESSION_CLAUSE)
     if response.status_code != 200:
-        said = b"".join([data async for data in _plain(response)])
+        said = b"".join([data async for data in _decompress(response)])
         raise StatusError(response.status_code, said.decode(errors="replace"))
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if wanted in (kind, "*/*"):
@@ -202,14 +204,14 @@ async def _check(response: httpx.Response, wanted: str) -> None:
     )
 
 
-async def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
-    inflate = Inflater(_coding(response))
+async def _decompress(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield the body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
+    inflate = Inflater(_read_coding(response))
     async for data in response.aiter_raw():
         try:
             yield inflate(data)
         except zlib.error:
-            raise WrongAnswer(COMPRESSION) from None
+            raise WrongAnswer(COMPRESSION_CLAUSE) from None
 
 
 class Inflater:
@@ -231,12 +233,13 @@ class Inflater:
         return plain
 
 
-def _coding(response: httpx.Response) -> str:
+def _read_coding(response: httpx.Response) -> str:
     return str(response.headers.get("content-encoding", "")).strip().lower()
 
 
-def _trusted() -> ssl.SSLContext:
-    """The system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among them.
+def _load_certificates() -> ssl.SSLContext:
+    """Return the system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among
+    them.
 
     httpx by itself trusts only the list it brings along, which stands in where the system has none.
     """

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.llm.address import address_of
+from argot.tools.llm.address import parse_address
 from argot.tools.llm.capabilities import ServerInfo, probe
 from argot.tools.llm.endpoint import OFFER_SECONDS, Endpoint
 from argot.tools.llm.faults import ContextOverflow
@@ -29,19 +29,19 @@ class ModelServer(Endpoint):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ModelServer | None:
-        """The process's one server of these settings; None where no model is to be used.
+        """Return the process's one server of these settings; None where no model is to be used.
 
         Raises:
             InvalidSettings: the URL is none.
         """
-        return _server(_OfServer(settings)) if settings.model_url.strip() else None
+        return _get_server(_ServerSettings(settings)) if settings.model_url.strip() else None
 
     def session(self, calls: list[ModelCall]) -> Model:
-        """One run's use of the server; each call is appended to `calls`."""
+        """Return one run's use of the server; each call is appended to `calls`."""
         return Model(self, calls)
 
     async def describe(self) -> ServerInfo:
-        """What the server can do, found out by small requests; kept as long as what it serves is.
+        """Return the server's abilities, found out by small requests; kept as long as the list of its models is.
 
         Raises:
             ModelUnavailable: it does not answer them within the bounds of a call.
@@ -66,7 +66,7 @@ class ModelServer(Endpoint):
         await self.describe()
 
 
-class _OfServer:
+class _ServerSettings:
     """Settings, equal where they mean the same server and bounds."""
 
     def __init__(self, settings: Settings) -> None:
@@ -78,14 +78,14 @@ class _OfServer:
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _OfServer) and self._key == other._key
+        return isinstance(other, _ServerSettings) and self._key == other._key
 
 
 @lru_cache(maxsize=8)
-def _server(of: _OfServer) -> ModelServer:
-    return ModelServer(of.settings, address_of(of.settings.model_url))
+def _get_server(of: _ServerSettings) -> ModelServer:
+    return ModelServer(of.settings, parse_address(of.settings.model_url))
 
 
 def forget_servers() -> None:
     """Make the next `from_settings` start anew, as in a new process; for tests."""
-    _server.cache_clear()
+    _get_server.cache_clear()

@@ -1,4 +1,4 @@
-"""What a model derives from a passage is kept only as far as the passage supports it.
+"""Filter for texts that a model derives from a passage: they are kept only as far as the passage supports them.
 
 A triple must stand in the passage word for word. A summary or a question need not, since other words are its purpose
 (RAIDD 2.2); but it has to share content words with its passage, be short enough, not repeat itself, and hold no
@@ -14,17 +14,17 @@ from typing import Any
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import QUESTION_MARKS
 from argot.tools.answering.embedded_instructions import is_instruction
-from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.retrieval.triple_extraction import MAX_TRIPLES_PER_PASSAGE
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.words import bare, content_stems, stem, words
 from argot.types import Passage, Triple
 
-MOST_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000}
-LEAST_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
+MAX_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000}
+MIN_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
 """The least share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
 of its stems with it, a text on another subject less than a tenth."""
 
-_LONGEST_PART = 60  # characters of a part of a triple
+_MAX_PART_CHARS = 60  # characters of a part of a triple
 _MARKS = " \t\n\"“”„'‘’`*_.,;:()[]"
 _DETERMINER = re.compile(r"^(?:the|an?|your|its|their|our|this|that|these|those)\s+(?=\S)", re.IGNORECASE)
 # "Here is the summary:", "Question 3:", "Q1."
@@ -32,46 +32,48 @@ _LABEL = re.compile(
     r"(?:here (?:is|are) .{0,40}:|(?:expert )?(?:summary|question|description|q)\s*\d{0,2}\s*[:.])\s*", re.IGNORECASE
 )
 _NUMBERING = r"(?:\(?\d{1,2}[.):]|[-*•])\s+"
-_LEAST_VARIED = 0.4  # of a text's stems that are distinct; fewer are a text that repeats itself
-_VARIED_FROM = 12  # stems: a short text may repeat its subject
+_MIN_VARIED_SHARE = 0.4  # of a text's stems that are distinct; fewer are a text that repeats itself
+_MIN_STEMS_TO_VARY = 12  # stems: a short text may repeat its subject
 
 
 # -- triples ----------------------------------------------------------------------------------------------------------
 
 
-def plausible_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
-    """Those of a model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
+def filter_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
+    """Return the model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
 
     Ids are left empty: the store gives them.
     """
-    texts = [plain_prose(passage.text).text, plain_prose(passage.header).text]
-    found = dict.fromkeys(parts for one in said if (parts := _grounded(one, texts)))
-    return [Triple("", *parts, passage.id) for parts in list(found)[:MOST_PER_PASSAGE]]
+    texts = [extract_prose(passage.text).text, extract_prose(passage.header).text]
+    found = dict.fromkeys(parts for one in said if (parts := _match_triple(one, texts)))
+    return [Triple("", *parts, passage.id) for parts in list(found)[:MAX_TRIPLES_PER_PASSAGE]]
 
 
-def _grounded(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, str] | None:
-    source, target = _thing(str(said["source"]), texts), _thing(str(said["target"]), texts)
-    action = _action(str(said["action"]), texts)
+def _match_triple(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, str] | None:
+    source, target = _match_thing(str(said["source"]), texts), _match_thing(str(said["target"]), texts)
+    action = _match_action(str(said["action"]), texts)
     if not source or not target or not action or source.casefold() == target.casefold():
         return None
     return source, action, target
 
 
-def _thing(part: str, texts: Sequence[str]) -> str | None:
-    """The part in the spelling of the first text that has it; None where none does, or where it names nothing."""
-    bare = _DETERMINER.sub("", plain_prose(part).text.strip(_MARKS))
-    standing = _standing(bare, texts) if len(bare) <= _LONGEST_PART else None
+def _match_thing(part: str, texts: Sequence[str]) -> str | None:
+    """Return the part in the spelling of the first text that has it; None where none does, or where it names
+    nothing.
+    """
+    bare = _DETERMINER.sub("", extract_prose(part).text.strip(_MARKS))
+    standing = _find_standing(bare, texts) if len(bare) <= _MAX_PART_CHARS else None
     if standing is None or not re.search(r"[^\W\d_]{2}", standing):
         return None
     return None if {word for word, _, _ in words(standing)} <= STOP_WORDS else standing
 
 
-def _action(part: str, texts: Sequence[str]) -> str | None:
-    """The action as far as the texts have it: whole, or its verb in any form."""
-    bare = plain_prose(part).text.strip(_MARKS).casefold()
-    if not bare or len(bare) > _LONGEST_PART or set(bare.split()) <= STOP_WORDS:
+def _match_action(part: str, texts: Sequence[str]) -> str | None:
+    """Return the action as far as the texts have it: whole, or its verb in any form."""
+    bare = extract_prose(part).text.strip(_MARKS).casefold()
+    if not bare or len(bare) > _MAX_PART_CHARS or set(bare.split()) <= STOP_WORDS:
         return None
-    if _standing(bare, texts):
+    if _find_standing(bare, texts):
         return bare
     # "rotate" where the passage writes "rotating".
     verb = bare.split()[0]
@@ -81,8 +83,8 @@ def _action(part: str, texts: Sequence[str]) -> str | None:
     return next((verb if word.startswith(verb) else word for word in forms), None)
 
 
-def _standing(part: str, texts: Sequence[str]) -> str | None:
-    """The first place in the texts that reads like the part, in any capitals and blanks."""
+def _find_standing(part: str, texts: Sequence[str]) -> str | None:
+    """Return the first place in the texts that reads like the part, in any capitals and blanks."""
     words_of_it = r"\s+".join(map(re.escape, part.split()))
     pattern = re.compile(rf"(?<!\w){words_of_it}(?!\w)", re.IGNORECASE)
     places = (pattern.search(text) for text in texts if words_of_it)
@@ -92,26 +94,26 @@ def _standing(part: str, texts: Sequence[str]) -> str | None:
 # -- texts ------------------------------------------------------------------------------------------------------------
 
 
-def plausible_text(said: str, kind: str, passage: Passage) -> str | None:
-    """The text without labels and needless blanks; None where it is not plausible."""
+def filter_text(said: str, kind: str, passage: Passage) -> str | None:
+    """Return the text without labels and needless blanks; None where it is not plausible."""
     text = said.strip() if kind == "description" else " ".join(said.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)
-    if not text or len(text) > MOST_CHARS[kind] or not stems or is_instruction(text):
+    if not text or len(text) > MAX_CHARS[kind] or not stems or is_instruction(text):
         return None
-    if len(stems) >= _VARIED_FROM and len(set(stems)) < _LEAST_VARIED * len(stems) and kind != "description":
+    if len(stems) >= _MIN_STEMS_TO_VARY and len(set(stems)) < _MIN_VARIED_SHARE * len(stems) and kind != "description":
         return None
     if bare(text) in bare(passage.header):
         return None  # the title again, which is searched anyway
     shared = set(stems) & set(content_stems(passage.with_header))
-    return text if len(shared) >= LEAST_SHARED[kind] * len(set(stems)) else None
+    return text if len(shared) >= MIN_SHARED[kind] * len(set(stems)) else None
 
 
-def plausible_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
-    """Each question once, without its number; what does not end as a question is none."""
+def filter_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
+    """Yield each question once, without its number; what does not end as a question is none."""
     seen: set[str] = set()
     for one in said:
-        text = plausible_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)
+        text = filter_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)
         key = " ".join(word for word, _, _ in words(text or ""))
         if text and text.endswith(QUESTION_MARKS) and key not in seen:
             seen.add(key)

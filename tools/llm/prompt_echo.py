@@ -25,7 +25,7 @@ class EchoStop:
         self.found = False
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can be passed on; nothing more once an echo was found."""
+        """Return the part of the text so far that can be passed on; nothing more once an echo was found."""
         if self.found:
             return ""
         text, self._held = self._held + piece, ""
@@ -45,6 +45,6 @@ class EchoStop:
         return out
 
     def rest(self) -> str:
-        """What was still held back when the text ended."""
+        """Return the text still held back at the end."""
         held, self._held = self._held, ""
         return held

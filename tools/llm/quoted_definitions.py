@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
-from argot.prompts.fences import fenced
-from argot.tools.answering.embedded_instructions import gives_orders
+from argot.prompts.fences import wrap_in_fence
+from argot.tools.answering.embedded_instructions import has_orders
 from argot.types import Document, Passage
 
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-MOST_SHOWN = 8  # passages
-LEAST_QUOTE = 12
+MAX_PASSAGES = 8  # passages
+MIN_QUOTE_CHARS = 12
 """Characters: a shorter quotation is hardly more than the term itself."""
 
 
@@ -38,14 +38,16 @@ class QuotedDefinition:
 async def quote_definition(
     model: Model, term: str, found: Sequence[tuple[Passage, Document]]
 ) -> QuotedDefinition | None:
-    """The definition that these passages (best first) give; None if the model fails or quotes what is not there.
+    """Return the definition that these passages (best first) give; None if the model fails or quotes what is not there.
 
     Passages that speak to their reader ("ignore all ...") are not shown.
     """
-    shown = [one for one in found if not gives_orders(one[0])][:MOST_SHOWN]
+    shown = [one for one in found if not has_orders(one[0])][:MAX_PASSAGES]
     if not shown:
         return None
-    pieces = [fenced("passage", one.text, n=number, document=of.name) for number, (one, of) in enumerate(shown, 1)]
+    pieces = [
+        wrap_in_fence("passage", one.text, n=number, document=of.name) for number, (one, of) in enumerate(shown, 1)
+    ]
     try:
         passages = await model.fit("define_term", "passages", pieces, term=term)
         reply = await model.json("define_term", term=term, passages=passages)
@@ -55,14 +57,14 @@ async def quote_definition(
     if not 1 <= reply["passage"] <= len(shown):
         return None
     passage, document = shown[reply["passage"] - 1]
-    quote, definition = _standing(reply["quote"], passage.text), " ".join(reply["definition"].split())
-    if len(quote) < LEAST_QUOTE or not definition:
+    quote, definition = _find_quote(reply["quote"], passage.text), " ".join(reply["definition"].split())
+    if len(quote) < MIN_QUOTE_CHARS or not definition:
         return None
-    return QuotedDefinition(_standing(reply["expansion"], passage.text), definition, quote, passage, document)
+    return QuotedDefinition(_find_quote(reply["expansion"], passage.text), definition, quote, passage, document)
 
 
-def _standing(quote: str, text: str) -> str:
-    """The quotation as the text spells it; empty if the text does not have it.
+def _find_quote(quote: str, text: str) -> str:
+    """Return the quotation as the text spells it; empty if the text does not have it.
 
     White space and case may differ, words may not.
     """

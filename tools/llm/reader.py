@@ -8,20 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from argot.jargon_db.lookup.matcher import TermMatcher
-from argot.prompts.fences import numbered
+from argot.prompts.fences import number_lines
 from argot.protocols import QuestionReader
-from argot.tools.llm.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples
-from argot.tools.llm.rewording import LONGEST_QUESTION, search_query, stand_alone_question
+from argot.tools.llm.grounding import MAX_QUESTION_CHARS, match_context, match_terms, select_triples
+from argot.tools.llm.rewording import MAX_REWORDED_CHARS, check_query, check_stand_alone
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-_TURNS = 4  # of the conversation that the prompt is told
+_MAX_TURNS = 4  # of the conversation that the prompt is told
 _ANSWER_CHARS = 400  # of an earlier answer: enough to tell what a word stands for
 _DESCRIPTION_CHARS = 300  # of a context
-_MOST_CONTEXTS = 60  # in one prompt, and in the enum of its schema
-_MOST_TRIPLES = 20
+_MAX_CONTEXTS = 60  # in one prompt, and in the enum of its schema
+_MAX_TRIPLES = 20
 
 
 class ModelReader:
@@ -46,11 +46,11 @@ class ModelReader:
         self._forbidden = forbidden_words
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        turns = history[-_TURNS:]
-        if not turns or not question.strip() or len(question) > LONGEST_QUESTION:
+        turns = history[-_MAX_TURNS:]
+        if not turns or not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.stand_alone(question, history)
-        said = await self._model.json("stand_alone", history=_told(turns), question=question)
-        reworded = stand_alone_question(said["question"], question, turns)
+        said = await self._model.json("stand_alone", history=_format_turns(turns), question=question)
+        reworded = check_stand_alone(said["question"], question, turns)
         if reworded is None:
             return await self._extractive.stand_alone(question, history)
         # Exactly as typed where only capitals differ: it was complete.
@@ -58,76 +58,78 @@ class ModelReader:
 
     async def identify_jargon(self, question: str) -> list[Mention]:
         read = await self._extractive.identify_jargon(question)
-        if not any(map(str.isalnum, question[:LOOK_AT_MOST])):
+        if not any(map(str.isalnum, question[:MAX_QUESTION_CHARS])):
             return read
-        said = await self._model.json("identify_jargon", question=question[:LOOK_AT_MOST])
+        said = await self._model.json("identify_jargon", question=question[:MAX_QUESTION_CHARS])
         # In a thread: comparing words with the whole word list takes milliseconds, which other askers would wait.
-        return await asyncio.to_thread(grounded_terms, question, said["terms"], read, self._matcher)
+        return await asyncio.to_thread(match_terms, question, said["terms"], read, self._matcher)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
         if not contexts or not question.strip():
             return []
-        listed = await self._likeliest(question, contexts)
+        listed = await self._select_likeliest(question, contexts)
         said = await self._model.json(
             "identify_context",
             # The schema allows these names and no others.
             choices={"contexts": [context.name for context in listed]},
-            contexts=numbered([_described(context) for context in listed]),
-            question=question[:LOOK_AT_MOST],
+            contexts=number_lines([_describe_context(context) for context in listed]),
+            question=question[:MAX_QUESTION_CHARS],
         )
-        return grounded_context(said["context"], listed)
+        return match_context(said["context"], listed)
 
-    async def _likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
-        """The contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
-        if len(contexts) <= _MOST_CONTEXTS:
+    async def _select_likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
+        """Return the contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
+        if len(contexts) <= _MAX_CONTEXTS:
             return contexts
         scores = await self._extractive.identify_context(question, contexts)
         likely = {score.context: -score.score for score in scores}
-        return sorted(contexts, key=lambda context: likely.get(context.name, 0.0))[:_MOST_CONTEXTS]
+        return sorted(contexts, key=lambda context: likely.get(context.name, 0.0))[:_MAX_CONTEXTS]
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        offered = triples[:_MOST_TRIPLES]
+        offered = triples[:_MAX_TRIPLES]
         if not offered or not question.strip():
             return []
-        said = await self._model.json("triple_relevance", triples=_listed(offered), question=question[:LOOK_AT_MOST])
-        return grounded_triples(said["relevant"], offered)
+        said = await self._model.json(
+            "triple_relevance", triples=_list_triples(offered), question=question[:MAX_QUESTION_CHARS]
+        )
+        return select_triples(said["relevant"], offered)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
         """Without triples the plain rewriting, KaPQA's baseline (6.1)."""
-        offered = triples[:_MOST_TRIPLES]
-        if not question.strip() or len(question) > LONGEST_QUESTION:
+        offered = triples[:_MAX_TRIPLES]
+        if not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.enhance_query(question, triples)
         ask = partial(self._model.json, question=question, forbidden_words=self._forbidden)
-        said = await (ask("enhance_query", triples=_listed(offered)) if offered else ask("rewrite_query"))
-        return search_query(said["query"], question, offered) or question
+        said = await (ask("enhance_query", triples=_list_triples(offered)) if offered else ask("rewrite_query"))
+        return check_query(said["query"], question, offered) or question
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
-        offered = triples[:_MOST_TRIPLES]
-        if not offered or not question.strip() or len(question) > LONGEST_QUESTION:
+        offered = triples[:_MAX_TRIPLES]
+        if not offered or not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.reformulate(question, triples)
         said = await self._model.json(
-            "reformulate", triples=_listed(offered), question=question, forbidden_words=self._forbidden
+            "reformulate", triples=_list_triples(offered), question=question, forbidden_words=self._forbidden
         )
-        relevant = grounded_triples(said["relevant"], offered)
+        relevant = select_triples(said["relevant"], offered)
         # A query in the words of triples that are not relevant would find something else.
         if not relevant:
             return [], question
-        return relevant, search_query(said["query"], question, relevant) or question
+        return relevant, check_query(said["query"], question, relevant) or question
 
 
-def _told(turns: Sequence[Turn]) -> str:
+def _format_turns(turns: Sequence[Turn]) -> str:
     # One line for each question and answer: a line break in an answer cannot pass for the next question.
     lines = []
     for turn in turns:
-        lines.append(f"Question: {' '.join(turn.question.split())[:LONGEST_QUESTION]}")
+        lines.append(f"Question: {' '.join(turn.question.split())[:MAX_REWORDED_CHARS]}")
         lines.append(f"Answer: {' '.join(turn.answer.split())[:_ANSWER_CHARS]}")
     return "\n".join(lines)
 
 
-def _described(context: Context) -> str:
+def _describe_context(context: Context) -> str:
     description = context.description[:_DESCRIPTION_CHARS]
     return f"{context.name}: {description}" if description else context.name
 
 
-def _listed(triples: Sequence[Triple]) -> str:
-    return numbered([f"({triple.source}, {triple.action}, {triple.target})" for triple in triples])
+def _list_triples(triples: Sequence[Triple]) -> str:
+    return number_lines([f"({triple.source}, {triple.action}, {triple.target})" for triple in triples])

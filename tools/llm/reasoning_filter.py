@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from argot.protocols import TAKEN_BACK
-from argot.tools.answering.citation_marks import in_code
+from argot.tools.answering.citation_marks import is_in_code
 
 # Also with a prefix, "<seed:think>". Marks are compared in any case: "<Thinking>", "<|START_THINKING|>".
 _THOUGHT = r"(?:[a-z]{1,12}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
@@ -43,7 +43,7 @@ _STRIPPED = re.compile(r"analysis(?=[A-Z])")
 """The beginning of a reply in channels whose marks the server has dropped."""
 _HUSHED = re.compile(r"\s*(?:analysis|commentary|thought)")
 """Channels that hold no answer."""
-_LONGEST_MARK = 120  # characters at the end in which an unfinished mark is looked for
+_MAX_MARK_CHARS = 120  # characters at the end in which an unfinished mark is looked for
 
 
 class ReasoningFilter:
@@ -67,19 +67,19 @@ class ReasoningFilter:
         self._wrapped = False
 
     def feed(self, piece: str) -> list[str]:
-        """What can be shown now, of which `TAKEN_BACK` may be one."""
-        return self._heard(self._held + piece, last=False)
+        """Return the pieces that can be shown now; `TAKEN_BACK` may be one of them."""
+        return self._filter_text(self._held + piece, last=False)
 
     def rest(self, *, cut_short: bool = False) -> list[str]:
-        """What was held back, at the end of the reply. A thought that was not finished is dropped, and what may be
-        one where the reply was `cut_short`.
+        """Return the text still held back at the end of the reply. An unfinished thought is dropped, and so is a
+        possible one if the reply was `cut_short`.
         """
-        out = self._heard(self._held, last=True)
+        out = self._filter_text(self._held, last=True)
         if self._state == "doubt" and not cut_short:
             out += [self._said] if self._said else []
         return out
 
-    def _heard(self, text: str, *, last: bool) -> list[str]:
+    def _filter_text(self, text: str, *, last: bool) -> list[str]:
         out: list[str] = []
         if not self._said and self._state in {"speech", "doubt"}:
             text = text.lstrip()
@@ -91,37 +91,39 @@ class ReasoningFilter:
                 return out
         while not self.is_over and (mark := _MARK.search(text)):
             out += self._speak(text[: mark.start()])
-            out += self._marked(mark)
+            out += self._apply_mark(mark)
             text = text[mark.end() :]
         if self.is_over:
             self._held = ""
             return out
-        cut = len(text) if last else self._certain(text)
+        cut = len(text) if last else self._find_certain_end(text)
         self._held = text[cut:]
         return out + self._speak(text[:cut])
 
-    def _certain(self, text: str) -> int:
-        """How much of the text can be part of no mark any more; of a thought, all but its end, as nobody waits."""
+    def _find_certain_end(self, text: str) -> int:
+        """Return the end of the text that can be part of no mark any more; of a thought, all but its last
+        characters.
+        """
         # Only the end can hold an unfinished mark; the rest of a long text is not searched again.
-        near_end = max(0, len(text) - _LONGEST_MARK)
+        near_end = max(0, len(text) - _MAX_MARK_CHARS)
         if self._state in {"thought", "head"}:
             return near_end
         begun = _BEGUN.search(text, near_end)
         return begun.start() if begun else len(text)
 
-    def _marked(self, mark: re.Match[str]) -> list[str]:
-        """A mark changes what the text behind it is. One within code is text, like a wrapper's tag within an answer."""
+    def _apply_mark(self, mark: re.Match[str]) -> list[str]:
+        """Change the state by a mark. A mark within code is text, and so is a wrapper's tag within an answer."""
         speaks = self._state == "speech"
         # "Write `<think>` around it." speaks of the mark.
-        if self._state != "thought" and in_code(self._said):
+        if self._state != "thought" and is_in_code(self._said):
             return self._speak(mark[0])
         match mark.lastgroup:
             case "open" | "head":
-                return self._announced("thought" if mark.lastgroup == "open" else "head")
+                return self._begin_part("thought" if mark.lastgroup == "open" else "head")
             case "close":
-                return self._thought_ended()
+                return self._end_thought()
             case "stripped":
-                return self._thought_ended() if self._state == "thought" else self._speak(mark[0])
+                return self._end_thought() if self._state == "thought" else self._speak(mark[0])
             case "message":
                 self._state = "thought" if _HUSHED.match(self._head) else "speech"
             case "part":
@@ -131,16 +133,16 @@ class ReasoningFilter:
                 # Before any word of the answer it may be the template's own.
                 self.is_over = not speaks or bool(self._said)
             case "wrapper":
-                return self._wrapper(mark[0])
+                return self._handle_wrapper(mark[0])
         return []
 
-    def _announced(self, state: str) -> list[str]:
+    def _begin_part(self, state: str) -> list[str]:
         # This thought is announced, so what came before it was none.
         doubted = [self._said] if self._state == "doubt" and self._said else []
         self._state, self._head = state, ""
         return doubted
 
-    def _thought_ended(self) -> list[str]:
+    def _end_thought(self) -> list[str]:
         taken_back: list[str] = [TAKEN_BACK] if self._state == "speech" and self._said else []
         # It ended without a beginning: all that was said so far was the thought.
         if self._state != "thought":
@@ -148,8 +150,8 @@ class ReasoningFilter:
         self._state = "speech"
         return taken_back
 
-    def _wrapper(self, tag: str) -> list[str]:
-        """The tags around a whole answer are no part of it."""
+    def _handle_wrapper(self, tag: str) -> list[str]:
+        """Drop the tags around a whole answer, which are no part of it."""
         closes = tag.startswith("</")
         # Only around the whole: within an answer "<answer>" is text.
         if self._wrapped if closes else not self._said:
@@ -160,7 +162,7 @@ class ReasoningFilter:
     def _speak(self, text: str) -> list[str]:
         match self._state:
             case "head":
-                self._head = (self._head + text)[:_LONGEST_MARK]
+                self._head = (self._head + text)[:_MAX_MARK_CHARS]
             case "speech" | "doubt":
                 text = text if self._said else text.lstrip()
                 self._said += text

@@ -23,9 +23,11 @@ _REFUSING = (
 
 
 def is_refusal(reply: str) -> bool:
-    """Whether a whole reply refuses, also in words that many an answer begins with: "This is not in the passages"."""
-    letters = _letters(reply)
-    return letters in _refusals() or letters in _wordy_refusals()
+    """Return whether a whole reply refuses, also in words that many an answer begins with: "This is not in the
+    passages".
+    """
+    letters = _extract_letters(reply)
+    return letters in _list_refusals() or letters in _list_wordy_refusals()
 
 
 class RefusalGate:
@@ -40,12 +42,14 @@ class RefusalGate:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What can be passed on now; nothing while the reply may still be a refusal, nor once it is one."""
+        """Return the text that can be passed on now; nothing while the reply may still be a refusal, nor once it is
+        one.
+        """
         if self._open:
             return piece
         self._held += piece
         # An empty text is the beginning of all: blanks and marks in front are held as well.
-        if self.refused or _letters(self._held) in _beginnings():
+        if self.refused or _extract_letters(self._held) in _list_beginnings():
             return ""
         self.refused = _is_refusal_with_more(self._held)
         if self.refused:
@@ -55,38 +59,40 @@ class RefusalGate:
         return held
 
     def rest(self) -> str:
-        """What was held back when the reply ended: the whole of it, if that is no refusal."""
+        """Return the text held back when the reply ended: all of it, if that is no refusal."""
         held, self._held = self._held, ""
-        self.refused = self.refused or _letters(held) in _refusals()
+        self.refused = self.refused or _extract_letters(held) in _list_refusals()
         return "" if self.refused else held
 
 
 def _is_refusal_with_more(text: str) -> bool:
-    """A refusal as a sentence of its own, with something behind it: an excuse, a repetition, an answer from memory."""
+    """Return whether a refusal stands as a sentence of its own, with an excuse, a repetition or an answer from memory
+    behind it.
+    """
     # The prompt's own words in capitals are a refusal whatever follows, even without a full stop.
     if text.lstrip(" \n\t\"'*#>-“").startswith(NOT_IN_PASSAGES):
         return True
     first = re.split(r"[.!?\n]", text.strip(" \n\t\"'*"), maxsplit=1)
     # Only where the sentence ends there: "Not in the passages on costs, but ..." is an answer.
-    return len(first) > 1 and _letters(first[0]) in _refusals()
+    return len(first) > 1 and _extract_letters(first[0]) in _list_refusals()
 
 
-def _letters(text: str) -> str:
+def _extract_letters(text: str) -> str:
     # Letters alone, so that blanks, marks and emphasis need no variants: "**Not in the passages.**"
     return "".join(char for char in text.casefold() if char.isalpha())
 
 
 @cache
-def _refusals() -> frozenset[str]:
-    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, *_REFUSING))
+def _list_refusals() -> frozenset[str]:
+    return frozenset(_extract_letters("".join(parts)) for parts in product(_OPENINGS, *_REFUSING))
 
 
 @cache
-def _wordy_refusals() -> frozenset[str]:
-    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, _SAYING, *_REFUSING))
+def _list_wordy_refusals() -> frozenset[str]:
+    return frozenset(_extract_letters("".join(parts)) for parts in product(_OPENINGS, _SAYING, *_REFUSING))
 
 
 @cache
-def _beginnings() -> frozenset[str]:
-    """The beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
-    return frozenset(text[:end] for text in _refusals() for end in range(len(text) + 1))
+def _list_beginnings() -> frozenset[str]:
+    """Return the beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
+    return frozenset(text[:end] for text in _list_refusals() for end in range(len(text) + 1))

@@ -12,20 +12,20 @@ import re
 from collections.abc import Sequence
 
 from argot.language import AUXILIARIES, INTERROGATIVES, QUESTION_MARKS, REQUESTS
-from argot.tools.llm.grounding import strange_words
-from argot.tools.reading.unknown_terms import unknown_terms
-from argot.tools.text.words import content_stems, identifiers
+from argot.tools.llm.grounding import find_strange_words
+from argot.tools.reading.unknown_terms import find_unknown_terms
+from argot.tools.text.words import content_stems, find_identifiers
 from argot.types import Triple, Turn
 
-LONGEST_QUESTION = 600  # characters, as the prompt's schema has it
-LONGEST_QUERY = 400
+MAX_REWORDED_CHARS = 600  # characters, as the prompt's schema has it
+MAX_QUERY_CHARS = 400
 
 _QUESTION_KEEPS = 0.75
 _QUERY_KEEPS = 0.6
 _NEW_IN_QUESTION = 0.25
 _NEW_IN_QUERY = 0.5
-_ROOM = 80  # characters a stand-alone question may be longer than it and the longest question before it together
-_QUERY_ROOM = 20  # characters a query may have beyond twice the question's
+_ROOM_CHARS = 80  # characters a stand-alone question may be longer than it and the longest question before it together
+_QUERY_ROOM_CHARS = 20  # characters a query may have beyond twice the question's
 
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "„": "“", "‘": "’", "«": "»"}
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -39,31 +39,31 @@ _ASKS = re.compile(
 )
 
 
-def stand_alone_question(said: str, question: str, history: Sequence[Turn]) -> str | None:
-    """The model's stand-alone form of a question, tidied; None where it is not faithful to it."""
-    text = tidied(said)
+def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str | None:
+    """Return the model's stand-alone form of a question, tidied; None where it is not faithful to it."""
+    text = clean_rewording(said)
     longest = max((len(turn.question) for turn in history), default=0)
-    if not text or len(text) > min(LONGEST_QUESTION, len(question) + longest + _ROOM) or not _asks(text):
+    if not text or len(text) > min(MAX_REWORDED_CHARS, len(question) + longest + _ROOM_CHARS) or not _is_question(text):
         return None
     sources = [question, *(part for turn in history for part in (turn.question, turn.answer))]
-    faithful = _keeps(text, question, _QUESTION_KEEPS) and not _brings_in(text, sources, _NEW_IN_QUESTION)
+    faithful = _has_kept(text, question, _QUESTION_KEEPS) and not _has_foreign(text, sources, _NEW_IN_QUESTION)
     return text if faithful else None
 
 
-def search_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
-    """The model's search query for a question, tidied; None where it is not faithful to it.
+def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
+    """Return the model's search query for a question, tidied; None where it is not faithful to it.
 
     At most about twice as long as the question, with most of its words and all of its names and numbers.
     """
-    text = tidied(said)
-    if not text or len(text) > min(LONGEST_QUERY, 2 * len(question) + _QUERY_ROOM):
+    text = clean_rewording(said)
+    if not text or len(text) > min(MAX_QUERY_CHARS, 2 * len(question) + _QUERY_ROOM_CHARS):
         return None
     sources = [question, *(triple.text for triple in triples)]
-    faithful = _keeps(text, question, _QUERY_KEEPS) and not _brings_in(text, sources, _NEW_IN_QUERY)
+    faithful = _has_kept(text, question, _QUERY_KEEPS) and not _has_foreign(text, sources, _NEW_IN_QUERY)
     return text if faithful else None
 
 
-def tidied(said: str) -> str:
+def clean_rewording(said: str) -> str:
     """On one line, without quotation marks around it; empty where it holds what no question does."""
     text = said.strip()
     if _FORBIDDEN.search(text):
@@ -75,30 +75,32 @@ def tidied(said: str) -> str:
     return text
 
 
-def _asks(text: str) -> bool:
+def _is_question(text: str) -> bool:
     return text.endswith(QUESTION_MARKS) or bool(_ASKS.match(text))
 
 
-def _keeps(text: str, question: str, share: float) -> bool:
-    """All names and numbers of the question, and this share of its other content words."""
+def _has_kept(text: str, question: str, share: float) -> bool:
+    """Return whether a text has all names and numbers of the question, and this share of its other content words."""
     stems, wanted = set(content_stems(text)), set(content_stems(question))
     # 1e-9: rounding may leave a product a little above a whole number, as 0.07 * 100.
     kept = len(wanted & stems) >= math.ceil(share * len(wanted) - 1e-9)
-    return kept and _names(question) <= {*_names(text), *stems, *text.casefold().split()}
+    return kept and _list_names(question) <= {*_list_names(text), *stems, *text.casefold().split()}
 
 
-def _brings_in(text: str, sources: Sequence[str], share: float) -> bool:
-    """Names, numbers or strange words that stand in no source; or more than a few plain words that do not."""
+def _has_foreign(text: str, sources: Sequence[str], share: float) -> bool:
+    """Return whether a text has names, numbers or strange words that stand in no source, or more than a few plain words
+    that do not.
+    """
     known = {stem for source in sources for stem in content_stems(source)}
     said = set(content_stems(text))
     # One new word is always allowed: a pronoun is replaced by something.
     if len(said - known) > max(1, share * len(said)):
         return True
-    names = {name for source in sources for name in _names(source)}
-    strange = {*_NAME.findall(text), *(m.surface for m in [*strange_words(text), *unknown_terms(text)])}
+    names = {name for source in sources for name in _list_names(source)}
+    strange = {*_NAME.findall(text), *(m.surface for m in [*find_strange_words(text), *find_unknown_terms(text)])}
     unheard = {word for word in strange if not set(content_stems(word)) <= known}
-    return bool(unheard) or not _names(text) <= names | known
+    return bool(unheard) or not _list_names(text) <= names | known
 
 
-def _names(text: str) -> set[str]:
-    return {*identifiers(text), *(number.rstrip(".,") for number in _NUMBER.findall(text))}
+def _list_names(text: str) -> set[str]:
+    return {*find_identifiers(text), *(number.rstrip(".,") for number in _NUMBER.findall(text))}

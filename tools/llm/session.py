@@ -14,10 +14,10 @@ from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
 from argot.tools.llm.endpoint import Endpoint, ServerQuirks
 from argot.tools.llm.limits import Clock, LoopWatch
-from argot.tools.llm.token_budget import fitting
+from argot.tools.llm.token_budget import fit_pieces
 
 SCHEMA_TOKENS = 400  # more than the longest schema takes when it is told in words
-LOOPED = "repeated itself and was stopped"
+LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
 class Model:
@@ -40,25 +40,25 @@ class Model:
 
     @property
     def quirks(self) -> ServerQuirks:
-        """What was learnt of the server."""
+        """Features that the server was found not to accept."""
         return self._server.quirks
 
     @property
     def name(self) -> str:
-        """As the server calls it; empty before it is known."""
+        """Name of the model as the server has it; empty before it is known."""
         known = self._server.known
         return known.model if known else self._server.settings.model
 
     @property
     def context_tokens(self) -> int:
-        """0 before it is known."""
+        """Length of the model's context; 0 before it is known."""
         known = self._server.known
         return known.context_tokens if known else self._server.settings.model_context
 
     async def json(
         self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
     ) -> dict[str, Any]:
-        """The reply to a prompt whose output is JSON, checked against its schema.
+        """Return the reply to a prompt whose output is JSON, checked against its schema.
 
         Raises:
             ModelUnavailable: there is none within the bounds; ContextOverflow where less input may help.
@@ -74,7 +74,8 @@ class Model:
         return call.value
 
     async def text(self, prompt: str, **inputs: str) -> AsyncGenerator[str, None]:
-        """The reply to a prompt whose output is text, in pieces as they come; closing this stops the server's work.
+        """Yield the reply to a prompt whose output is text, in pieces as they come; closing this stops the server's
+        work.
 
         A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
         its longest length ends in "…": its last sentence may be half of one. `TAKEN_BACK` takes back what came before.
@@ -92,14 +93,14 @@ class Model:
                 if piece is TAKEN_BACK:
                     watch = LoopWatch()
                 if watch.loops(piece):
-                    call.stopped = LOOPED
+                    call.stopped = LOOPED_CLAUSE
                     return
         # Behind the loop, so that a text stopped for repeating itself does not end in it.
         if call.cut_short:
             yield CUT_SHORT
 
     async def whole_text(self, prompt: str, **inputs: str) -> str:
-        """The reply to a prompt whose output is text, once it is whole.
+        """Return the reply to a prompt whose output is text, once it is whole.
 
         Raises:
             ModelUnavailable: there is none.
@@ -111,7 +112,8 @@ class Model:
         return said
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
-        """As many of the pieces, best first, as the context holds beside everything else; blank lines between them.
+        """Return as many pieces, best first, as the context holds beside everything else, with blank lines between
+        them.
 
         Raises:
             ModelUnavailable: the server does not say how long its context is.
@@ -122,18 +124,18 @@ class Model:
         asked.messages(**{**inputs, data: ""})  # a wrong input is the caller's fault, not the server's
         server = self._server
         await server.load()
-        reserved = reserved_tokens(server, asked)
+        reserved = count_reserved_tokens(server, asked)
         clock = Clock.of(server.settings)
         try:
             server.refuse_if_down()
             return await clock.wait(
-                fitting(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
+                fit_pieces(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
             )
         except Exception as error:
             raise self._run.give_up(server.fault(error)) from None
 
 
-def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
+def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     """Tokens for the reply, and for the schema where this server must be told it in words."""
     if asked.output == "text":
         return server.settings.model_answer_tokens

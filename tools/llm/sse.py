@@ -25,12 +25,12 @@ class EventParser:
         self._after_cr = False
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The data of the events that end in this piece, each without its last line end.
+        """Return the data of the events that end in this piece, each without its last line end.
 
         Raises:
             BodyTooLarge: an event is longer than MAX_EVENT_BYTES.
         """
-        lines = self._with_line_feeds(piece).split(b"\n")
+        lines = self._normalize_line_ends(piece).split(b"\n")
         if len(lines) > 1:
             lines[0] = b"".join([*self._line, lines[0]])
             self._line, self._open = [], 0
@@ -44,7 +44,7 @@ class EventParser:
             raise BodyTooLarge
         return events
 
-    def _with_line_feeds(self, piece: bytes) -> bytes:
+    def _normalize_line_ends(self, piece: bytes) -> bytes:
         # A line may end in CR, LF or CRLF, and a CRLF may come in two pieces.
         if self._after_cr and piece:
             piece = piece.removeprefix(b"\n")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-TYPES: dict[str, tuple[type, ...]] = {
+JSON_TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
     "string": (str,),
@@ -16,7 +16,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
+BOUND_CHECKS: dict[str, Callable[[Any, Any], bool]] = {
     "minLength": lambda value, bound: len(value) >= bound,
     "maxLength": lambda value, bound: len(value) <= bound,
     "minItems": lambda value, bound: len(value) >= bound,
@@ -27,7 +27,16 @@ BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
     "const": lambda value, bound: value == bound,
 }
 # Checked by functions of their own, or saying nothing of the value.
-NO_CHECKS = {"type", "properties", "required", "additionalProperties", "items", "title", "description", "$schema"}
+UNCHECKED_KEYWORDS = {
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "title",
+    "description",
+    "$schema",
+}
 
 
 # Tab and line feed stay.
@@ -50,9 +59,10 @@ class InvalidReply(Exception):
         super().__init__(reason)
 
 
-def printable_text(text: str) -> str:
-    """The text without control characters (a terminal's included), marks that change the direction of writing, half
-    characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need them.
+def strip_unprintable(text: str) -> str:
+    """Return the text without control characters (a terminal's included), marks that change the direction of writing,
+    half characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need
+    them.
 
     A half character (lone surrogate) can be neither stored nor sent, and a NUL not be searched for.
     """
@@ -60,46 +70,46 @@ def printable_text(text: str) -> str:
 
 
 def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The first JSON object in the text, which may stand in a code fence or between other words.
+    """Return the first JSON object in the text, which may stand in a code fence or between other words.
 
     Raises:
         InvalidReply: there is none, or it does not fit the schema.
     """
-    value: dict[str, Any] = _readable(_first_object(text))
+    value: dict[str, Any] = _clean_value(_find_first_object(text))
     check_schema(value, schema)
     return value
 
 
 def is_whole(text: str) -> bool:
-    """Whether the text holds a JSON object that is complete."""
+    """Return whether the text holds a JSON object that is complete."""
     try:
-        _first_object(text)
+        _find_first_object(text)
     except InvalidReply:
         return False
     return True
 
 
-def _readable(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     # An escape such as "\u202e" becomes a character only here, behind the filter of the stream.
     if isinstance(value, dict):
-        return {printable_text(name): _readable(one) for name, one in value.items()}
+        return {strip_unprintable(name): _clean_value(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_readable(one) for one in value]
-    return printable_text(value) if isinstance(value, str) else value
+        return [_clean_value(one) for one in value]
+    return strip_unprintable(value) if isinstance(value, str) else value
 
 
-def _first_object(text: str) -> dict[str, Any]:
+def _find_first_object(text: str) -> dict[str, Any]:
     start = text.find("{")
     if start < 0:
         raise InvalidReply("no JSON")
     try:
         # Python reads NaN and Infinity, which are no JSON; what stands behind the object is left.
-        return dict(json.JSONDecoder(parse_constant=_no_number).raw_decode(text, start)[0])
+        return dict(json.JSONDecoder(parse_constant=_refuse_number).raw_decode(text, start)[0])
     except (ValueError, RecursionError):
         raise InvalidReply("broken JSON", cut_off=True) from None
 
 
-def _no_number(name: str) -> float:
+def _refuse_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -110,13 +120,13 @@ def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> No
         InvalidReply: it does not fit.
         ValueError: the schema uses a keyword that is not known here, which must not pass unchecked.
     """
-    unknown = schema.keys() - BOUNDS.keys() - NO_CHECKS
+    unknown = schema.keys() - BOUND_CHECKS.keys() - UNCHECKED_KEYWORDS
     if unknown:
         raise ValueError(f"a prompt's schema uses {sorted(unknown)}, which structured_output.py does not check yet")
     wanted = schema.get("type")
-    if wanted and not _is_of(value, [wanted] if isinstance(wanted, str) else wanted):
+    if wanted and not _is_of_type(value, [wanted] if isinstance(wanted, str) else wanted):
         raise InvalidReply(f"{place} is not of type {wanted}")
-    for keyword, holds in BOUNDS.items():
+    for keyword, holds in BOUND_CHECKS.items():
         if keyword in schema and not holds(value, schema[keyword]):
             raise InvalidReply(f"{place} breaks {keyword}")
     if isinstance(value, dict):
@@ -126,14 +136,14 @@ def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> No
             check_schema(item, schema["items"], f"{place}[{number}]")
 
 
-def _is_of(value: Any, names: list[str]) -> bool:
-    """Whether a value is of one of these types; a whole float is an integer, as in JSON Schema."""
+def _is_of_type(value: Any, names: list[str]) -> bool:
+    """Return whether a value is of one of these types; a whole float is an integer, as in JSON Schema."""
     # Before the numbers: in Python a bool is an int.
     if isinstance(value, bool):
         return "boolean" in names
     if isinstance(value, float) and value.is_integer() and "integer" in names:
         return True
-    return any(isinstance(value, TYPES[name]) for name in names)
+    return any(isinstance(value, JSON_TYPES[name]) for name in names)
 
 
 def _check_members(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> None:

@@ -15,8 +15,8 @@ from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
 """The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
-CACHED_COUNTS = 256  # of prompts; the oldest goes first
-MOST_OF_BOUND = 2
+MAX_CACHED_COUNTS = 256  # of prompts; the oldest goes first
+MAX_COUNT_FACTOR = 2
 """A count above the upper bound by this factor is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
 """A count takes milliseconds; rather than wait longer, tokens are estimated."""
@@ -24,16 +24,16 @@ REST_SECONDS = 60.0
 """After a count that did not come, how long tokens are estimated before the server is asked again."""
 LETTERS_PER_TOKEN = 3
 """English has more than four; jargon, which is split into pieces, has fewer."""
-BETWEEN = "\n\n"
+PIECE_SEPARATOR = "\n\n"
 _LETTERS = re.compile(r"[A-Za-z ]")
 
 
-def byte_bound(messages: Messages) -> int:
+def compute_byte_bound(messages: Messages) -> int:
     """More tokens than these messages can have: each token stands for at least one byte."""
     return TEMPLATE_TOKENS + sum(len(text.encode()) for _, text in messages)
 
 
-def estimate(messages: Messages) -> int:
+def estimate_tokens(messages: Messages) -> int:
     """About how many tokens they have, rather too many: a digit, a mark and a byte beyond ASCII count as one each."""
     total = TEMPLATE_TOKENS
     for _, text in messages:
@@ -44,26 +44,27 @@ def estimate(messages: Messages) -> int:
 
 
 async def count_tokens(server: Endpoint, messages: Messages) -> int:
-    """The tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
+    """Return the tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
     key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
     if key in server.counts:
         return server.counts[key]
-    found = await _bounded(server, messages) if counts_tokens(server) else None
+    found = await _count_bounded(server, messages) if can_count_tokens(server) else None
     if found is None:
-        return estimate(messages)
-    if len(server.counts) >= CACHED_COUNTS:
+        return estimate_tokens(messages)
+    if len(server.counts) >= MAX_CACHED_COUNTS:
         server.counts.pop(next(iter(server.counts)))
     server.counts[key] = found
     return found
 
 
-def counts_tokens(server: Endpoint) -> bool:
-    """Whether the server's own tokenizer is asked: it has one, and it did not just fail to answer."""
+def can_count_tokens(server: Endpoint) -> bool:
+    """Return whether the server has a tokenizer of its own, and it did not just fail to answer."""
     return server.quirks.tokenizer and time.monotonic() >= server.counts_again
 
 
-async def _bounded(server: Endpoint, messages: Messages) -> int | None:
-    """The server's count; None where it does not come within a small part of a call's time, or the endpoint fails.
+async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
+    """Return the server's count; None where it does not come within a small part of a call's time, or the endpoint
+    fails.
 
     Raises:
         Exception: nobody listens there at all.
@@ -83,7 +84,7 @@ async def _bounded(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
-    """The count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
+    """Return the count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
     served = await server.served_model()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": served.model, "messages": said, "add_generation_prompt": True}
@@ -98,14 +99,15 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
                 continue
             break
         found = answer.get("count") if isinstance(answer, dict) else None
-        if type(found) is int and 0 < found <= MOST_OF_BOUND * byte_bound(messages):
+        if type(found) is int and 0 < found <= MAX_COUNT_FACTOR * compute_byte_bound(messages):
             return found
     server.quirks.tokenizer = False
     return None
 
 
-async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
-    """The pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two else.
+async def fit_pieces(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
+    """Return the pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two
+    else.
 
     Raises:
         TooLong: not even the first fits.
@@ -115,8 +117,8 @@ async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages:
     guess = len(pieces)
     # Bisection, with guesses by size: `fits` fits, `too_many` does not.
     while too_many - fits > 1:
-        asked = messages(BETWEEN.join(pieces[:guess]))
-        size = byte_bound(asked)
+        asked = messages(PIECE_SEPARATOR.join(pieces[:guess]))
+        size = compute_byte_bound(asked)
         # What fits even at a token for each byte needs no count, and no request.
         tokens = size if size <= room else await count_tokens(server, asked)
         if tokens <= room:
@@ -126,11 +128,11 @@ async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages:
         guess = _guess(pieces, fits, too_many, guess, (room - tokens) * size / tokens)
     if pieces and not fits:
         raise TooLong
-    return BETWEEN.join(pieces[:fits])
+    return PIECE_SEPARATOR.join(pieces[:fits])
 
 
 def _guess(pieces: Sequence[str], fits: int, too_many: int, last: int, spare_bytes: float) -> int:
-    """How many pieces may fit: the last try, corrected by its spare or missing bytes."""
+    """Return how many pieces may fit: the last try, corrected by its spare or missing bytes."""
     guess = last
     while spare_bytes < 0 and guess > fits:
         guess -= 1

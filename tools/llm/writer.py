@@ -7,15 +7,15 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
-from argot.prompts.loader import fenced, prompt
+from argot.prompts.loader import prompt, wrap_in_fence
 from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.llm.completion import Messages
 from argot.tools.llm.faults import ContextOverflow
-from argot.tools.llm.limits import TAIL_CHARS, repeats
+from argot.tools.llm.limits import TAIL_CHARS, is_repeating
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
-from argot.tools.llm.token_budget import BETWEEN
+from argot.tools.llm.token_budget import PIECE_SEPARATOR
 from argot.types import Hit
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ModelWriter:
         self._forbidden_words = forbidden_words
 
     async def write(self, request: AnswerRequest) -> AsyncGenerator[str]:
-        """The answer's pieces; none where the passages do not hold it.
+        """Yield the answer's pieces; none where the passages do not hold it.
 
         A prompt too long for the model, whatever was counted, is tried once more with half the passages.
 
@@ -53,7 +53,7 @@ class ModelWriter:
         sent = False
         while hits:
             try:
-                async with aclosing(self._written(request, hits)) as pieces:
+                async with aclosing(self._write_once(request, hits)) as pieces:
                     async for piece in pieces:
                         sent = True
                         yield piece
@@ -64,23 +64,23 @@ class ModelWriter:
                     raise
                 hits = hits[: len(hits) // 2]
 
-    async def _written(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
-        """One attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
-        question, definitions = _question_and_definitions(request)
+    async def _write_once(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
+        """Make one attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
+        question, definitions = _split_question(request)
         inputs = {
             "question": question,
             "definitions": definitions,
             "product": self._product,
             "forbidden_words": self._forbidden_words,
         }
-        given = passages_given(hits)
+        given = wrap_passages(hits)
         passages = await self._model.fit(PROMPT, "passages", given, **inputs)
-        shown = _how_many(given, passages)
-        reply = _Reply(shown)
+        shown = _count_fitted(given, passages)
+        reply = _ReplyFilter(shown)
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
                 if piece is TAKEN_BACK:
-                    reply = _Reply(shown)  # the answer begins anew, and may still be a refusal
+                    reply = _ReplyFilter(shown)  # the answer begins anew, and may still be a refusal
                     yield piece
                 elif out := reply.feed(piece):
                     yield out
@@ -93,7 +93,7 @@ class ModelWriter:
             yield out
 
 
-class _Reply:
+class _ReplyFilter:
     """The part of a reply that is passed on: no refusal, no echo of the prompt, no mark that points nowhere."""
 
     def __init__(self, passages: int) -> None:
@@ -109,7 +109,7 @@ class _Reply:
 
     @property
     def echoes(self) -> bool:
-        """Whether it continues with its own prompt; it may also be a thought about it, as only its end tells."""
+        """True if the reply continues with its own prompt; it may also be a thought about it, as only its end tells."""
         return self._echo.found
 
     def feed(self, piece: str) -> str:
@@ -131,7 +131,9 @@ class _Reply:
             ModelUnavailable: the reply went round in circles, or was nothing but its own prompt, or had no word in it.
         """
         # By the end alone: the session stops such a text, and does not say so here.
-        fault = "repeated itself and was stopped" if not (self.refused or self.echoes) and repeats(self._tail) else ""
+        fault = (
+            "repeated itself and was stopped" if not (self.refused or self.echoes) and is_repeating(self._tail) else ""
+        )
         if self._echo.found and not self._said:
             fault = "sent its own prompt instead of an answer"
         if not any(map(str.isalnum, self._tail)):
@@ -140,28 +142,28 @@ class _Reply:
             raise ModelUnavailable(f"The language model server {fault}.")
 
 
-def passages_given(hits: Sequence[Hit]) -> list[str]:
-    """Each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
-    return numbered_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
+def wrap_passages(hits: Sequence[Hit]) -> list[str]:
+    """Return each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
+    return number_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
 
 
-def numbered_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
-    """Each text in its fence, numbered from 1, with the source it is from."""
-    return [fenced("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
+def number_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each text in its fence, numbered from 1, with the source it is from."""
+    return [wrap_in_fence("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
 
 
-def answer_messages(question: str, passages: Sequence[str]) -> Messages:
-    """What is sent for a question and its passages in their fences: what a tuned model learns to be asked."""
-    return prompt(PROMPT).messages(passages=BETWEEN.join(passages), question=question)
+def build_answer_messages(question: str, passages: Sequence[str]) -> Messages:
+    """Return the messages for a question and its passages in their fences, as a tuned model learns to be asked."""
+    return prompt(PROMPT).messages(passages=PIECE_SEPARATOR.join(passages), question=question)
 
 
-def _question_and_definitions(request: AnswerRequest) -> tuple[str, str]:
-    """The question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
+def _split_question(request: AnswerRequest) -> tuple[str, str]:
+    """Return the question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
     if request.augmented.startswith(request.question):
         return request.question, request.augmented[len(request.question) :].strip()
     return request.augmented or request.question, ""
 
 
-def _how_many(given: Sequence[str], fitted: str) -> int:
-    """How many of the passages went into the prompt: the first ones, since the weakest are dropped."""
+def _count_fitted(given: Sequence[str], fitted: str) -> int:
+    """Return how many passages went into the prompt: the first ones, since the weakest are dropped."""
     return sum(f'<passage n="{n}"' in fitted for n in range(1, len(given) + 1))

@@ -1,4 +1,4 @@
-"""How many characters a token holds, and how a reply of the longest length fits its tokens in whatever script.
+"""Characters per token, and limits that fit a reply of the longest length into its tokens in any script.
 
 Prompts count three characters to a token, which is safe for Latin, Greek and Cyrillic letters. A Chinese,
 Japanese or Korean character, or a Thai letter, takes up to a token of its own, and says three times as much: the same
@@ -15,7 +15,7 @@ SAFE_CHARS_PER_TOKEN = 3
 """What prompts count on when they bound a reply: alphabets have no fewer."""
 USUAL_CHARS_PER_TOKEN = 4
 """What English prose has: an estimate, where nothing breaks if it is wrong."""
-MOST_CHARS_PER_TOKEN = 32
+MAX_CHARS_PER_TOKEN = 32
 """More than any text has: bounds the reply of a server that does not keep to the length asked for."""
 _WIDE = re.compile(
     r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -25,20 +25,20 @@ _WIDE_SHARE = 0.2
 
 
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
-    """Whether a good part of what the model is given, its constant text apart, is in characters of a token each."""
+    """Return whether a good part of the input, without the constant text, is in characters of a token each."""
     # The system text is English in every prompt.
     given = "".join(text for role, text in messages if role != "system")
     letters = sum(map(str.isalpha, given))
     return letters > 0 and len(_WIDE.findall(given)) >= _WIDE_SHARE * letters
 
 
-def in_fewer_characters(schema: Any) -> Any:
-    """The schema with every text at most a third as long. Replies are still checked against the original."""
+def limit_texts(schema: Any) -> Any:
+    """Return the schema with every text at most a third as long. Replies are still checked against the original."""
     if isinstance(schema, list):
-        return [in_fewer_characters(one) for one in schema]
+        return [limit_texts(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    bounded = {name: in_fewer_characters(part) for name, part in schema.items()}
+    bounded = {name: limit_texts(part) for name, part in schema.items()}
     if schema.get("type") == "string" and "maxLength" in schema:
         # No bound below the shortest text that the schema allows.
         bounded["maxLength"] = max(schema.get("minLength", 1), schema["maxLength"] // SAFE_CHARS_PER_TOKEN)

@@ -1,1 +1,1 @@
-"""What a question is about: its terms, its context, its intent, and the question without its history."""
+"""Reading of a question: its terms, its context, its intent, and the question without its history."""

@@ -7,8 +7,10 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.types import Principal
 
 
-def abbreviated_wording(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> str:
-    """The text with the term in the place of each expansion that no document spells out, though some has the term."""
+def replace_expansions(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> str:
+    """Return the text with the term in the place of each expansion that no document spells out, though some has
+    the term.
+    """
     # From the end, so that the places of those before stay right.
     for said in reversed(matcher.find_expansions(text)):
         term = said.term or said.surface

@@ -1,4 +1,4 @@
-"""How abbreviations look: the shapes of single words, regardless of the sentence they stand in."""
+"""Shapes of abbreviations: single words, regardless of the sentence they stand in."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
 _MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")
 _RUN = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MOST_DIGITS = 2  # more make a part number
-_LONGEST_RUN = 5
+_MAX_DIGITS = 2  # more make a part number
+_MAX_RUN_LETTERS = 5
 _NAME_PART = re.compile(r"[A-Z][a-z]{2,}")
 # Symbols of elements with their counts: "Al2O3", "HfO2".
 _CHEMICAL = re.compile(
@@ -54,8 +54,10 @@ _SHORTHAND = frozenset(
 """Short forms of everyday writing and of command lines, which no glossary would explain."""
 
 
-def looks_coded(word: str) -> bool:
-    """Whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as in names."""
+def is_coded(word: str) -> bool:
+    """Return whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as
+    in names.
+    """
     if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
         return False
     if _NO_VOWEL.fullmatch(word):
@@ -64,7 +66,7 @@ def looks_coded(word: str) -> bool:
 
 
 def is_name_with_number(word: str) -> bool:
-    """Whether it is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
+    """Return whether a word is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
     letters = word.rstrip("0123456789")
     if letters == word or not letters:
         return False
@@ -76,10 +78,10 @@ def is_name_with_number(word: str) -> bool:
 
 def _is_mixed(word: str) -> bool:
     """Any other mix, unless a part of it is a word or the end of a name: TypeB, McCoy, Word2Vec, LeBron."""
-    if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MOST_DIGITS:
+    if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MAX_DIGITS:
         return False
     runs = _RUN.findall(word)
-    if any(len(run) > _LONGEST_RUN for run in runs):
+    if any(len(run) > _MAX_RUN_LETTERS for run in runs):
         return False
     humps = [hump for run in runs for hump in _HUMP.findall(run)]
     # Parts of two letters are words by chance, and in codes with digits parts of three.
@@ -91,7 +93,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def may_be_small(word: str) -> bool:
-    """Whether it may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
+    """Return whether a word may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
     if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
         return False
     return not _is_slip(word)
@@ -99,18 +101,18 @@ def may_be_small(word: str) -> bool:
 
 @cache
 def is_unpronounceable(word: str) -> bool:
-    """Whether small letters follow one another as in no English word: slbg, huvc, mtd."""
+    """Return whether small letters follow one another as in no English word: slbg, huvc, mtd."""
     parts = re.fullmatch(rf"([^{_VOWELS}]*)([{_VOWELS}].*?)??([^{_VOWELS}]*)", word)
     # No vowel at all: "mtd". Two such letters are mostly a unit.
     if parts is None or not parts[2]:
         return len(word) > 2
-    beginnings, ends = _clusters()
+    beginnings, ends = _collect_clusters()
     return parts[1] not in beginnings or not ({parts[3], parts[3].removesuffix("s")} & ends)
 
 
 @cache
-def _clusters() -> tuple[frozenset[str], frozenset[str]]:
-    """The consonants with which English words begin and end."""
+def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the consonants with which English words begin and end."""
     words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
     beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)
     ends = frozenset(re.split(f"[{_VOWELS}]", word)[-1] for word in words)
@@ -124,7 +126,7 @@ def _clusters() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _is_slip(word: str) -> bool:
-    """Whether it looks like a misspelt word.
+    """Return whether a word looks like a misspelt one.
 
     Two letters have changed places ("waht"), one of a very common word is missing ("wht") or too much ("thhe"), or
     there is no apostrophe ("isnt", "youre").

@@ -1,4 +1,4 @@
-"""What kind of answer a question wants, and whether a sentence has the shape of one."""
+"""Type of the answer that a question wants, and the shape of sentences of that type."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from typing import Literal
 
 from argot.language import AUXILIARIES, INTERROGATIVES
-from argot.tools.text.quantities import quantities
+from argot.tools.text.quantities import find_quantities
 
-Wanted = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
+AnswerType = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
 
 # The first that fits decides, so question words come before the nouns of quantities: "what time" asks for a time, "who
 # sets the limit?" for a person.
-_QUESTIONS: tuple[tuple[Wanted, str], ...] = (
+_QUESTIONS: tuple[tuple[AnswerType, str], ...] = (
     # "How do you know ...?" asks for no steps.
     ("steps", r"\bhow (?:do|can|should|would|could|must|to)\b(?! (?:you|we|i) (?:know|call|mean))"),
     ("steps", r"\b(?:procedure|instructions?) (?:for|to)\b|\bway to\b"),
@@ -74,8 +74,8 @@ _STEP = re.compile(
 _DEFINES = re.compile(
     r"^\W*(?:an? |the )?[\w/+#.()' -]{1,60}? (?:is|are|means?|stands? for|refers? to|denotes?) ", re.IGNORECASE
 )
-_SHAPES: dict[Wanted, re.Pattern[str]] = {
-    # Numbers in figures are found by `quantities`.
+_SHAPES: dict[AnswerType, re.Pattern[str]] = {
+    # Numbers in figures are found by `find_quantities`.
     "quantity": re.compile(r"\b(?:one|once|twice|half|none|zero)\b", re.IGNORECASE),
     "time": _TIME,
     "reason": _REASON,
@@ -95,7 +95,7 @@ _ALL_OF = re.compile(
 
 
 def asks_for_all(question: str) -> bool:
-    """Whether a question asks for everything there is of a kind, so that one item alone is no answer."""
+    """Return whether a question asks for everything there is of a kind, so that one item alone is no answer."""
     return _ALL_OF.search(question) is not None
 
 
@@ -108,8 +108,8 @@ _SEVERAL = re.compile(
 
 
 def asks_for_several(question: str) -> bool:
-    """Whether more than one thing may answer, so that a part of a list has to be called one."""
-    return asks_for_all(question) or wanted_by(question) == "steps" or _SEVERAL.search(question) is not None
+    """Return whether more than one thing may answer, so that a part of a list has to be called one."""
+    return asks_for_all(question) or find_answer_type(question) == "steps" or _SEVERAL.search(question) is not None
 
 
 _SECOND = re.compile(
@@ -120,17 +120,17 @@ _SECOND = re.compile(
 
 
 def asks_twice(question: str) -> bool:
-    """Whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
+    """Return whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
     return _SECOND.search(question) is not None
 
 
-def wanted_by(question: str) -> Wanted:
-    """The first kind whose pattern the question fits."""
+def find_answer_type(question: str) -> AnswerType:
+    """Return the first type whose pattern the question fits."""
     return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "anything")
 
 
-def has_shape(wanted: Wanted, sentence: str) -> bool:
-    """Whether the sentence (plain text) looks like an answer of this kind."""
-    if wanted in ("quantity", "definition") and quantities(sentence):
+def has_shape(wanted: AnswerType, sentence: str) -> bool:
+    """Return whether the sentence (plain text) looks like an answer of this kind."""
+    if wanted in ("quantity", "definition") and find_quantities(sentence):
         return True  # "What is the X?" asks for its value as often as for its meaning
     return wanted in _SHAPES and _SHAPES[wanted].search(sentence) is not None

@@ -1,4 +1,4 @@
-"""What kind of value a question asks for ("how much does it cost": money), and whether a text holds one.
+"""Kind of value that a question asks for ("how much does it cost": money), and a check for it in a text.
 
 A passage that holds no amount of money does not answer what something costs, however many words it shares.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from argot.tools.reading.answer_types import has_shape, wanted_by
-from argot.tools.text.quantities import quantities, units_named
-from argot.tools.text.words import folded
+from argot.tools.reading.answer_types import find_answer_type, has_shape
+from argot.tools.text.quantities import find_quantities, find_units
+from argot.tools.text.words import fold_words
 
 _UNITS = {
     "money": "EUR USD GBP CHF JPY CNY INR cent SEK NOK DKK krone PLN CZK",
@@ -64,14 +64,14 @@ class AskedValue:
     kind: str
 
     def is_in(self, text: str) -> bool:
-        """Whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
+        """Return whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
         if self.kind in _NAMED:
             return _NAMED[self.kind].search(text) is not None
-        return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in units_named(text))
+        return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in find_units(text))
 
 
-def asked_value(question: str) -> AskedValue | None:
-    """The kind of value that the question names; None where it names none that is known.
+def find_asked_value(question: str) -> AskedValue | None:
+    """Return the kind of value that the question names; None where it names none that is known.
 
     What is counted ("how many holidays") is no kind: the documents may well call it by another word.
     """
@@ -79,18 +79,20 @@ def asked_value(question: str) -> AskedValue | None:
         if pattern.search(question):
             return AskedValue(kind)
     match = _HOW_MANY.search(question)
-    units = [unit for word in folded(match[1]) for unit in units_named(word) if unit in _KIND_OF_UNIT] if match else []
+    units = (
+        [unit for word in fold_words(match[1]) for unit in find_units(word) if unit in _KIND_OF_UNIT] if match else []
+    )
     return AskedValue(_KIND_OF_UNIT[units[0]]) if units else None
 
 
 def may_hold_value(question: str, text: str) -> bool:
-    """Whether a text may say how many there are, or when something is, for a question that asks this.
+    """Return whether a text may say how many there are, or when something is, for a question that asks this.
 
     Always, where it asks anything else. A number in words, "each" or a condition ("if the alarm rings") is enough.
     """
     said = _NUMBERING.sub("", text)
     if _HOW_MANY.search(question):
-        return bool(quantities(said)) or _COUNTED.search(said) is not None
-    if wanted_by(question) == "time":
-        return bool(quantities(said)) or has_shape("time", said) or _CONDITION.search(said) is not None
+        return bool(find_quantities(said)) or _COUNTED.search(said) is not None
+    if find_answer_type(question) == "time":
+        return bool(find_quantities(said)) or has_shape("time", said) or _CONDITION.search(said) is not None
     return True

@@ -1,4 +1,4 @@
-"""Whether a message asks the documents anything at all, or greets, thanks, or wants to know what Argot is.
+"""Recognition of small talk: greetings, thanks, and questions about Argot, which ask the documents nothing.
 
 A message counts as small talk only where every word of it does: "Hello, what is a PUC?" is a question. The caller looks
 up first whether such a word is a term of the glossary ("HI").
@@ -10,13 +10,13 @@ import re
 from typing import Literal
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.words import folded
+from argot.tools.text.words import fold_words
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library"]
 """`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
 before (`tools/reading/history_questions.py`); `library`: about the documents there are (`library_questions.py`)."""
 
-LONGEST = 100
+MAX_CHARS = 100
 """Characters: a longer message is more than small talk."""
 
 # The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
@@ -68,40 +68,42 @@ _BREAKS = re.compile(r"[^\w']+")
 _POINTS_BACK = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
 
 
-def small_talk(message: str) -> SmallTalk | None:
-    """What kind of small talk the message is, the most telling of several; None: it is none.
+def identify_small_talk(message: str) -> SmallTalk | None:
+    """Return the kind of small talk that the message is, the most telling of several; None if it is none.
 
     `unasked`: there is nothing but words that join others ("why?", "and?"), so that nothing can be looked for.
     """
-    if len(message) > LONGEST:
+    if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
-    found = _kinds(said)
+    found = _find_kinds(said)
     if found:
         return next(kind for kind in _PHRASES if kind in found)
-    return "unasked" if _joins_only(message) else None
+    return "unasked" if _has_only_joining_words(message) else None
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
-    """Whether, within a conversation, it may refer to what was said before: "why?", "how does this work?"."""
+    """Return whether a message within a conversation may refer to what was said before: "why?", "how does this
+    work?".
+    """
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 
-def _joins_only(message: str) -> bool:
+def _has_only_joining_words(message: str) -> bool:
     # "who is IT" asks about a department; in "WHY IS IT SO" capitals say nothing.
     if not message.isupper() and any(len(word) > 1 and word.isupper() for word in _BREAKS.split(message)):
         return False
-    words = folded(message)
+    words = fold_words(message)
     return bool(words) and all(word in STOP_WORDS for word in words)
 
 
-def _kinds(said: str) -> set[SmallTalk]:
-    """The kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
+def _find_kinds(said: str) -> set[SmallTalk]:
+    """Return the kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
     words = said.split()
     found: set[SmallTalk] = set()
     first = 0
     while first < len(words):
-        last, kind = _phrase_from(words, first)
+        last, kind = _match_phrase(words, first)
         # One word that belongs to no phrase makes the message a question.
         if last == first:
             return set()
@@ -110,8 +112,8 @@ def _kinds(said: str) -> set[SmallTalk]:
     return found
 
 
-def _phrase_from(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
-    """Where the longest phrase that begins at this word ends, and its kind; the same place where none does."""
+def _match_phrase(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
+    """Return the end and the kind of the longest phrase that begins at this word; `first` and None if none does."""
     # Longest first: "how do you do" is a greeting, though "how" alone would belong to nothing.
     for last in range(len(words), first, -1):
         text = " ".join(words[first:last])

@@ -21,10 +21,10 @@ from argot.protocols import Embedder, Vectors
 from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Passage, Principal, Sense
 
-_PASSAGES = 20
-_LONGEST_PHRASE = 5  # words
-_KEPT_PASSAGES = 20_000
-_LOOK_AT_MOST = 4_000  # characters of a question
+_MAX_PASSAGES = 20
+_MAX_PHRASE_WORDS = 5  # words
+_MAX_KEPT_PASSAGES = 20_000
+_MAX_QUESTION_CHARS = 4_000  # characters of a question
 
 # How much each kind of evidence counts (natural logarithms), and what nothing at all is worth. Chosen on the
 # validation half of the samples.
@@ -33,8 +33,8 @@ _WORDS_WEIGHT = 6.0
 _PASSAGES_WEIGHT = 4.0
 _TERMS_WEIGHT = 4.0
 _NAMED_WEIGHT = 3.0
-_NOTHING = 0.5
-_LEAST_SCORE = 0.02
+_NO_CONTEXT_LOGIT = 0.5
+_MIN_SCORE = 0.02
 
 _ASKING = frozenset(
     stem
@@ -69,39 +69,39 @@ class ContextSignatures:
             self._words[sense.context].update(set(content_stems(f"{sense.expansion} {sense.description}")))
             by_term[normalise(sense.term)].add(sense.context)
             for name in (sense.expansion, *sense.aliases):
-                stems = tuple(content_stems(name))[:_LONGEST_PHRASE]
+                stems = tuple(content_stems(name))[:_MAX_PHRASE_WORDS]
                 # A short single word ("gate", "cell") is used in every context.
                 if len(stems) > 1 or len(name) > 6:
                     self._phrases[stems].add(sense.context)
         self._sole = {term: next(iter(found)) for term, found in by_term.items() if len(found) == 1}
         self._seen_in: dict[str, frozenset[str]] = {}
 
-    def words_shared(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
-        """Of the question's words, the share each context's senses use, rare words counting more; [0, 1]."""
+    def measure_shared_words(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
+        """Return the share of the question's words that each context's senses use, rare words counting more; [0, 1]."""
         spread = {stem: sum(stem in self._words[name] for name in contexts) for stem in set(stems)}
         # A word that all contexts use weighs nearly nothing.
         weight = {stem: math.log((len(contexts) + 1) / max(n, 1)) for stem, n in spread.items()}
         total = sum(weight.values()) or 1.0
         return {name: sum(w for s, w in weight.items() if s in self._words[name]) / total for name in contexts}
 
-    def sole_contexts(self, mentions: Sequence[Mention]) -> Counter[str]:
-        """How many of the mentioned terms have senses in only this context."""
+    def count_sole_contexts(self, mentions: Sequence[Mention]) -> Counter[str]:
+        """Return, for each context, how many of the mentioned terms have senses there alone."""
         terms = {normalise(mention.term) for mention in mentions if mention.term}
         return Counter(self._sole[term] for term in terms if term in self._sole)
 
-    def seen_in(self, passage: Passage) -> frozenset[str]:
-        """The contexts whose expansions the passage uses."""
+    def find_contexts(self, passage: Passage) -> frozenset[str]:
+        """Return the contexts whose expansions the passage uses."""
         found = self._seen_in.get(passage.id)
         if found is None:
-            if len(self._seen_in) >= _KEPT_PASSAGES:
+            if len(self._seen_in) >= _MAX_KEPT_PASSAGES:
                 self._seen_in.clear()
-            found = self._seen_in[passage.id] = self._contexts_of(content_stems(f"{passage.heading} {passage.text}"))
+            found = self._seen_in[passage.id] = self._match_phrases(content_stems(f"{passage.heading} {passage.text}"))
         return found
 
-    def _contexts_of(self, stems: Sequence[str]) -> frozenset[str]:
+    def _match_phrases(self, stems: Sequence[str]) -> frozenset[str]:
         found: set[str] = set()
         for start in range(len(stems)):
-            for length in range(1, _LONGEST_PHRASE + 1):
+            for length in range(1, _MAX_PHRASE_WORDS + 1):
                 found |= self._phrases.get(tuple(stems[start : start + length]), set())
         return frozenset(found)
 
@@ -116,20 +116,20 @@ def score_contexts(
     store: CorpusStore | None = None,
     principal: Principal | None = None,
 ) -> list[ContextScore]:
-    """The given contexts, best first, with scores that add up to less than 1; none without any evidence.
+    """Return the given contexts, best first, with scores that add up to less than 1; none without any evidence.
 
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
     names = list(dict.fromkeys(context.name for context in contexts))
-    text = compared_with_contexts(question, mentions)
-    stems = subject_stems(text)
+    text = select_compared_text(question, mentions)
+    stems = find_subject_stems(text)
     if not names or not (stems or mentions):
         return []
-    seen = _seen_in_passages(text, names, signatures, store, principal) if stems and store and principal else {}
-    described = _described(text, contexts, embedder) if stems and embedder else {}
-    shared = signatures.words_shared(stems, names)
-    sole = signatures.sole_contexts(mentions)
-    named = named_contexts(text, names)
+    seen = _measure_passages(text, names, signatures, store, principal) if stems and store and principal else {}
+    described = _measure_descriptions(text, contexts, embedder) if stems and embedder else {}
+    shared = signatures.measure_shared_words(stems, names)
+    sole = signatures.count_sole_contexts(mentions)
+    named = find_named_contexts(text, names)
     logits = {
         name: _DESCRIPTION_WEIGHT * described.get(name, 0.0)
         + _WORDS_WEIGHT * shared[name]
@@ -138,16 +138,18 @@ def score_contexts(
         + _NAMED_WEIGHT * (name in named)
         for name in names
     }
-    return _normalised(logits)
+    return _normalize_scores(logits)
 
 
-def subject_stems(text: str) -> list[str]:
-    """The content stems of a question, or none if all it asks is what something is called, means or where it stands."""
+def find_subject_stems(text: str) -> list[str]:
+    """Return the content stems of a question, or none if all it asks is what something is called, means or
+    where it stands.
+    """
     stems = content_stems(text)
     return stems if set(stems) - _ASKING else []
 
 
-def named_contexts(text: str, names: Sequence[str]) -> set[str]:
+def find_named_contexts(text: str, names: Sequence[str]) -> set[str]:
     """Contexts the question names by a word that is in no other context's name: "what does SLA mean in legal?"."""
     spread: defaultdict[str, set[str]] = defaultdict(set)
     for name in names:
@@ -160,13 +162,13 @@ def named_contexts(text: str, names: Sequence[str]) -> set[str]:
     return {next(iter(held)) for key, held in spread.items() if len(held) == 1 and key in found}
 
 
-def compared_with_contexts(question: str, mentions: Sequence[Mention]) -> str:
-    """The part of the question that is compared with names and descriptions of contexts."""
-    return without_terms(question, mentions)[:_LOOK_AT_MOST]
+def select_compared_text(question: str, mentions: Sequence[Mention]) -> str:
+    """Return the part of the question that is compared with names and descriptions of contexts."""
+    return remove_terms(question, mentions)[:_MAX_QUESTION_CHARS]
 
 
-def without_terms(question: str, mentions: Sequence[Mention]) -> str:
-    """The question without the glossary's terms, whose spelling says nothing of their meaning here."""
+def remove_terms(question: str, mentions: Sequence[Mention]) -> str:
+    """Return the question without the glossary's terms, whose spelling says nothing of their meaning here."""
     text = question
     for mention in sorted(mentions, key=lambda m: -m.start):
         if mention.term:
@@ -174,24 +176,24 @@ def without_terms(question: str, mentions: Sequence[Mention]) -> str:
     return text
 
 
-def _normalised(logits: Mapping[str, float]) -> list[ContextScore]:
-    """A distribution over contexts and "none"; empty when no context stands out."""
+def _normalize_scores(logits: Mapping[str, float]) -> list[ContextScore]:
+    """Return a distribution over contexts and "none"; empty when no context stands out."""
     # All alike: nothing tells them apart, and a uniform distribution would look like knowledge.
     if max(logits.values()) - min(logits.values()) < 1e-9 and len(logits) > 1:
         return []
-    if max(logits.values()) < _NOTHING:
+    if max(logits.values()) < _NO_CONTEXT_LOGIT:
         return []
     weights = {name: math.exp(min(logit, 50.0)) for name, logit in logits.items()}
-    total = sum(weights.values()) + math.exp(_NOTHING)
+    total = sum(weights.values()) + math.exp(_NO_CONTEXT_LOGIT)
     scores = [ContextScore(name, round(weight / total, 4)) for name, weight in weights.items()]
-    return sorted((s for s in scores if s.score >= _LEAST_SCORE), key=lambda s: (-s.score, s.context))
+    return sorted((s for s in scores if s.score >= _MIN_SCORE), key=lambda s: (-s.score, s.context))
 
 
-def _seen_in_passages(
+def _measure_passages(
     text: str, names: Sequence[str], signatures: ContextSignatures, store: CorpusStore, principal: Principal
 ) -> dict[str, float]:
     """For each context, the weight of the question's nearest passages that use its expansions, less the average."""
-    ranked = store.keyword_search(principal, text, _PASSAGES)
+    ranked = store.keyword_search(principal, text, _MAX_PASSAGES)
     passages = store.passages(principal, [passage_id for passage_id, _ in ranked])
     found: Counter[str] = Counter()
     total = 0.0
@@ -201,33 +203,33 @@ def _seen_in_passages(
         # The 3 keeps the first passage from deciding alone.
         weight = 1 / (rank + 3)
         total += weight
-        for name in signatures.seen_in(passages[passage_id][0]):
+        for name in signatures.find_contexts(passages[passage_id][0]):
             found[name] += weight  # type: ignore[assignment]
     shares = {name: found[name] / total if total else 0.0 for name in names}
     average = sum(shares.values()) / len(names)
     return {name: share - average for name, share in shares.items()}
 
 
-def _described(text: str, contexts: Sequence[Context], embedder: Embedder) -> dict[str, float]:
+def _measure_descriptions(text: str, contexts: Sequence[Context], embedder: Embedder) -> dict[str, float]:
     """For each described context, the cosine of its description with the question, less the mean over all of them."""
     told = {context.name: f"{context.name}. {context.description}" for context in contexts if context.description}
     # A single description is as near as the average, which is itself.
     if len(told) < 2:
         return {}
-    vectors = _embedded(tuple(told.values()), embedder)
+    vectors = _embed_descriptions(tuple(told.values()), embedder)
     similarity = vectors @ embedder.embed_queries([text])[0]
     centred = similarity - similarity.mean()
     return {name: float(value) for name, value in zip(told, centred, strict=True)}
 
 
-def _embedded(texts: tuple[str, ...], embedder: Embedder) -> Vectors:
+def _embed_descriptions(texts: tuple[str, ...], embedder: Embedder) -> Vectors:
     key = (embedder.fingerprint, texts)
-    if key not in _described_before:
-        if len(_described_before) >= _KEPT_DESCRIPTIONS:
-            _described_before.clear()
-        _described_before[key] = np.asarray(embedder.embed_passages(list(texts)))
-    return _described_before[key]
+    if key not in _description_vectors:
+        if len(_description_vectors) >= _KEPT_DESCRIPTIONS:
+            _description_vectors.clear()
+        _description_vectors[key] = np.asarray(embedder.embed_passages(list(texts)))
+    return _description_vectors[key]
 
 
 _KEPT_DESCRIPTIONS = 64
-_described_before: dict[tuple[str, tuple[str, ...]], Vectors] = {}
+_description_vectors: dict[tuple[str, tuple[str, ...]], Vectors] = {}

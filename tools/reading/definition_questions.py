@@ -1,4 +1,5 @@
-"""Whether a message asks what a term means: "What does DGD stand for?". English, as the other readings of messages.
+"""Recognition of questions about a term's meaning: "What does DGD stand for?". English, as the other readings of
+messages.
 
 The glossary answers that, whatever the documents say. Conservative where the words may ask for something else: "What is
 the CC for Harstad?" wants a value, "What is a CC?" its meaning.
@@ -9,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.reading.question_splitting import split_questions
 from argot.types import Mention
 
-LONGEST = 200  # characters of one question; longer ones tell a story around it
+MAX_CHARS = 200  # characters of one question; longer ones tell a story around it
 
 _MARK = "\ue000"
 """Stands for a term while the words around it are read."""
@@ -68,32 +69,32 @@ _BREAKS = re.compile(rf"[^\w'{_MARK}]+")
 _WORD = re.compile(r"\w+")
 
 
-def meanings_asked(question: str, mentions: Sequence[Mention], contexts: Collection[str] = ()) -> list[Mention]:
-    """The mentions whose meaning is asked for, in a message of one question or several.
+def find_asked_meanings(question: str, mentions: Sequence[Mention], contexts: Collection[str] = ()) -> list[Mention]:
+    """Return the mentions whose meaning is asked for, in a message of one question or several.
 
     Args:
         contexts: names of contexts, which may follow: "What is a CC in Catering?".
     """
     known = _AROUND.union(word for name in contexts for word in _WORD.findall(name.casefold()))
-    return [mention for part in parts_of(question) for mention in _asked(part, mentions, known)]
+    return [mention for part in split_questions(question) for mention in _find_asked(part, mentions, known)]
 
 
-def _asked(part: str, mentions: Sequence[Mention], known: Collection[str]) -> list[Mention]:
-    text, here = _marked(part, mentions)
-    if not here or len(part) > LONGEST:
+def _find_asked(part: str, mentions: Sequence[Mention], known: Collection[str]) -> list[Mention]:
+    text, here = _mark_terms(part, mentions)
+    if not here or len(part) > MAX_CHARS:
         return []
     said = " ".join(_BREAKS.sub(" ", text.casefold().replace("’", "'")).split())
     said = _POLITE.sub("", said)
     for pattern in _WHATEVER_FOLLOWS:
         if found := pattern.match(said):
-            return _within(found, said, here)
-    said = _without_scope(_HERE.sub("", said), known)
+            return _select_within(found, said, here)
+    said = _strip_scope(_HERE.sub("", said), known)
     found = next(filter(None, (pattern.fullmatch(said) for pattern in _ALONE)), None)
-    return _within(found, said, here) if found else []
+    return _select_within(found, said, here) if found else []
 
 
-def _marked(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Mention]]:
-    """The part with a mark for each term in it, and those terms in order."""
+def _mark_terms(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Mention]]:
+    """Return the part with a mark for each term in it, and those terms in order."""
     pieces, here, end, lower = [], [], 0, part.lower()
     for mention in sorted(mentions, key=lambda one: one.start):
         at = lower.find(mention.surface.lower(), end)
@@ -104,13 +105,13 @@ def _marked(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Mention]]
     return "".join([*pieces, part[end:]]), here
 
 
-def _within(found: re.Match[str], said: str, here: Sequence[Mention]) -> list[Mention]:
+def _select_within(found: re.Match[str], said: str, here: Sequence[Mention]) -> list[Mention]:
     start, end = found.span("terms")
     before = said[: max(start, 0)].count(_MARK)
     return list(here[before : before + max(1, said[max(start, 0) : end].count(_MARK))])
 
 
-def _without_scope(said: str, known: Collection[str]) -> str:
-    """Without a context's name at the end: "in Catering", "for the IT team"."""
+def _strip_scope(said: str, known: Collection[str]) -> str:
+    """Return the text without a context's name at the end: "in Catering", "for the IT team"."""
     found = _SCOPE.search(said)
     return said[: found.start()] if found and all(word in known for word in found["words"].split()) else said

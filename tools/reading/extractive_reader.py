@@ -13,17 +13,17 @@ from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.follow_ups import stand_alone
 from argot.tools.reading.matcher_cache import MatcherCache
-from argot.tools.reading.unknown_terms import identify_terms, known_to_documents
-from argot.tools.text.words import asks, content_stems
+from argot.tools.reading.unknown_terms import identify_terms, is_known_to_documents
+from argot.tools.text.words import content_stems, is_question
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
 
-_LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
+_MAX_QUESTION_CHARS = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
 
 # Chosen so that KaPQA's own examples (5, 7.4, appendix) come out right with MiniLM; without embedder words decide.
 _RELEVANT_SIMILARITY = 0.55
 _RELEVANT_OVERLAP = 0.5
-_MOST_TRIPLES = 3
-_GROWTH = 2.0  # the length of an enhanced query, at most, in lengths of the question
+_MAX_TRIPLES = 3
+_MAX_GROWTH = 2.0  # the length of an enhanced query, at most, in lengths of the question
 
 
 class ExtractiveReader:
@@ -52,40 +52,40 @@ class ExtractiveReader:
         self._senses = senses
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        return await asyncio.to_thread(stand_alone, question, history, self._mentions)
+        return await asyncio.to_thread(stand_alone, question, history, self._find_mentions)
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        return await asyncio.to_thread(self._mentions, question)
+        return await asyncio.to_thread(self._find_mentions, question)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        return await asyncio.to_thread(self._contexts, question, contexts)
+        return await asyncio.to_thread(self._score_contexts, question, contexts)
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        return await asyncio.to_thread(self._relevant, question, triples)
+        return await asyncio.to_thread(self._select_relevant, question, triples)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
-        return enhanced(question, triples)
+        return enhance_question(question, triples)
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
         relevant = await self.relevant_triples(question, triples)
         return relevant, await self.enhance_query(question, relevant)
 
-    def _mentions(self, question: str) -> list[Mention]:
-        text = question[:_LOOK_AT_MOST]
+    def _find_mentions(self, question: str) -> list[Mention]:
+        text = question[:_MAX_QUESTION_CHARS]
         known = self._matcher.find(text)
         return identify_terms(
             text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)]
         )
 
     def _is_slip(self, near: Mention) -> bool:
-        """A word like a term is not misspelt where the documents have that word."""
-        return self._corpus is None or not known_to_documents(self._corpus, self._principal, near.surface)
+        """Return whether a word like a term is misspelt, and not a word of the documents."""
+        return self._corpus is None or not is_known_to_documents(self._corpus, self._principal, near.surface)
 
-    def _contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        signatures = signatures_for(self._matcher, self._senses) if self._senses else ContextSignatures(())
+    def _score_contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        signatures = get_signatures(self._matcher, self._senses) if self._senses else ContextSignatures(())
         return score_contexts(
             question,
-            self._matcher.find(question[:_LOOK_AT_MOST]),
+            self._matcher.find(question[:_MAX_QUESTION_CHARS]),
             contexts,
             signatures,
             embedder=self._embedder,
@@ -93,20 +93,20 @@ class ExtractiveReader:
             principal=self._principal,
         )
 
-    def _relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """The triples whose action and target the question is about, best first.
+    def _select_relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        """Return the triples whose action and target the question is about, best first.
 
         A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
         make it relevant"): either the meaning is near, or the question names both what is done and what to.
         """
-        wanted = set(content_stems(question[:_LOOK_AT_MOST]))
+        wanted = set(content_stems(question[:_MAX_QUESTION_CHARS]))
         if not wanted or not triples:
             return []
-        near = self._similarities(question, triples)
+        near = self._measure_similarities(question, triples)
         scored = []
         for place, triple in enumerate(triples):
-            action = _share(wanted, triple.action)
-            target = _share(wanted, triple.target)
+            action = _measure_share(wanted, triple.action)
+            target = _measure_share(wanted, triple.target)
             named = action > 0 and target >= _RELEVANT_OVERLAP
             meant = near[place] >= _RELEVANT_SIMILARITY and (action > 0 or target > 0)
             if named or meant:
@@ -114,29 +114,33 @@ class ExtractiveReader:
                 scored.append((near[place] + 0.2 * action + 0.2 * target, -place))
         return [triples[-place] for _, place in sorted(scored, reverse=True)]
 
-    def _similarities(self, question: str, triples: Sequence[Triple]) -> list[float]:
+    def _measure_similarities(self, question: str, triples: Sequence[Triple]) -> list[float]:
         if self._embedder is None:
             return [0.0] * len(triples)
-        vectors = self._embedder.embed_queries([question[:_LOOK_AT_MOST], *(triple.text for triple in triples)])
+        vectors = self._embedder.embed_queries([question[:_MAX_QUESTION_CHARS], *(triple.text for triple in triples)])
         return [float(value) for value in np.asarray(vectors[1:]) @ np.asarray(vectors[0])]
 
 
-def enhanced(question: str, triples: Sequence[Triple]) -> str:
-    """The question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
+def enhance_question(question: str, triples: Sequence[Triple]) -> str:
+    """Return the question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
 
     A whole question that already names what the best triple does and to what stays as it is: rewriting well-formed
     questions costs (KaPQA 7.3, 7.5). Never more than twice as long.
     """
-    if not triples or not question.strip() or len(question) > _LOOK_AT_MOST:
+    if not triples or not question.strip() or len(question) > _MAX_QUESTION_CHARS:
         return question
     stems = set(content_stems(question))
     best = triples[0]
-    if asks(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
+    if (
+        is_question(question)
+        and _measure_share(stems, best.target) == 1.0
+        and _measure_share(stems, best.action) == 1.0
+    ):
         return question
     added: list[str] = []
     # 3 for what joins the two: a full stop, a blank and another full stop.
-    room = int(len(question) * (_GROWTH - 1)) - 3
-    for triple in triples[:_MOST_TRIPLES]:
+    room = int(len(question) * (_MAX_GROWTH - 1)) - 3
+    for triple in triples[:_MAX_TRIPLES]:
         for part in (f"{triple.action} {triple.target}", triple.source):
             new = set(content_stems(part)) - stems
             # A part whose words are all there already would only repeat the question.
@@ -153,12 +157,12 @@ def enhanced(question: str, triples: Sequence[Triple]) -> str:
 _signatures = MatcherCache[ContextSignatures](16)
 
 
-def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
-    """The signatures that go with a matcher."""
+def get_signatures(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
+    """Return the signatures that go with a matcher."""
     return _signatures.get((matcher,), lambda: ContextSignatures(senses()))
 
 
-def _share(stems: set[str], text: str) -> float:
-    """The share of a text's content words that are among the stems; 0 for a text without any."""
+def _measure_share(stems: set[str], text: str) -> float:
+    """Return the share of a text's content words that are among the stems; 0 for a text without any."""
     own = set(content_stems(text))
     return len(own & stems) / len(own) if own else 0.0

@@ -1,4 +1,4 @@
-"""Which kind of file a message speaks of: "the PDF", "that sheet", "my slides". English, as small talk is."""
+"""Kind of file that a message speaks of: "the PDF", "that sheet", "my slides". English, as small talk is."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NAMED = re.compile(
 )
 
 
-def of_kind_named(message: str, files: Sequence[Document]) -> list[Document]:
-    """Those of the files that are of the kind named first; all of them where none is named, or none is of it."""
+def filter_by_kind(message: str, files: Sequence[Document]) -> list[Document]:
+    """Return the files of the kind named first; all of them if none is named, or none is of it."""
     named = _NAMED.search(message)
     # People also call a Word file "the PDF".
     suffixes = _KINDS[named.lastindex - 1][1] if named and named.lastindex else frozenset()

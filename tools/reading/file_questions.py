@@ -1,4 +1,4 @@
-"""Whether a message asks something of a file of the conversation: "What does the file say about wages?".
+"""Recognition of questions about a file of the conversation: "What does the file say about wages?".
 
 What is asked is then searched for in that file alone, in words that do not mention the file. Conservative, as in
 `whole_file_questions.py`: "the manual" may be any document, "this document" and "rota.md" are what was attached.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from argot.tools.reading.whole_file_questions import LONGEST, Pointer
+from argot.tools.reading.whole_file_questions import MAX_CHARS, Pointer
 
 _SENT = r"(?:attached|uploaded|sent|added|shared|gave you)"
 _PLAIN = (
@@ -77,7 +77,7 @@ _END = re.compile(r"[\s?.!…]*(?:,? (?:please|pls|thanks))?[\s?.!…]*$", re.IG
 
 
 @dataclass(frozen=True, slots=True)
-class AskedInFile:
+class FileQuestion:
     """A question and the file it is about. An empty `question` stands for the one before.
 
     `leans`: the question may refer to what was said before.
@@ -88,42 +88,42 @@ class AskedInFile:
     leans: bool = False
 
 
-def asked_in_file(message: str, names: Sequence[str]) -> AskedInFile | None:
-    """What the message asks of a file; None where it mentions none.
+def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | None:
+    """Return the question that the message asks of a file; None if it mentions none.
 
     Args:
         names: of the files there are; the pointer is the number of one that the message names.
     """
     # The bound is on the asker's own words, whatever the length of a file's name.
-    if len(message) > LONGEST + max(map(len, names), default=0):
+    if len(message) > MAX_CHARS + max(map(len, names), default=0):
         return None
-    said = _with_marks(_END.sub("", " ".join(message.replace("’", "'").split())), names)
+    said = _replace_names(_END.sub("", " ".join(message.replace("’", "'").split())), names)
     if found := _SAME_AGAIN.fullmatch(said):
-        return AskedInFile(_pointer(found), "")
+        return FileQuestion(_read_pointer(found), "")
     said = _POLITE.sub("", said)
-    if found := _first(_OF_A_TOPIC, said):
-        topic = _without_marks(found["topic"], names)
+    if found := _match_first(_OF_A_TOPIC, said):
+        topic = _restore_names(found["topic"], names)
         # In the words of the topic alone: "what does the file say" would be searched for as well.
-        return AskedInFile(_pointer(found), f"What about {topic}?", leans=_LEANS.fullmatch(topic) is not None)
-    if found := _first(_OF_A_QUESTION, said):
-        question = _without_marks(found["question"], names).rstrip(",;: ")
-        return AskedInFile(_pointer(found), f"{question[:1].upper()}{question[1:]}?", leans=True)
+        return FileQuestion(_read_pointer(found), f"What about {topic}?", leans=_LEANS.fullmatch(topic) is not None)
+    if found := _match_first(_OF_A_QUESTION, said):
+        question = _restore_names(found["question"], names).rstrip(",;: ")
+        return FileQuestion(_read_pointer(found), f"{question[:1].upper()}{question[1:]}?", leans=True)
     return None
 
 
-def _first(patterns: Sequence[re.Pattern[str]], said: str) -> re.Match[str] | None:
+def _match_first(patterns: Sequence[re.Pattern[str]], said: str) -> re.Match[str] | None:
     return next((found for one in patterns if (found := one.fullmatch(said))), None)
 
 
-def _pointer(found: re.Match[str]) -> Pointer | int:
+def _read_pointer(found: re.Match[str]) -> Pointer | int:
     groups = found.groupdict()
     if groups.get("name"):
         return int(groups["name"].casefold().removeprefix("name"))
     return "files" if groups.get("files") else "file" if groups.get("file") else "it"
 
 
-def _with_marks(said: str, names: Sequence[str]) -> str:
-    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+def _replace_names(said: str, names: Sequence[str]) -> str:
+    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for number, name in sorted(enumerate(names), key=lambda one: -len(one[1])):
         if PurePosixPath(name).suffix:
@@ -132,5 +132,5 @@ def _with_marks(said: str, names: Sequence[str]) -> str:
     return said
 
 
-def _without_marks(said: str, names: Sequence[str]) -> str:
+def _restore_names(said: str, names: Sequence[str]) -> str:
     return re.sub(r"\bname(\d+)\b", lambda mark: names[int(mark[1])] if int(mark[1]) < len(names) else mark[0], said)

@@ -16,9 +16,9 @@ from argot.types import Mention, Turn
 
 TermFinder = Callable[[str], Sequence[Mention]]
 
-_TURNS = 6
-_FEW_WORDS = 2  # "How long does it take?" says that much and asks nothing
-_LONGEST = 600  # characters of the question before that are still worth repeating
+_MAX_TURNS = 6
+_MAX_FEW_STEMS = 2  # "How long does it take?" says that much and asks nothing
+_MAX_CHARS = 600  # characters of the question before that are still worth repeating
 
 _PREPOSITIONS = "for in on at with without by of from to under over above below during after before within using as"
 _PREPOSITION = re.compile(rf"(?:{'|'.join(_PREPOSITIONS.split())})\b", re.I)
@@ -70,35 +70,39 @@ _QUESTION_WORDS = re.compile(
 
 
 def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> str:
-    """The question, readable without its history; exactly as given when it is complete or nothing came before.
+    """Return the question, readable without its history; exactly as given when it is complete or nothing came before.
 
     Earlier follow-ups are resolved on the way, so that a chain of them keeps its topic.
     """
     previous = ""
-    for turn in history[-_TURNS:]:
-        previous = _resolved(turn.question, previous, terms)
-    return _resolved(question, previous, terms)
+    for turn in history[-_MAX_TURNS:]:
+        previous = _resolve(turn.question, previous, terms)
+    return _resolve(question, previous, terms)
 
 
-def _resolved(question: str, previous: str, terms: TermFinder) -> str:
-    if not previous or len(previous) > _LONGEST or len(question) > _LONGEST or not question.strip():
+def _resolve(question: str, previous: str, terms: TermFinder) -> str:
+    if not previous or len(previous) > _MAX_CHARS or len(question) > _MAX_CHARS or not question.strip():
         return question
     doubts = _DOUBTS.match(question)
-    if doubts or _BARE.match(question) or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _FEW_WORDS):
-        return previous if doubts else _after(previous, question)
-    pronoun = _dangling_pronoun(question, terms)
+    if (
+        doubts
+        or _BARE.match(question)
+        or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _MAX_FEW_STEMS)
+    ):
+        return previous if doubts else _join_questions(previous, question)
+    pronoun = _find_dangling_pronoun(question, terms)
     if pronoun is not None:
-        return _with_topic(question, pronoun, previous, terms)
+        return _replace_pronoun(question, pronoun, previous, terms)
     lead_in = _LEAD_IN.match(question)
     # "And who signs it?" is a question of its own, "and for the x8?" is not.
     if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
-        return _in_place_of_counterpart(question, lead_in["rest"], previous, terms)
+        return _replace_counterpart(question, lead_in["rest"], previous, terms)
     if _is_fragment(question, terms):
-        return _in_place_of_counterpart(question, question.strip().rstrip("?"), previous, terms)
+        return _replace_counterpart(question, question.strip().rstrip("?"), previous, terms)
     return question
 
 
-def _after(previous: str, question: str) -> str:
+def _join_questions(previous: str, question: str) -> str:
     """Both questions, the earlier first: for a follow-up that cannot be merged into it."""
     ended = previous.rstrip()
     ended = ended if ended.endswith(("?", ".", "!")) else f"{ended}?"
@@ -106,8 +110,8 @@ def _after(previous: str, question: str) -> str:
     return f"{ended} {follow_up[:1].upper()}{follow_up[1:]}"
 
 
-def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
-    """The first pronoun, unless something before it in the question can be what it refers to."""
+def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
+    """Return the first pronoun, unless something before it in the question can be what it refers to."""
     for match in _PRONOUN.finditer(question):
         if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
             continue
@@ -118,30 +122,30 @@ def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
     return None
 
 
-def _with_topic(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
-    topic = _topic(previous, terms)
+def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
+    topic = _find_topic(previous, terms)
     of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
     # "they" means no single thing. Then both questions are searched for as one.
     if not topic or (of_several and not topic.endswith("s")):
-        return _after(previous, question)
+        return _join_questions(previous, question)
     if pronoun["owner"]:
         topic = f"{topic}'" if topic.endswith("s") else f"{topic}'s"
     return f"{question[: pronoun.start()]}{topic}{question[pronoun.end() :]}"
 
 
-def _topic(previous: str, terms: TermFinder) -> str:
-    """What the question before was about: its one term, else its one noun phrase; nothing when that is unclear."""
+def _find_topic(previous: str, terms: TermFinder) -> str:
+    """Return what the question before was about: its one term, else its one noun phrase; empty if that is unclear."""
     surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
     if surfaces:
         # "its" after "KPU and QMB" may be either.
         return surfaces[0] if len(surfaces) == 1 else ""
-    phrases = [_shortened(match.group(1)) for match in _NOUN_PHRASE.finditer(previous)]
+    phrases = [_trim_phrase(match.group(1)) for match in _NOUN_PHRASE.finditer(previous)]
     single = len(_DETERMINER.findall(previous)) == 1 and phrases and phrases[0]
     return f"the {phrases[0]}" if single else ""
 
 
-def _shortened(phrase: str) -> str:
-    """The words of a noun phrase up to the first that cannot belong to it: "wafer lot" of "wafer lot stored"."""
+def _trim_phrase(phrase: str) -> str:
+    """Return the words of a noun phrase up to the first that cannot belong to it: "wafer lot" of "wafer lot stored"."""
     kept: list[str] = []
     for word in phrase.split():
         if not content_stems(word) or (kept and re.fullmatch(r"\w+ed|\w+ly", word)):
@@ -150,8 +154,8 @@ def _shortened(phrase: str) -> str:
     return " ".join(kept)
 
 
-def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
-    """The question before, with the fragment where its counterpart stood; both questions when there is none."""
+def _replace_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
+    """Return the question before, with the fragment where its counterpart stood; both questions when there is none."""
     body = previous.rstrip().rstrip("?.! ")
     preposition = _PREPOSITION.match(fragment)
     # "And in legal?" replaces "in manufacturing" at the end; with no counterpart it is added: "for suppliers?".
@@ -170,7 +174,7 @@ def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms:
     phrases = list(_NOUN_PHRASE.finditer(body))
     if phrases and phrases[-1].end() == len(body) and fragment.lower().startswith(("the ", "a ", "an ")):
         return f"{body[: phrases[-1].start()]}{fragment}?"
-    return _after(previous, question)
+    return _join_questions(previous, question)
 
 
 def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
@@ -182,7 +186,7 @@ def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
 
 
 def _is_fragment(question: str, terms: TermFinder) -> bool:
-    """Whether it is a few words with a question mark that ask nothing by themselves: "at 85 °C?", "in days?"."""
+    """Return whether a question is a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
     text = question.strip()
     return (
         text.endswith("?")

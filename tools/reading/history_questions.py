@@ -1,4 +1,4 @@
-"""Whether a message asks what was asked in this conversation: "What did I ask first?". English, as small talk is.
+"""Recognition of requests for earlier questions: "What did I ask first?". English, as small talk is.
 
 No document says that. Conservative: every word has to belong to such a request.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-LONGEST = 100  # characters; such a request is short
+MAX_CHARS = 100  # characters; such a request is short
 
-Recalled = Literal["first", "last", "all"]
+RecallRequest = Literal["first", "last", "all"]
 
 _ASKED = r"(?:did (?:i|we) (?:just )?(?:ask|want to know)|(?:have|had) (?:i|we) (?:just )?asked)(?: you)?(?: about)?"
 _NOUN = r"(?:question|message|request)"
@@ -19,7 +19,7 @@ _LAST = r"(?:last|before|before that|before this|just now|previously|earlier|a m
 _ALL = r"(?:so far|until now|up to now|already|here|today|in this (?:conversation|chat|thread)|altogether|in total)"
 _SHOW = r"(?:repeat|show|list|tell|remind|give|quote)(?: me)?(?: (?:of|about))?"
 _OWN = r"(?:my|our)"
-_REQUESTS: dict[Recalled, str] = {
+_REQUESTS: dict[RecallRequest, str] = {
     "first": rf"(?:what|which {_NOUN}) {_ASKED} {_FIRST}(?: of all)?"
     rf"|(?:what (?:was|is)|{_SHOW}) {_OWN} (?:very )?first {_NOUN}",
     "last": rf"(?:what|which {_NOUN}) {_ASKED} {_LAST}|what did (?:i|we) just ask(?: you)?"
@@ -32,9 +32,9 @@ _POLITE = re.compile(r"^(?:(?:please|and|so|ok|okay|hey|wait|sorry|again|(?:can|
 _BREAKS = re.compile(r"[^\w']+")
 
 
-def asked_before(message: str) -> Recalled | None:
-    """Which questions of the conversation the message asks for; None: it asks something else."""
-    if len(message) > LONGEST:
+def find_recalled(message: str) -> RecallRequest | None:
+    """Return which questions of the conversation the message asks for; None if it asks something else."""
+    if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
     # Behind the request as well as before it: "what did I ask first, please?"

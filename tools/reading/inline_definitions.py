@@ -17,7 +17,7 @@ _SHORT = r"(?=[A-Za-z0-9/-]{0,9}[A-Z])[A-Za-z0-9][A-Za-z0-9/-]{0,9}"
 _SHORT_THEN_LONG = re.compile(rf"\b(?P<short>{_SHORT})\s{{0,2}}\((?P<long>[^()]{{3,120}})\)")
 _SHORT_IN_BRACKETS = re.compile(rf"\((?P<short>{_SHORT})\)")
 _CLAUSE_END = re.compile(r"[().;:?!]")
-_LONGEST_MEANING = 160  # characters
+_MAX_MEANING_CHARS = 160  # characters
 _SAID = re.compile(
     rf"""\b(?:by\ )?["'“‘]?(?P<short>{_SHORT})["'”’]?,?\s{{1,3}}
          (?:(?P<verb>(?:here\ )?means?|stands?\ for|(?:is\ )?short\ for|(?:is\ )?an\ abbreviation\ (?:of|for))\s+
@@ -35,8 +35,8 @@ _ASKED_ABOUT = re.compile(
 _ASKS = re.compile(r"^(?:what|which|who|how|why|where|when|something|anything|it|that|this|the same|exactly)\b", re.I)
 
 
-def explanations(question: str) -> list[Explanation]:
-    """Every meaning the question gives, by position; of several for one place the first rule's."""
+def find_explanations(question: str) -> list[Explanation]:
+    """Return every meaning the question gives, by position; of several for one place the first rule's."""
     found: dict[int, Explanation] = {}
     for rule in (_from_brackets_after, _from_brackets_before, _from_words):
         for explanation in rule(question):
@@ -44,8 +44,8 @@ def explanations(question: str) -> list[Explanation]:
     return [found[start] for start in sorted(found)]
 
 
-def long_form(short: str, text: str) -> str:
-    """The end of `text` that spells `short`, or nothing (Schwartz and Hearst 2003, figure 1)."""
+def find_long_form(short: str, text: str) -> str:
+    """Return the end of `text` that spells `short`, or nothing (Schwartz and Hearst 2003, figure 1)."""
     letters = [c for c in short.lower() if c.isalnum()]
     low = text.lower()
     at = len(low) - 1
@@ -66,7 +66,7 @@ def _from_brackets_after(question: str) -> list[Explanation]:
         # Words such as "short for" say that it is a meaning, whatever its letters.
         told = said != match["long"].strip()
         short = match["short"].removesuffix("s") if match["short"][:-1].isupper() else match["short"]
-        if _is_meaning(said) and (told or long_form(short, said) == said):
+        if _is_meaning(said) and (told or find_long_form(short, said) == said):
             found.append((match.start("short"), match.end("short"), said))
     return found
 
@@ -75,29 +75,31 @@ def _from_brackets_before(question: str) -> list[Explanation]:
     found = []
     for match in _SHORT_IN_BRACKETS.finditer(question):
         short = match["short"]
-        clause = _CLAUSE_END.split(question[max(0, match.start() - _LONGEST_MEANING) : match.start()])[-1]
+        clause = _CLAUSE_END.split(question[max(0, match.start() - _MAX_MEANING_CHARS) : match.start()])[-1]
         # The bound of Schwartz and Hearst on the words before the brackets.
         words = clause.split()[-min(len(short) + 5, 2 * len(short)) :]
-        said = long_form(short, " ".join(words))
+        said = find_long_form(short, " ".join(words))
         if len(short) > 1 and _is_meaning(said) and said != short:
             found.append((match.start("short"), match.end("short"), said))
     return found
 
 
 def _from_words(question: str) -> list[Explanation]:
-    """What words say a term means, unless they ask for it: "what does PUC mean in firmware, and who decides?"."""
+    """Return the meanings that words give to a term, unless they ask for it: "what does PUC mean in firmware, and who
+    decides?".
+    """
     found = []
     for match in _SAID.finditer(question):
         if match["verb"] and _ASKED_ABOUT.search(question[: match.start("short")]):
             continue
         said = match["long"].strip().split(" and what ")[0]
-        if _is_meaning(said) and _looks_short(match["short"]):
+        if _is_meaning(said) and _is_short_form(match["short"]):
             found.append((match.start("short"), match.end("short"), said))
     return found
 
 
-def _looks_short(word: str) -> bool:
-    """Whether it is like LLC, tCCS or L2P, and no capitalised word such as the first of a sentence."""
+def _is_short_form(word: str) -> bool:
+    """Return whether a word is like LLC, tCCS or L2P, and no capitalised word such as the first of a sentence."""
     return sum(c.isupper() or c.isdigit() for c in word) >= 2 or (word[0].islower() and not word.islower())
 
 

@@ -20,29 +20,33 @@ from argot.protocols import Embedder, Vectors
 from argot.tools.reading.matcher_cache import MatcherCache
 from argot.types import Principal, Sense
 
-LEAST = 0.42
+MIN_COSINE = 0.42
 """Cosine of a word with the meaning and the description of the term that may stand for it."""
-MARGIN = 0.03
+MIN_MARGIN = 0.03
 """By how much the next term is less like it: "holiday" is about as near to leave as to a shift."""
-SHORTEST = 5  # letters; short words are mostly names or slips
-MOST_SENSES = 500
+MIN_WORD_LETTERS = 5  # letters; short words are mostly names or slips
+MAX_SENSES = 500
 """Of a larger glossary the meanings are not compared: embedding them would hold up a question for seconds."""
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
 _JOINING = STOP_WORDS | {"many", "much"}
 
 
-def in_terms(
+def replace_lay_words(
     text: str, matcher: TermMatcher, meanings: Callable[[], TermMeanings], store: CorpusStore, principal: Principal
 ) -> str:
-    """The text with terms of the documents in the place of words that no document has and whose meaning they are."""
+    """Return the text with terms of the documents in the place of words that no document has and whose meaning
+    they are.
+    """
     # From the end, so that the places of those before stay right.
-    for word in reversed(_unknown_words(text, matcher, store, principal)):
+    for word in reversed(_find_unknown_words(text, matcher, store, principal)):
         term = meanings().nearest(word[0], lambda term: bool(store.phrase_count(principal, term)))
         text = text[: word.start()] + (term or word[0]) + text[word.end() :]
     return text
 
 
-def _unknown_words(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> list[re.Match[str]]:
+def _find_unknown_words(
+    text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal
+) -> list[re.Match[str]]:
     words = list(_WORD.finditer(text))
     joins = [True, *(word[0].casefold() in _JOINING for word in words), True]
     named = [(mention.start, mention.end) for mention in matcher.find(text)]
@@ -50,7 +54,7 @@ def _unknown_words(text: str, matcher: TermMatcher, store: CorpusStore, principa
         word
         for place, word in enumerate(words, 1)
         if word[0].islower()
-        and len(word[0]) >= SHORTEST
+        and len(word[0]) >= MIN_WORD_LETTERS
         and not joins[place]
         # "chief executive officer": what stands within a name of several words means nothing by itself.
         and (joins[place - 1] or joins[place + 1])
@@ -67,7 +71,9 @@ class TermMeanings:
     embedder: Embedder
 
     def nearest(self, word: str, is_used: Callable[[str], bool]) -> str:
-        """The term that the word most likely stands for, of those that are used; empty where none is near enough."""
+        """Return the term that the word most likely stands for, of those that are used; empty where none is
+        near enough.
+        """
         if not self.senses:
             return ""
         likeness = self._vectors @ self.embedder.embed_queries([word])[0]
@@ -76,10 +82,10 @@ class TermMeanings:
             term = self.senses[place].term
             if term not in found and is_used(term):
                 found[term] = float(likeness[place])
-            if len(found) == 2 or likeness[place] < LEAST - MARGIN:
+            if len(found) == 2 or likeness[place] < MIN_COSINE - MIN_MARGIN:
                 break
         (best, like), *others = [*found.items(), ("", 0.0)]
-        return best if like >= LEAST and all(like - other >= MARGIN for _, other in others) else ""
+        return best if like >= MIN_COSINE and all(like - other >= MIN_MARGIN for _, other in others) else ""
 
     @cached_property
     def _vectors(self) -> Vectors:
@@ -89,11 +95,11 @@ class TermMeanings:
 _meanings = MatcherCache[TermMeanings](8)
 
 
-def meanings_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
-    """The meanings that go with a matcher; none of a glossary with more than `MOST_SENSES`."""
+def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
+    """Return the meanings that go with a matcher; none of a glossary with more than `MAX_SENSES`."""
 
-    def told() -> TermMeanings:
+    def make() -> TermMeanings:
         found = [sense for sense in senses() if sense.expansion]
-        return TermMeanings(found if len(found) <= MOST_SENSES else (), embedder)
+        return TermMeanings(found if len(found) <= MAX_SENSES else (), embedder)
 
-    return _meanings.get((matcher, embedder), told)
+    return _meanings.get((matcher, embedder), make)

@@ -1,4 +1,4 @@
-"""Whether a message asks which documents there are: "What documents do you have?". English, as small talk is.
+"""Recognition of questions about the documents there are: "What documents do you have?". English, as small talk is.
 
 No document says that. Conservative: every word has to belong to such a request, so that "Which documents do I need for
 a visa?" is a question like any other.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 120  # characters; such a request is short
+MAX_CHARS = 120  # characters; such a request is short
 
 _NOUN = (
     r"(?:(?:(?:different|other|internal|available|company|uploaded|indexed|source|reference) )*"
@@ -64,9 +64,9 @@ _END = re.compile(r"(?: (?:please|pls|thanks|thank you|again|for me|then))+$")
 _BREAKS = re.compile(r"[^\w']+")
 
 
-def library_asked(message: str) -> bool:
-    """Whether the message asks which documents there are, or how many."""
-    if len(message) > LONGEST:
+def is_library_question(message: str) -> bool:
+    """Return whether the message asks which documents there are, or how many."""
+    if len(message) > MAX_CHARS:
         return False
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
     said = _END.sub("", _POLITE.sub("", said))

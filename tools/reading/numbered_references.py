@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.numbered_parts import NumberedPart
-from argot.tools.text.part_labels import COUNT_WORDS, KIND_NAMES, KIND_PATTERN, PartLabel, label_of
-from argot.tools.text.words import folded
+from argot.tools.text.part_labels import COUNT_WORDS, KIND_NAMES, KIND_PATTERN, PartLabel, parse_label
+from argot.tools.text.words import fold_words
 
-MOST_REFERENCES = 5
-_LONGEST_RANGE = 5
-_MOST_NOUN_WORDS = 4
-_LONGEST_COUNT = 3  # digits
+MAX_REFERENCES = 5
+_MAX_RANGE_PARTS = 5
+_MAX_NOUN_WORDS = 4
+_MAX_COUNT_DIGITS = 3  # digits
 
 _DEEPER = r"(?:\s?\((?:[a-z]|[ivx]{1,5}|\d{1,2})\))"
 _LABEL = (
@@ -89,84 +89,84 @@ class NumberedReference:
     container: tuple[str, ...] = ()
 
 
-def numbered_references(question: str) -> list[NumberedReference]:
+def find_numbered_references(question: str) -> list[NumberedReference]:
     """Return the numbered parts that the question asks for, in its order; none where it asks for what is beside one."""
     found: list[NumberedReference] = []
     for match in _REFERENCE.finditer(question):
         if _is_reference(match, question):
-            found += _references_in(match, question)
+            found += _read_references(match, question)
     if not found and len(bare := _BARE.findall(question)) == 1:
         at = question.index(bare[0])
-        found = [NumberedReference("", label_of(bare[0]), bare[0], _container(question, at, at + len(bare[0])))]
-    return list(dict.fromkeys(found))[:MOST_REFERENCES]
+        found = [NumberedReference("", parse_label(bare[0]), bare[0], _find_container(question, at, at + len(bare[0])))]
+    return list(dict.fromkeys(found))[:MAX_REFERENCES]
 
 
 def _is_reference(match: re.Match[str], question: str) -> bool:
-    before, kind = question[: match.start()], _kind(match["kind"])
+    before, kind = question[: match.start()], _read_kind(match["kind"])
     # "What comes after step 3?" asks for another step.
     if _RELATION.search(before) or _AMOUNT.match(question, match.end()):
         return False
-    word = _word_before(before)
+    word = _find_word_before(before)
     if kind in _RARELY_PARTS and word and word not in STOP_WORDS | _LISTED:
         return False
     # "Item 4711" is a thing with a number.
-    if kind in _RARELY_PARTS and len(match["label"]) > _LONGEST_COUNT and match["label"].isdigit():
+    if kind in _RARELY_PARTS and len(match["label"]) > _MAX_COUNT_DIGITS and match["label"].isdigit():
         return False
     # "I" and "A" in a sentence are mostly words.
     return match["label"] not in ("A", "V", "X") or not re.match(r"\s+[a-z]", question[match.end() :])
 
 
-def _references_in(match: re.Match[str], question: str) -> Iterator[NumberedReference]:
-    kind = _kind(match["kind"])
-    container = _container(question, match.start(), match.end())
+def _read_references(match: re.Match[str], question: str) -> Iterator[NumberedReference]:
+    kind = _read_kind(match["kind"])
+    container = _find_container(question, match.start(), match.end())
     labels = [match["label"]]
     for more in _MORE.finditer(match["more"]):
-        labels += [*_between(labels[-1], more["label"], more["join"]), more["label"]]
+        labels += [*_list_between(labels[-1], more["label"], more["join"]), more["label"]]
     for label in labels:
         name = f"{match['kind']}{label}" if match["kind"] == "§" else f"{kind} {label.strip()}"
-        yield NumberedReference(kind, label_of(label), name, container)
+        yield NumberedReference(kind, parse_label(label), name, container)
 
 
-def _between(first: str, last: str, join: str) -> list[str]:
+def _list_between(first: str, last: str, join: str) -> list[str]:
     """Return the numbers that a range such as "steps 3 to 5" leaves out."""
     if join in (",", "and", "or", "&") or not (first.isdigit() and last.isdigit()):
         return []
     inner = range(int(first) + 1, int(last))
-    return [str(number) for number in inner] if len(inner) <= _LONGEST_RANGE else []
+    return [str(number) for number in inner] if len(inner) <= _MAX_RANGE_PARTS else []
 
 
-def _kind(word: str) -> str:
+def _read_kind(word: str) -> str:
     return KIND_NAMES[word.casefold().rstrip(".")]
 
 
-def _word_before(text: str) -> str:
+def _find_word_before(text: str) -> str:
     found = _BEFORE.search(text)
     return found["word"].casefold() if found else ""
 
 
-def _container(question: str, start: int, end: int) -> tuple[str, ...]:
+def _find_container(question: str, start: int, end: int) -> tuple[str, ...]:
     """Return the words that say where the part stands, behind it, right before it or at the question's beginning."""
     said = []
     if found := _CONTAINER.match(question, end):
         said.append(_END_OF_CONTAINER.sub("", found["words"]))
     if found := _LEADS.match(question):
         said.append(found["words"] if found.end() <= start else "")
-    said.append(_noun_before(question[:start]))
-    words = dict.fromkeys(word for text in said for word in folded(text))
+    said.append(_find_noun_before(question[:start]))
+    words = dict.fromkeys(word for text in said for word in fold_words(text))
     return tuple(word for word in words if word not in STOP_WORDS and word not in _GENERAL and len(word) > 1)
 
 
-def _noun_before(text: str) -> str:
+def _find_noun_before(text: str) -> str:
     """Return "start-up" of "the start-up's step 3" and of "start-up step 3"."""
     run: list[str] = []
     for word in reversed(text.split()):
-        if word.casefold() in STOP_WORDS or word[-1] in ",;:.?!" or len(run) == _MOST_NOUN_WORDS:
+        if word.casefold() in STOP_WORDS or word[-1] in ",;:.?!" or len(run) == _MAX_NOUN_WORDS:
             break
         run.insert(0, word)
     return re.sub(r"['’]s$", "", " ".join(run))
 
 
-def fit_of_part(reference: NumberedReference, part: NumberedPart) -> int:
+def measure_part_fit(reference: NumberedReference, part: NumberedPart) -> int:
     """Return how well the kind of a part fits the word that the question has for it; 0: not at all."""
     kind = reference.kind
     if part.kind:

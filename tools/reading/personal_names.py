@@ -1,4 +1,4 @@
-"""Where a message names people: in its greeting and in how it is signed. English.
+"""Names of people in a message: in its greeting and in how it is signed. English.
 
 "Hi Priya, how much is the allowance? Best, Ann" asks about an allowance, whatever "Ann" looks like.
 """
@@ -24,17 +24,19 @@ _LAST = re.compile(
 )
 
 
-def name_spans(message: str) -> list[tuple[int, int]]:
-    """Where names of people stand, start and end, in a message's greeting, behind its thanks and at its very end."""
+def find_name_spans(message: str) -> list[tuple[int, int]]:
+    """Return where names of people stand, start and end, in a message's greeting, behind its thanks and at its very
+    end.
+    """
     found = [match.span("names") for match in (_GREETING.match(message), _SIGNED.search(message)) if match]
     last = _LAST.search(message)
-    if last and not _goes_on(last):
+    if last and not _is_continued(last):
         found.append(last.span("names"))
     return found
 
 
-def _goes_on(last: re.Match[str]) -> bool:
-    """Whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
+def _is_continued(last: re.Match[str]) -> bool:
+    """Return whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
     if last["before"] is None:
         return "?" in last["end"]
     return last["before"].istitle()

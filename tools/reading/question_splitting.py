@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 from argot.language import INTERROGATIVES
-from argot.tools.text.words import asks, content_stems
+from argot.tools.text.words import content_stems, is_question
 
-LONGEST = 400
+MAX_CHARS = 400
 """Characters: longer messages explain rather than list questions."""
-MOST_PARTS = 3
+MAX_PARTS = 3
 
 _OPENS = rf"(?:{INTERROGATIVES})(?:'s)?\b"
 # After a question mark anything may begin a question; after "and" only a question word does.
@@ -34,33 +34,35 @@ _EMBEDS = re.compile(
 """After such a word, "and how long files are kept" is a part of the same question."""
 
 
-def parts_of(question: str) -> list[str]:
-    """The questions in a message, each as one; a single one, exactly as it is, where it is not clearly several."""
+def split_questions(question: str) -> list[str]:
+    """Return the questions in a message, each as one; a single one, exactly as it is, where it is not clearly
+    several.
+    """
     # Several lines are a list or something pasted, and belong together.
-    if len(question) > LONGEST or "\n" in question.strip():
+    if len(question) > MAX_CHARS or "\n" in question.strip():
         return [question]
     parts, start = [], 0
     for found in _BOUNDARY.finditer(question):
         if found["end"] or not _EMBEDS.search(question[start : found.start()]):
-            parts.append(_as_one(question[start : found.start()]))
+            parts.append(_make_question(question[start : found.start()]))
             start = found.end()
-    parts.append(_as_one(question[start:]))
+    parts.append(_make_question(question[start:]))
     # All parts or none: half of a message answered alone loses the other.
-    whole = 1 < len(parts) <= MOST_PARTS and all(map(_stands, parts)) and not any(map(_leans, parts[1:]))
+    whole = 1 < len(parts) <= MAX_PARTS and all(map(_can_stand, parts)) and not any(map(_is_leaning, parts[1:]))
     return parts if whole else [question]
 
 
-def _as_one(text: str) -> str:
+def _make_question(text: str) -> str:
     said = text.strip(" ,;.?!")
     return f"{said[:1].upper()}{said[1:]}?"
 
 
-def _leans(part: str) -> bool:
-    """Whether it has a pronoun or the like that nothing before it in the same part can stand for."""
+def _is_leaning(part: str) -> bool:
+    """Return whether a part has a pronoun or the like that nothing before it in the same part can stand for."""
     found = _LEANS.search(part)
     before = part[: found.start()] if found else ""
     return found is not None and not (_NAMED.search(before) or len(content_stems(before)) > 1)
 
 
-def _stands(part: str) -> bool:
-    return asks(part) and bool(content_stems(part))
+def _can_stand(part: str) -> bool:
+    return is_question(part) and bool(content_stems(part))

@@ -20,12 +20,12 @@ from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
     SMALL_FIRST,
+    is_coded,
     is_unpronounceable,
-    looks_coded,
     may_be_small,
 )
-from argot.tools.reading.inline_definitions import explanations
-from argot.tools.reading.personal_names import name_spans
+from argot.tools.reading.inline_definitions import find_explanations
+from argot.tools.reading.personal_names import find_name_spans
 from argot.types import Mention, Principal
 
 _Span = tuple[int, int]
@@ -94,30 +94,31 @@ _ASKED_BEHIND = re.compile(
 )
 _JOINED = re.compile(r"\s*[,/&+]\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+")
 _COMPARED = re.compile(r"\s*[=<>≤≥]{1,2}\s*[-+]?\d")
-_LONGEST_NEIGHBOUR = 4  # letters
+_MAX_NEIGHBOUR_LETTERS = 4  # letters
 _ENGLISH_SHARE = 0.5
 _SHOUTED_SHARE = 0.7
-_LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
-_NEAR = 60  # characters before and behind a word that are looked at
-_LONGEST_CHUNK = 80  # characters without a space: what is longer is no term
+_MAX_QUESTION_CHARS = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
+_NEAR_CHARS = 60  # characters before and behind a word that are looked at
+_MAX_CHUNK_CHARS = 80  # characters without a space: what is longer is no term
 
 
 def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
-    """Every term of the question: those the glossary knows, near misses of them, and what is jargon by its shape.
+    """Return every term of the question: those the glossary knows, near misses of them, and what is jargon by its
+    shape.
 
     Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
     What the question itself explains carries that meaning as `explained`. Whoever is greeted, or signs, is no term.
     """
-    meanings = explanations(question[:_LOOK_AT_MOST])
-    people = name_spans(question[:_LOOK_AT_MOST])
+    meanings = find_explanations(question[:_MAX_QUESTION_CHARS])
+    people = find_name_spans(question[:_MAX_QUESTION_CHARS])
     misspelt = [mention for mention in misspelt if not _is_within(mention, people)]
-    shaped = [mention for mention in unknown_terms(question) if not _is_within(mention, people)]
+    shaped = [mention for mention in find_unknown_terms(question) if not _is_within(mention, people)]
     told = [
         Mention(question[start:end], start, end, match="shape")
         for start, end, _ in meanings
         if not _is_well_known(question[start:end])
     ]
-    merged = without_overlaps(known, misspelt, [*shaped, *told])
+    merged = merge_mentions(known, misspelt, [*shaped, *told])
     by_surface = {question[start:end]: meaning for start, end, meaning in meanings}
     return [replace(m, explained=by_surface[m.surface]) if m.surface in by_surface else m for m in merged]
 
@@ -126,8 +127,10 @@ def _is_within(mention: Mention, spans: Iterable[_Span]) -> bool:
     return any(start <= mention.start and mention.end <= end for start, end in spans)
 
 
-def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
-    """The mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by position."""
+def merge_mentions(*ranks: Iterable[Mention]) -> list[Mention]:
+    """Return the mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by
+    position.
+    """
     kept: list[Mention] = []
     ordered = [sorted(rank, key=lambda m: (m.start - m.end, m.start)) for rank in ranks]
     mask = SpanMask(max((mention.end for rank in ordered for mention in rank), default=0))
@@ -138,69 +141,71 @@ def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
     return sorted(kept, key=lambda m: m.start)
 
 
-def unknown_terms(question: str) -> list[Mention]:
-    """What is jargon by its shape, without glossary or documents."""
-    text = question[:_LOOK_AT_MOST]
+def find_unknown_terms(question: str) -> list[Mention]:
+    """Return the words that are jargon by their shape, without glossary or documents."""
+    text = question[:_MAX_QUESTION_CHARS]
     shouted, english = _is_shouted(text), _is_english(text)
-    spans = list(_pieces(text))
+    spans = list(_split_pieces(text))
     found = [span for span in spans if _is_jargon(text, *span, shouted=shouted, english=english)]
     # In another language every word in small letters would be unknown.
     if english and found:
-        found = _with_neighbours(text, spans, found)
+        found = _add_neighbours(text, spans, found)
     return [Mention(text[start:end], start, end, match="shape") for start, end in found]
 
 
-def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
-    """The terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
+def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
+    """Return the terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
     terms = set(found)
     words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
     # Both ways: the one that its shape shows may come first ("KPU and rek") or last.
     for order in (1, -1):
         for one, other in pairwise(words[::order]):
             between = text[min(one[1], other[1]) : max(one[0], other[0])]
-            short = other[1] - other[0] <= _LONGEST_NEIGHBOUR and may_be_small(text[slice(*other)])
+            short = other[1] - other[0] <= _MAX_NEIGHBOUR_LETTERS and may_be_small(text[slice(*other)])
             if one in terms and short and _JOINED.fullmatch(between):
                 terms.add(other)
     return [span for span in spans if span in terms]
 
 
-def known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
-    """Whether the documents this person may read use the term; then a missing definition is no miss."""
+def is_known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
+    """Return whether the documents this person may read use the term; then a missing definition is no miss."""
     return store.phrase_count(principal, term) > 0
 
 
-def _pieces(text: str) -> Iterable[tuple[int, int]]:
-    """Spans that could each be one term: words, freed of punctuation, numbers before them and endings after them."""
+def _split_pieces(text: str) -> Iterable[tuple[int, int]]:
+    """Return spans that could each be one term: words, freed of punctuation, numbers before them and endings
+    after them.
+    """
     for chunk in _CHUNK.finditer(text):
-        start, bare = _bare(chunk)
-        if len(bare) > _LONGEST_CHUNK or (_IDENTIFIER.fullmatch(bare) and not _are_codes(bare)):
+        start, bare = _strip_punctuation(chunk)
+        if len(bare) > _MAX_CHUNK_CHARS or (_IDENTIFIER.fullmatch(bare) and not _has_only_codes(bare)):
             continue
         for piece in _PIECE.finditer(bare):
             first = start + piece.start()
             for part in _SENTENCE_STOP.split(piece.group()):
-                span = _trimmed(first, part)
+                span = _trim_span(first, part)
                 if span[0] < span[1]:
                     yield span
                 # 1 for the full stop that was split at.
                 first += len(part) + 1
 
 
-def _are_codes(chunk: str) -> bool:
-    """Whether what looks like a path is a row of terms: "tCCS/tADL"."""
+def _has_only_codes(chunk: str) -> bool:
+    """Return whether a chunk that looks like a path is a row of terms: "tCCS/tADL"."""
     parts = chunk.split("/")
     return len(parts) > 1 and (
-        all(ALL_CAPITALS.fullmatch(part) or looks_coded(part) for part in parts) or all(map(may_be_small, parts))
+        all(ALL_CAPITALS.fullmatch(part) or is_coded(part) for part in parts) or all(map(may_be_small, parts))
     )
 
 
-def _bare(chunk: re.Match[str]) -> tuple[int, str]:
-    """A chunk without the punctuation around it, and where it starts."""
+def _strip_punctuation(chunk: re.Match[str]) -> tuple[int, str]:
+    """Return a chunk without the punctuation around it, and where it starts."""
     word = chunk.group()
     left = len(word) - len(word.lstrip("([{<\"'“”„«*`‘"))
     return chunk.start() + left, word[left:].rstrip(".,;:!?)]}>\"'”“»*`’…")
 
 
-def _trimmed(start: int, part: str) -> tuple[int, int]:
+def _trim_span(start: int, part: str) -> tuple[int, int]:
     quantity = _QUANTITY.match(part)
     # "40MUBO" is 40 of MUBO; "3D" and "5G" are known as they are.
     if quantity and not _is_well_known(part) and not _is_well_known(part[quantity.end() :]):
@@ -219,49 +224,59 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
     if ALL_CAPITALS.fullmatch(stem) or "&" in word:
         # In a shouted question any English word is in capitals; elsewhere only a few are, for stress: "NOT", "MUST".
         ordinary = is_ordinary_word(stem.lower()) if shouted else stem.lower() in _EMPHASISED
-        return not ordinary or bool(_ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]))
+        return not ordinary or bool(_ASKED_BEFORE.search(text[max(0, start - _NEAR_CHARS) : start]))
     if word.islower():
         return english and may_be_small(word) and _is_used_as_term(text, start, end)
     if not any(map(str.isdigit, word)):
-        if SMALL_FIRST.fullmatch(word) and (word.startswith("x") or _follows_digit(text, start)):
+        if SMALL_FIRST.fullmatch(word) and (word.startswith("x") or _is_behind_digit(text, start)):
             return False
         # Glued to a number, and no known unit: "2Mpx".
         if text[max(0, start - 1) : start].isdigit():
             return False
-    return looks_coded(word)
+    return is_coded(word)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:
-    """Whether a small-letter word is asked the meaning of, has a value, or is unpronounceable; and is no unit."""
-    if _follows_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
+    """Return whether the meaning of a small-letter word is asked for, or it has a value or is unpronounceable; and it
+    is no unit.
+    """
+    if _is_behind_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
         return False
-    asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]) or _ASKED_BEHIND.match(text[end : end + _NEAR])
-    compared = _COMPARED.match(text[end : end + _NEAR])
+    asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR_CHARS) : start]) or _ASKED_BEHIND.match(
+        text[end : end + _NEAR_CHARS]
+    )
+    compared = _COMPARED.match(text[end : end + _NEAR_CHARS])
     return bool(asked or compared) or is_unpronounceable(text[start:end]) or _has_initials(text, start, end)
 
 
 def _has_initials(text: str, start: int, end: int) -> bool:
-    """Whether it stands in brackets behind words that begin with its letters, in whatever order: "Clock Tree (tc)"."""
+    """Return whether a word stands in brackets behind words that begin with its letters, in any order: "Clock Tree
+    (tc)".
+    """
     if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
         return False
     # As many words as the short form has letters.
-    words = re.findall(r"[^\W\d_]+", text[max(0, start - _NEAR) : start])[start - end :]
+    words = re.findall(r"[^\W\d_]+", text[max(0, start - _NEAR_CHARS) : start])[start - end :]
     return sorted(word[0].lower() for word in words) == sorted(text[start:end])
 
 
 def _is_well_known(word: str) -> bool:
-    """Whether it is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in capitals."""
-    return word in well_known() or word in _long_names_in_capitals()
+    """Return whether a word is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in
+    capitals.
+    """
+    return word in well_known() or word in _list_capital_names()
 
 
 @cache
-def _long_names_in_capitals() -> frozenset[str]:
+def _list_capital_names() -> frozenset[str]:
     return frozenset(word.upper() for word in well_known() if len(word) > 3 and not word.islower())
 
 
 def _is_ordinary_number(text: str, start: int, word: str) -> bool:
-    """Whether this counts something, or ends a name: "Type II", "section B2", "FY 2022", "EN 13727", "Heron E4"."""
-    behind = text[start + len(word) : start + len(word) + _NEAR]
+    """Return whether a word counts something, or ends a name: "Type II", "section B2", "FY 2022", "EN 13727", "Heron
+    E4".
+    """
+    behind = text[start + len(word) : start + len(word) + _NEAR_CHARS]
     if _QUARTER.fullmatch(word) or (word in _YEARS and _YEAR_BEHIND.match(behind)) or _STANDARD_BEHIND.match(behind):
         return True
     roman = bool(_ROMAN.fullmatch(word))
@@ -277,19 +292,19 @@ def _is_ordinary_number(text: str, start: int, word: str) -> bool:
     return names_someone and previous.istitle()
 
 
-def _follows_digit(text: str, start: int) -> bool:
-    """Whether it is a unit with the number it counts ("10 mV"), known to the list of units or not."""
+def _is_behind_digit(text: str, start: int) -> bool:
+    """Return whether a word is a unit with the number it counts ("10 mV"), known to the list of units or not."""
     return bool(re.search(r"\d\s?$", text[max(0, start - 3) : start]))
 
 
 def _is_english(text: str) -> bool:
-    """Whether enough words are English for others to stand out."""
+    """Return whether enough words are English for others to stand out."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
+    """Return whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     capitals = [word for word in words if word.isupper()]
     if len(capitals) < max(2, _SHOUTED_SHARE * len(words)):

@@ -1,4 +1,4 @@
-"""Whether a message asks what a file of the conversation is about as a whole: "Summarise this", "What's in the PDF?".
+"""Recognition of questions about a whole file of the conversation: "Summarise this", "What's in the PDF?".
 
 No passage answers that by its words, and nothing could be searched for. Conservative: every word has to belong to such
 a request, so that "What does the file say about costs?" is a question like any other. English, as small talk is.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-LONGEST = 200
+MAX_CHARS = 200
 """Characters: a longer message asks for more than what a file is about."""
 
 Pointer = Literal["it", "file", "files"]
@@ -91,15 +91,15 @@ _SAID_TO_BE_HERE = re.compile(
 _BREAKS = re.compile(r"[^\w']+")
 
 
-def whole_file_asked(message: str, names: Sequence[str]) -> Pointer | int | None:
-    """The file or files whose gist the message asks for; None where it asks for something else.
+def find_asked_file(message: str, names: Sequence[str]) -> Pointer | int | None:
+    """Return the file or files whose gist the message asks for; None where it asks for something else.
 
     Args:
         names: of the files there are; the number of one comes back where the message names it.
     """
-    if len(message) > LONGEST + max(map(len, names), default=0):
+    if len(message) > MAX_CHARS + max(map(len, names), default=0):
         return None
-    said = _plain(_with_marks(_normal(message), names))
+    said = _strip_manner(_replace_names(_normalize(message), names))
     found = next((match for one in _REQUESTS if (match := one.fullmatch(said))), None)
     if found is None:
         return None
@@ -109,26 +109,28 @@ def whole_file_asked(message: str, names: Sequence[str]) -> Pointer | int | None
     return "files" if groups.get("files") else "file" if groups.get("file") else "it"
 
 
-def missing_file_asked(message: str) -> bool:
-    """Whether a message that no file came with asks what "this file", or one that was attached, is about.
+def is_missing_file_asked(message: str) -> bool:
+    """Return whether a message without any file asks about "this file", or one that was attached.
 
     "The manual" or "the report" may well be one of the documents.
     """
-    return whole_file_asked(message, []) in ("file", "files") and _SAID_TO_BE_HERE.search(_normal(message)) is not None
+    return (
+        find_asked_file(message, []) in ("file", "files") and _SAID_TO_BE_HERE.search(_normalize(message)) is not None
+    )
 
 
-def _normal(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(_BREAKS.sub(" ", text.casefold().replace("’", "'").replace("_", " ")).split())
 
 
-def _with_marks(said: str, names: Sequence[str]) -> str:
-    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
-    spelt = {_normal(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
+def _replace_names(said: str, names: Sequence[str]) -> str:
+    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    spelt = {_normalize(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):
         said = re.sub(rf"(?<!\S){re.escape(spelling)}(?!\S)", f"name{number}", said)
     return said
 
 
-def _plain(said: str) -> str:
+def _strip_manner(said: str) -> str:
     return _MANNER.sub("", _POLITE.sub("", said))

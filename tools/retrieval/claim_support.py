@@ -1,4 +1,4 @@
-"""How likely does a passage bear a statement out? Words, what speaks against it, and how alike the two are.
+"""Likelihood that a passage bears a statement out: by shared words, by objections, and by likeness.
 
 The weights are a logistic regression on the validation half of AttributionBench (`bench/attribution.py --fit`), which
 is cut in two by a hash of the question. Words alone overlook a paraphrase, likeness alone a changed number.
@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from argot.protocols import Scorer
-from argot.tools.answering.objections import objection
+from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import support
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 
 
 class Weights(NamedTuple):
-    """Of the share of words, of an objection (0 or 1), of the likeness (a cosine), and what is added."""
+    """Weights of the share of words, of an objection (0 or 1) and of the likeness (a cosine), and a constant."""
 
     words: float
     opposed: float
@@ -30,22 +30,22 @@ WITH_READER = Weights(3.3, -0.67, 3.25, -3.62)
 BY_WORDS = Weights(4.46, -0.63, 0.0, -2.11)
 
 
-def claim_support(statement: str, texts: Sequence[str], scorer: Scorer) -> list[float]:
-    """The chance, in [0, 1], that each text bears the statement out; all Markdown.
+def score_claim(statement: str, texts: Sequence[str], scorer: Scorer) -> list[float]:
+    """Return the chance, in [0, 1], that each text bears the statement out; all Markdown.
 
-    An objection lowers it and no more: what must not differ at all is for `objection` itself to say. `scorer`: where it
-    is the reader, it also says how alike the two are.
+    An objection lowers it and no more: `find_objection` itself says what must not differ at all. `scorer`: if it is the
+    reader, it also says how alike the two are.
     """
-    features = claim_features(statement, texts, scorer)
+    features = measure_claim_features(statement, texts, scorer)
     weights = np.array(WITH_READER if isinstance(scorer, ReaderScorer) else BY_WORDS)
     return [float(1 / (1 + np.exp(-logit))) for logit in features @ weights[:3] + weights[3]]
 
 
-def claim_features(
+def measure_claim_features(
     statement: str, texts: Sequence[str], scorer: Scorer
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Of each text the share of words, whether it opposes the statement, and the likeness; (texts, 3)."""
+    """Return, for each text, the share of words, whether it opposes the statement, and the likeness; (texts, 3)."""
     words = [support(statement, text) for text in texts]
-    opposed = [bool(objection(statement, text)) for text in texts]
+    opposed = [bool(find_objection(statement, text)) for text in texts]
     alike = scorer.likeness(statement, texts) if isinstance(scorer, ReaderScorer) else [0.0] * len(texts)
     return np.array([words, opposed, alike], dtype=np.float64).T.reshape(len(texts), 3)

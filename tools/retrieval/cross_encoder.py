@@ -41,23 +41,23 @@ class CrossEncoderScorer:
         return [float(score) for score in scores]
 
     def load(self) -> Any:
-        """The model, loaded at the first use.
+        """Return the model, loaded at the first use.
 
         Raises:
             InvalidSettings: there is no such model, or it gives a pair more than one score.
         """
         with self._loading:
             if self._model is None:
-                self._model = _opened(self.name)
+                self._model = _open_model(self.name)
             return self._model
 
 
-def _opened(name: str) -> Any:
+def _open_model(name: str) -> Any:
     given = Path(name).expanduser()
     # Looked up here: sentence-transformers would tell of a network that it may not use.
     folder = given if given.is_dir() else downloaded_model(name)
     if folder is None:
-        raise _no_cross_encoder(name, "there is no such folder, and none of that name was downloaded")
+        raise _describe_missing(name, "there is no such folder, and none of that name was downloaded")
     from sentence_transformers import CrossEncoder
 
     try:
@@ -65,7 +65,7 @@ def _opened(name: str) -> Any:
         model = CrossEncoder(str(folder), device="cpu", trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise _no_cross_encoder(name, reason) from error
+        raise _describe_missing(name, reason) from error
     if model.num_labels != 1:
         raise InvalidSettings(
             f"Setting 'reranker' is {name!r}, which gives {model.num_labels} scores for a question and a passage, not "
@@ -74,7 +74,7 @@ def _opened(name: str) -> Any:
     return model
 
 
-def _no_cross_encoder(name: str, reason: str) -> InvalidSettings:
+def _describe_missing(name: str, reason: str) -> InvalidSettings:
     return InvalidSettings(
         f"Setting 'reranker' is {name!r}, which is neither 'reader' nor 'lexical' nor the folder or name of a "
         f"cross-encoder on this machine ({reason}). Set 'reader', which comes with Argot."

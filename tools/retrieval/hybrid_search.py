@@ -2,9 +2,8 @@
 
 Weighted reciprocal rank fusion, w / (k + rank), with one change. Fusing a good and a poor list evenly is worse than the
 good one alone, and which one is good differs from question to question. So each vote is also weighted by how far its
-passage scores above the rest of its own list (`standing`): where a search finds the answer, one passage is far above
-the rest, where it finds nothing, none is. Weights were chosen on validation data;
-bench/laboratory/retrieval.md says which.
+passage scores above the rest of its own list (`measure_standing`): one passage is far above the rest if a search finds
+the answer, and none is if it finds nothing. Weights were chosen on validation data (bench/laboratory/retrieval.md).
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Principal, QuestionScop
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
 
-Scored = Sequence[tuple[str, float]]
+ScoredIds = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
-MOST_SCANNED = 20_000
+MAX_SCANNED = 20_000
 """Derived texts looked through to find those of certain kinds."""
 
-FULL_STANDING = 6.0
+FULL_STANDING_DEVIATIONS = 6.0
 """Standard deviations above the end of its list at which a passage's vote counts fully: about a clear winner's."""
 
 
@@ -45,16 +44,16 @@ class WeightedQuery:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What one search found for one query. `length` is how many it could have found, `floor` the score of the rest."""
+    """Result of one search for one query. `length` is how many it could have found, `floor` the score of the rest."""
 
     name: str
     weight: float
-    found: Scored
+    found: ScoredIds
     length: int = 0
     floor: float | None = None
 
 
-class Fused(NamedTuple):
+class FusedScore(NamedTuple):
     """A passage's fused score in [0, 1], and its best rank in each of the lists that hold it."""
 
     score: float
@@ -69,7 +68,8 @@ def hybrid_search(  # noqa: PLR0917
     scope: QuestionScope = ALL_DOCUMENTS,
     documents: Sequence[str] = (),
 ) -> list[Hit]:
-    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` per list.
+    """Return the passages this principal may read that fit the queries, best first; at most `profile.candidates` per
+    list.
 
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
 
@@ -77,14 +77,14 @@ def hybrid_search(  # noqa: PLR0917
         scope: only documents in it are searched, and those of the conversation itself.
         documents: only these (ids) are searched, whatever the scope; none: all.
     """
-    merged = _merged(queries)
+    merged = _merge_queries(queries)
     by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
     vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
-    searched = _searched(corpus, principal, scope, documents)
+    searched = _select_documents(corpus, principal, scope, documents)
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
-        for found in _followed_search(corpus, principal, query, vector, profile, searched)
+        for found in _trace_search(corpus, principal, query, vector, profile, searched)
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
@@ -99,7 +99,7 @@ def hybrid_search(  # noqa: PLR0917
     return hits
 
 
-def _followed_search(  # noqa: PLR0917
+def _trace_search(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     query: WeightedQuery,
@@ -108,23 +108,23 @@ def _followed_search(  # noqa: PLR0917
     searched: frozenset[str] | None,
 ) -> list[RankedList]:
     with traced("search", "search") as followed:
-        lists = list(ranked_lists(corpus, principal, query, vector, profile, searched))
+        lists = list(search_lists(corpus, principal, query, vector, profile, searched))
         followed.noted |= {"argot.lists": len(lists), "argot.found": sum(len(one.found) for one in lists)}
         followed.said["argot.query"] = query.text
     return lists
 
 
-def _searched(
+def _select_documents(
     corpus: Corpus, principal: Principal, scope: QuestionScope, documents: Sequence[str]
 ) -> frozenset[str] | None:
-    """The documents that alone are searched; None: all."""
+    """Return the only documents to search; None for all."""
     if documents:
         return frozenset(documents)
     return corpus.store.documents_within(principal, scope) if scope else None
 
 
-def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
-    """Each wording once, with the sum of its weights, so that repeating a query cannot outvote the lists."""
+def _merge_queries(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
+    """Return each wording once, with the sum of its weights, so that repeating a query cannot outvote the lists."""
     weights: dict[str, float] = {}
     for query in queries:
         text = query.text.strip()
@@ -133,7 +133,7 @@ def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
     return [WeightedQuery(text, weight) for text, weight in weights.items()]
 
 
-def ranked_lists(  # noqa: PLR0917
+def search_lists(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     query: WeightedQuery,
@@ -141,17 +141,17 @@ def ranked_lists(  # noqa: PLR0917
     profile: Profile,
     documents: frozenset[str] | None,
 ) -> Iterator[RankedList]:
-    """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
+    """Yield all lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
     if vector is None:
-        yield from _lists_by_words(corpus, principal, query, profile, documents)
+        yield from _search_by_words(corpus, principal, query, profile, documents)
         return
     by_meaning: Callable[[], list[RankedList]] = partial(
-        _lists_by_meaning, corpus, principal, query, vector, profile, documents
+        _search_by_meaning, corpus, principal, query, vector, profile, documents
     )
     if corpus.searched_elsewhere:
         # Beside each other only here: threads that search in this process wait for one another.
         by_meaning = _threads.submit(copy_context().run, by_meaning).result
-    yield from _lists_by_words(corpus, principal, query, profile, documents)
+    yield from _search_by_words(corpus, principal, query, profile, documents)
     yield from by_meaning()
 
 
@@ -159,7 +159,7 @@ _threads = ThreadPoolExecutor(64, "argot-meaning")
 """They only wait for other processes."""
 
 
-def _lists_by_words(
+def _search_by_words(
     corpus: Corpus, principal: Principal, query: WeightedQuery, profile: Profile, documents: frozenset[str] | None
 ) -> Iterator[RankedList]:
     store, limit, weight = corpus.store, profile.candidates, query.weight * profile.weight_keyword
@@ -169,16 +169,16 @@ def _lists_by_words(
         found = store.keyword_search(principal, query.text, limit, documents)
         yield RankedList("keyword", weight, found, limit, 0.0)
     if profile.search_derived and profile.weight_derived > 0:
-        texts = _of_kinds(
+        texts = _find_kinds(
             corpus,
             principal,
             profile,
             lambda wanted: store.keyword_search_derived(principal, query.text, wanted, documents),
         )
-        yield RankedList("keyword_derived", weight * profile.weight_derived, _folded(texts), limit, 0.0)
+        yield RankedList("keyword_derived", weight * profile.weight_derived, _fold_derived(texts), limit, 0.0)
 
 
-def _lists_by_meaning(  # noqa: PLR0917
+def _search_by_meaning(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     query: WeightedQuery,
@@ -191,20 +191,20 @@ def _lists_by_meaning(  # noqa: PLR0917
         found = corpus.semantic_search(principal, "passage", vector, limit, documents)
         lists.append(RankedList("semantic", weight, found, limit))
     if profile.search_derived and profile.weight_derived > 0:
-        texts = _of_kinds(
+        texts = _find_kinds(
             corpus,
             principal,
             profile,
             lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted, documents),
         )
-        lists.append(RankedList("semantic_derived", weight * profile.weight_derived, _folded(texts), limit))
+        lists.append(RankedList("semantic_derived", weight * profile.weight_derived, _fold_derived(texts), limit))
     return lists
 
 
-def _of_kinds(
-    corpus: Corpus, principal: Principal, profile: Profile, find: Callable[[int], Scored]
+def _find_kinds(
+    corpus: Corpus, principal: Principal, profile: Profile, find: Callable[[int], ScoredIds]
 ) -> list[tuple[DerivedText, float]]:
-    """The best derived texts of the kinds the profile wants.
+    """Return the best derived texts of the kinds the profile wants.
 
     The indexes know no kinds: they are asked for more until enough are of them.
     """
@@ -215,13 +215,13 @@ def _of_kinds(
         of_kind = [
             (texts[id_], score) for id_, score in found if id_ in texts and texts[id_].kind in profile.derived_kinds
         ]
-        if len(of_kind) >= limit or len(found) < wanted or wanted >= MOST_SCANNED:
+        if len(of_kind) >= limit or len(found) < wanted or wanted >= MAX_SCANNED:
             return of_kind[:limit]
         wanted *= 4  # few rounds for a rare kind, little wasted on a common one
 
 
-def _folded(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
-    """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
+def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
+    """Return the passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
     passages: dict[str, float] = {}
     for text, score in found:
         for passage in text.passage_ids:
@@ -233,9 +233,9 @@ def _folded(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float
 # -- fusion -----------------------------------------------------------------------------------------------------------
 
 
-def fuse(lists: Sequence[RankedList], k: int) -> dict[str, Fused]:
-    """The sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the lists that
-    found anything; so 1 is first and far ahead everywhere.
+def fuse(lists: Sequence[RankedList], k: int) -> dict[str, FusedScore]:
+    """Return each passage's sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the
+    lists that found anything; so 1 is first and far ahead everywhere.
     """
     filled = [found for found in lists if found.found]
     # A list that found nothing must not lower all scores: `Profile.abstain_below` is one threshold for all questions.
@@ -243,17 +243,17 @@ def fuse(lists: Sequence[RankedList], k: int) -> dict[str, Fused]:
     scores: dict[str, float] = {}
     ranks: dict[str, dict[str, int]] = {}
     for one in filled:
-        standings = standing(one)
+        standings = measure_standing(one)
         for rank, (id_, _) in enumerate(one.found, start=1):
             vote = one.weight * standings[id_] * (k + 1) / (k + rank)
             scores[id_] = scores.get(id_, 0.0) + vote / total
             best = ranks.setdefault(id_, {})
             best[one.name] = min(rank, best.get(one.name, rank))
-    return {id_: Fused(min(1.0, score), ranks[id_]) for id_, score in scores.items()}
+    return {id_: FusedScore(min(1.0, score), ranks[id_]) for id_, score in scores.items()}
 
 
-def standing(one: RankedList) -> Mapping[str, float]:
-    """How far each item stands above the end of its list, in `FULL_STANDING` standard deviations of the list.
+def measure_standing(one: RankedList) -> Mapping[str, float]:
+    """Return how many standard deviations each item stands above the end of its list, over `FULL_STANDING_DEVIATIONS`.
 
     A keyword list shorter than asked for names every passage with any of the words: the others scored `floor`, and
     count, so that the only passage with a rare word stands far out. Where all score alike, all stand fully.
@@ -266,14 +266,14 @@ def standing(one: RankedList) -> Mapping[str, float]:
     if spread <= 1e-9:
         return dict.fromkeys((id_ for id_, _ in one.found), 1.0)
     end = min(scores)
-    return {id_: (score - end) / spread / FULL_STANDING for id_, score in one.found}
+    return {id_: (score - end) / spread / FULL_STANDING_DEVIATIONS for id_, score in one.found}
 
 
 # -- triples ----------------------------------------------------------------------------------------------------------
 
 
 def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Profile, limit: int = 10) -> list[Triple]:
-    """The triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
+    """Return the triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
     lists = []
     if profile.search_keyword:
         found = corpus.store.keyword_search_triples(principal, query, profile.candidates)

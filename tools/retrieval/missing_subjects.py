@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
-from argot.tools.text.rarity import idf
-from argot.tools.text.words import asks, bare, folded, identifiers, stem
+from argot.tools.text.rarity import compute_idf
+from argot.tools.text.words import bare, find_identifiers, fold_words, is_question, stem
 from argot.types import Hit, Principal, ReadTerm
 
-MOST_SHORT = 3
+MAX_SHORT_WORDS = 3
 """Content words of a short question. A longer one may well paraphrase what a passage says."""
-HALF = 0.5  # of the question's words, by rarity
-MOST = 0.75  # of a term's description, which has more words, and commoner ones, than its meaning
-BEST = 3  # passages in which they are looked for
+MIN_SHARE = 0.5  # of the question's words, by rarity
+MIN_DESCRIPTION_SHARE = 0.75  # of a term's description, which has more words, and commoner ones, than its meaning
+BEST_PASSAGES = 3  # passages in which they are looked for
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
 # "NX-4410B", "RS-485", "RS485"; not "May-2024", a date.
 _PART_NUMBER = re.compile(
@@ -28,9 +28,9 @@ _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _SERIES = re.compile(r"^([^\W\d_]+)(?=\d)")
 
 
-def asks_of_numbers_alone(query: str) -> bool:
-    """Whether it has only stop words and numbers: several, or one of at most two digits. "what's 2+2?"."""
-    content = _content(query)
+def has_only_numbers(query: str) -> bool:
+    """Return whether a query has only stop words and numbers: several, or one of at most two digits. "what's 2+2?"."""
+    content = _list_content(query)
     numbers = [word for word in content if word.replace(".", "").isdigit()]
     return bool(content) and len(numbers) == len(content) and (len(numbers) > 1 or len(numbers[0]) <= _DIGITS)
 
@@ -38,7 +38,7 @@ def asks_of_numbers_alone(query: str) -> bool:
 def lacks_half(
     query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal, terms: Sequence[ReadTerm] = ()
 ) -> bool:
-    """Whether the best passages hold less than half of a short question, by the rarity of its words.
+    """Return whether the best passages hold less than half of a short question, by the rarity of its words.
 
     Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
     something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of
@@ -47,33 +47,33 @@ def lacks_half(
     Args:
         terms: those of the query that were read in the glossary. Where the passages speak of one, they hold its words.
     """
-    content = list(dict.fromkeys(_content(query)))
-    if not asks(query) or not 1 < len(content) <= MOST_SHORT or not hits:
+    content = list(dict.fromkeys(_list_content(query)))
+    if not is_question(query) or not 1 < len(content) <= MAX_SHORT_WORDS or not hits:
         return False
-    best = _Best.of(hits, store, principal)
-    spoken_of = {word for term in terms if best.speaks_of(term) for word in _content(" ".join(_names(term)))}
-    return best.share(content, spoken_of) < HALF
+    best = _BestPassages.of(hits, store, principal)
+    spoken_of = {word for term in terms if best.speaks_of(term) for word in _list_content(" ".join(_list_names(term)))}
+    return best.share(content, spoken_of) < MIN_SHARE
 
 
-def unspoken_terms(
+def find_unspoken_terms(
     terms: Sequence[ReadTerm], hits: Sequence[Hit], store: CorpusStore, principal: Principal
 ) -> list[str]:
-    """Terms that only the glossary knows: whatever the passages say, they say it of something else.
+    """Return terms that only the glossary knows: whatever the passages say, they say it of something else.
 
     The documents speak of a term where any of them has one of its names or its meaning, or where the best passages
     hold half of the meaning's words, by their rarity: "the assembly was expedited" for "expedited lot".
     """
-    best = _Best.of(hits, store, principal)
+    best = _BestPassages.of(hits, store, principal)
     unspoken = (
         term.mention.surface
         for term in terms
-        if not any(store.phrase_count(principal, name) for name in _names(term)) and not best.speaks_of(term)
+        if not any(store.phrase_count(principal, name) for name in _list_names(term)) and not best.speaks_of(term)
     )
     return list(dict.fromkeys(unspoken))
 
 
 @dataclass(frozen=True, slots=True)
-class _Best:
+class _BestPassages:
     """The words of the best passages, and how rare a word is among all that the principal may read."""
 
     words: frozenset[str]
@@ -81,40 +81,42 @@ class _Best:
     rarity: Callable[[str], float]
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _Best:
-        text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST])
-        names = [identifiers(hit.passage.with_header) for hit in hits[:BEST]]
+    def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _BestPassages:
+        text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST_PASSAGES])
+        names = [find_identifiers(hit.passage.with_header) for hit in hits[:BEST_PASSAGES]]
         count = store.passage_count(principal)
         return cls(
-            frozenset(map(stem, folded(text))).union(*names),
+            frozenset(map(stem, fold_words(text))).union(*names),
             f" {bare(text)} ",
-            lambda word: idf(store.phrase_count(principal, word), count),
+            lambda word: compute_idf(store.phrase_count(principal, word), count),
         )
 
     def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:
-        """The share of the words, by their rarity, that the passages hold; they hold the given ones in any case."""
+        """Return the share of the words, by their rarity, that the passages hold; they hold the given ones in
+        any case.
+        """
         rarity = {word: self.rarity(word) for word in content}
         there = sum(weight for word, weight in rarity.items() if word in given or self._holds(word))
         return there / sum(rarity.values()) if rarity else 0.0
 
     def speaks_of(self, term: ReadTerm) -> bool:
-        """Whether they name the term, or hold half of its meaning, or most of what describes it."""
-        if any(f" {bare(name)} " in self.text for name in _names(term)):
+        """Return whether the passages name the term, or hold half of its meaning, or most of its description."""
+        if any(f" {bare(name)} " in self.text for name in _list_names(term)):
             return True
-        description = _content(term.sense.description)
+        description = _list_content(term.sense.description)
         # Two or three words of a description stand together by chance: "a limit of the array".
-        described = len(description) > MOST_SHORT and self.share(description) >= MOST
-        return described or self.share(_content(term.sense.expansion)) >= HALF
+        described = len(description) > MAX_SHORT_WORDS and self.share(description) >= MIN_DESCRIPTION_SHARE
+        return described or self.share(_list_content(term.sense.expansion)) >= MIN_SHARE
 
     def _holds(self, word: str) -> bool:
         return stem(word) in self.words or word in self.words
 
 
-def _names(term: ReadTerm) -> Iterator[str]:
+def _list_names(term: ReadTerm) -> Iterator[str]:
     yield from filter(None, (term.mention.surface, term.sense.term, term.sense.expansion, *term.sense.aliases))
 
 
-def unknown_part_numbers(question: str, store: CorpusStore, principal: Principal) -> list[str]:
+def find_unknown_part_numbers(question: str, store: CorpusStore, principal: Principal) -> list[str]:
     """Part numbers of the question that stand in no document: what is said of another part answers nothing.
 
     "RS485" is known where a document writes "RS-485" or "RS 485", and a variant ("NX-4410B-512") where its part is.
@@ -122,7 +124,7 @@ def unknown_part_numbers(question: str, store: CorpusStore, principal: Principal
     return [
         name
         for name in dict.fromkeys(_PART_NUMBER.findall(question))
-        if _is_specific(name) and not any(store.phrase_count(principal, way) for way in _ways_to_write(name))
+        if _is_specific(name) and not any(store.phrase_count(principal, way) for way in _write_variants(name))
     ]
 
 
@@ -130,8 +132,10 @@ def _is_specific(name: str) -> bool:
     return sum(map(str.isdigit, name)) >= _DIGITS
 
 
-def _ways_to_write(name: str) -> Iterator[str]:
-    """As it stands, in one word, and parted wherever letters meet digits; then the part that it is a variant of."""
+def _write_variants(name: str) -> Iterator[str]:
+    """Yield the name as it stands, in one word, and parted wherever letters meet digits; then the part that it is a
+    variant of.
+    """
     yield name
     yield name.replace("-", "")
     yield " ".join(_LETTERS_OR_DIGITS.findall(name))
@@ -139,10 +143,10 @@ def _ways_to_write(name: str) -> Iterator[str]:
     # "NX-4410B-512" is answered by what is said of "NX-4410B".
     part = name.rpartition("-")[0]
     if _is_specific(part):
-        yield from _ways_to_write(part)
+        yield from _write_variants(part)
 
 
-def _content(query: str) -> list[str]:
-    """The words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
+def _list_content(query: str) -> list[str]:
+    """Return the words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
     asked = {match.group(1).casefold() for match in _HOW.finditer(query)}
-    return [word for word in folded(query) if word not in STOP_WORDS and word not in asked]
+    return [word for word in fold_words(query) if word not in STOP_WORDS and word not in asked]

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field, replace
 from argot.corpus.chunking.headings import headings_in
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
-from argot.tools.answering.support import statement_stems
-from argot.tools.reading.numbered_references import NumberedReference, fit_of_part
-from argot.tools.text.numbered_parts import NumberedPart, numbered_parts
-from argot.tools.text.part_labels import is_same_label, label_distance
+from argot.tools.answering.support import find_statement_stems
+from argot.tools.reading.numbered_references import NumberedReference, measure_part_fit
+from argot.tools.text.numbered_parts import NumberedPart, find_numbered_parts
+from argot.tools.text.part_labels import is_same_label, measure_label_distance
 from argot.tools.text.words import stem
 from argot.types import Document, Hit, Passage, Principal
 
-MOST_DOCUMENTS = 12
+MAX_DOCUMENTS = 12
 """Of the best passages, and as many again of those that hold the number as it is printed."""
-MOST_CHARS = 1_500
+MAX_CHARS = 1_500
 """Of a part that is quoted: a chapter is quoted from its beginning."""
-MOST_PARTS = 3
+MAX_PARTS = 3
 """Quoted for one reference, where nothing tells which of several documents is meant."""
-_LONGEST_TEXT = 2_000_000
+_MAX_TEXT_CHARS = 2_000_000
 _TITLE_CHARS = 200
-_NAMED_SHARE = 0.5
+_MIN_NAMED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,65 +86,67 @@ class NumberedSearch:
         Args:
             beyond_hits: also look in other documents that hold the number as it is printed.
         """
-        documents = self._documents(references if beyond_hits else (), hits)
-        sources = [source for document in documents if (source := self._source(document)) is not None]
-        found, asked = NumberedFindings(), statement_stems(question)
+        documents = self._find_documents(references if beyond_hits else (), hits)
+        sources = [source for document in documents if (source := self._read_source(document)) is not None]
+        found, asked = NumberedFindings(), find_statement_stems(question)
         for reference in references:
-            fitting = _fitting(reference, sources)
-            best = _best([one for one in fitting if _bears(one.part, reference)], asked)
-            is_placed = not reference.container or (bool(best) and best[0].place >= _NAMED_SHARE)
+            fitting = _find_candidates(reference, sources)
+            best = _select_best([one for one in fitting if _has_number(one.part, reference)], asked)
+            is_placed = not reference.container or (bool(best) and best[0].place >= _MIN_NAMED_SHARE)
             is_elsewhere = bool(best) and not is_placed and _is_place_known(reference, sources)
             if best and not is_elsewhere:
                 found.is_placed &= is_placed
-                found.parts += [self._quoted(one) for one in best]
+                found.parts += [self._quote(one) for one in best]
             elif is_elsewhere or not self._is_mentioned(reference, sources):
                 found.missing.append(reference)
-                found.nearest += self._nearest(reference, fitting)
+                found.nearest += self._find_nearest(reference, fitting)
         return found
 
-    def _documents(self, references: Sequence[NumberedReference], hits: Sequence[Hit]) -> list[Document]:
-        near = list({hit.document.id: hit.document for hit in hits}.values())[:MOST_DOCUMENTS]
-        phrases = [phrase for reference in references for phrase in _phrases(reference)]
-        ids = [id_ for phrase in phrases for id_ in self.store.passages_with(self.principal, phrase, MOST_DOCUMENTS)]
+    def _find_documents(self, references: Sequence[NumberedReference], hits: Sequence[Hit]) -> list[Document]:
+        near = list({hit.document.id: hit.document for hit in hits}.values())[:MAX_DOCUMENTS]
+        phrases = [phrase for reference in references for phrase in _list_phrases(reference)]
+        ids = [id_ for phrase in phrases for id_ in self.store.passages_with(self.principal, phrase, MAX_DOCUMENTS)]
         others = (document for _, document in self.store.passages(self.principal, ids).values())
-        return list({document.id: document for document in (*near, *others)}.values())[: 2 * MOST_DOCUMENTS]
+        return list({document.id: document for document in (*near, *others)}.values())[: 2 * MAX_DOCUMENTS]
 
-    def _source(self, document: Document) -> _Source | None:
+    def _read_source(self, document: Document) -> _Source | None:
         try:
             markdown = self.store.markdown(self.principal, document.revision_id)
         except NotFound:  # removed or closed to the asker since it was found
             return None
-        return _Source(document, markdown, numbered_parts(markdown)) if len(markdown) <= _LONGEST_TEXT else None
+        return _Source(document, markdown, find_numbered_parts(markdown)) if len(markdown) <= _MAX_TEXT_CHARS else None
 
     def _is_mentioned(self, reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-        """Whether a document speaks of the part, or has a table with its number: it may answer without bearing it."""
-        phrases = set(_phrases(reference))
+        """Return whether a document speaks of the part, or has a table with its number: it may answer without
+        bearing it.
+        """
+        phrases = set(_list_phrases(reference))
         if not reference.kind or any(self.store.phrase_count(self.principal, phrase) for phrase in phrases):
             return True
         number = ".".join(reference.label)
-        return any(cell in (number, f"{reference.kind} {number}") for cell in _first_cells(sources))
+        return any(cell in (number, f"{reference.kind} {number}") for cell in _list_first_cells(sources))
 
-    def _quoted(self, one: _Candidate) -> QuotedPart:
-        end = min(one.part.end, one.part.start + MOST_CHARS)
-        held = self._passages(one, end)
+    def _quote(self, one: _Candidate) -> QuotedPart:
+        end = min(one.part.end, one.part.start + MAX_CHARS)
+        held = self._list_passages(one, end)
         spans = tuple((max(0, one.part.start - part.start), min(part.end, end) - part.start) for part in held)
         return QuotedPart(tuple(Hit(passage, one.source.document, 1.0, {}) for passage in held), spans)
 
-    def _nearest(self, reference: NumberedReference, fitting: Sequence[_Candidate]) -> list[Hit]:
+    def _find_nearest(self, reference: NumberedReference, fitting: Sequence[_Candidate]) -> list[Hit]:
         """Return the passage that bears the number nearest to a missing one, where the question says it stands."""
         if not fitting:
             return []
-        one = min(fitting, key=lambda one: (-one.place, label_distance(one.part.label, reference.label)))
-        held = self._passages(one, one.part.start + 1)
+        one = min(fitting, key=lambda one: (-one.place, measure_label_distance(one.part.label, reference.label)))
+        held = self._list_passages(one, one.part.start + 1)
         return [Hit(passage, one.source.document, 1.0, {}) for passage in held]
 
-    def _passages(self, one: _Candidate, end: int) -> list[Passage]:
+    def _list_passages(self, one: _Candidate, end: int) -> list[Passage]:
         """Return the passages that hold the part from its beginning up to this place of the text."""
         whole = self.store.passages_of(self.principal, one.source.document.id)
         return [passage for passage in whole if passage.start < end and one.part.start < passage.end]
 
 
-def _phrases(reference: NumberedReference) -> Iterator[str]:
+def _list_phrases(reference: NumberedReference) -> Iterator[str]:
     """Yield the ways to write a number that are rare enough to search for."""
     number = ".".join(reference.label)
     if len(reference.label) > 1:
@@ -154,7 +156,7 @@ def _phrases(reference: NumberedReference) -> Iterator[str]:
         yield reference.name
 
 
-def _first_cells(sources: Sequence[_Source]) -> Iterator[str]:
+def _list_first_cells(sources: Sequence[_Source]) -> Iterator[str]:
     """Yield the first cell of each row of a table."""
     lines = (line for source in sources for line in source.markdown.split("\n") if line.startswith("|"))
     yield from (line.strip("| *").partition("|")[0].strip(" *.").casefold() for line in lines)
@@ -163,31 +165,33 @@ def _first_cells(sources: Sequence[_Source]) -> Iterator[str]:
 # -- which part is meant ----------------------------------------------------------------------------------------------
 
 
-def _fitting(reference: NumberedReference, sources: Sequence[_Source]) -> list[_Candidate]:
+def _find_candidates(reference: NumberedReference, sources: Sequence[_Source]) -> list[_Candidate]:
     """Return the parts that such a reference may mean, whatever their numbers."""
     wanted = frozenset(stem(word) for word in reference.container)
     candidates = []
     for source in sources:
         texts = [f"{part.surroundings}\n{part.words if part.is_title else ''}" for part in source.parts]
-        shares = {text: _share_of_place(wanted, text) for text in set(texts)}
+        shares = {text: _measure_place(wanted, text) for text in set(texts)}
         above = [shares[text] for text in texts]
         # The document's name tells nothing where one of its lists or sections has the name too.
-        least = 0.0 if max(above, default=0.0) >= _NAMED_SHARE else _share_of_place(wanted, source.title)
+        least = 0.0 if max(above, default=0.0) >= _MIN_NAMED_SHARE else _measure_place(wanted, source.title)
         candidates += [
             _Candidate(source, part, max(place, least), fit)
             for part, place in zip(source.parts, above, strict=True)
-            if (fit := fit_of_part(reference, part))
+            if (fit := measure_part_fit(reference, part))
         ]
     return candidates
 
 
-def _share_of_place(wanted: frozenset[str], text: str) -> float:
+def _measure_place(wanted: frozenset[str], text: str) -> float:
     """Return the share of the words for a place that a text holds; all of none."""
-    return len(wanted & statement_stems(text)) / len(wanted) if wanted else 1.0
+    return len(wanted & find_statement_stems(text)) / len(wanted) if wanted else 1.0
 
 
-def _bears(part: NumberedPart, reference: NumberedReference) -> bool:
-    """Whether the part has the number itself, or together with the part it stands in: "(b)" below "4" is "4(b)"."""
+def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
+    """Return whether the part has the number itself, or together with the part it stands in: "(b)" below "4" is
+    "4(b)".
+    """
     if is_same_label(part.label, reference.label):
         return True
     tail = len(part.label)
@@ -196,27 +200,31 @@ def _bears(part: NumberedPart, reference: NumberedReference) -> bool:
     return inner and any(one.label and is_same_label(one.label, head) for one in part.above)
 
 
-def _best(bearing: Sequence[_Candidate], asked: frozenset[str]) -> list[_Candidate]:
+def _select_best(bearing: Sequence[_Candidate], asked: frozenset[str]) -> list[_Candidate]:
     """Return the best of the parts with the number; several where nothing in the question parts them."""
-    told = [replace(one, told=len(asked & statement_stems(_all_words(one)))) for one in bearing]
+    told = [replace(one, told=len(asked & find_statement_stems(_join_words(one)))) for one in bearing]
     best = max(((one.place, one.fit, one.told) for one in told), default=None)
-    return [one for one in told if (one.place, one.fit, one.told) == best][:MOST_PARTS]
+    return [one for one in told if (one.place, one.fit, one.told) == best][:MAX_PARTS]
 
 
-def _all_words(one: _Candidate) -> str:
+def _join_words(one: _Candidate) -> str:
     return "\n".join((one.source.title, one.part.surroundings, one.source.markdown[one.part.start : one.part.end]))
 
 
 def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-    """Whether the documents have a place as the question names it, where no part with the number stands."""
+    """Return whether the documents have a place as the question names it, where no part with the number stands."""
     wanted = frozenset(stem(word) for word in reference.container)
     places = (
         text
         for source in sources
-        for text in (source.title, *(heading.text for heading in headings_in(source.markdown)), *_introductions(source))
+        for text in (
+            source.title,
+            *(heading.text for heading in headings_in(source.markdown)),
+            *_list_introductions(source),
+        )
     )
-    return any(_share_of_place(wanted, text) >= _NAMED_SHARE for text in places)
+    return any(_measure_place(wanted, text) >= _MIN_NAMED_SHARE for text in places)
 
 
-def _introductions(source: _Source) -> Iterator[str]:
+def _list_introductions(source: _Source) -> Iterator[str]:
     yield from (text for part in source.parts for text in (part.words if part.is_title else "", part.lead))

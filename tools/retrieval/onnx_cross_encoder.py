@@ -48,7 +48,7 @@ class OnnxCrossEncoderScorer:
             return self._loaded
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The chance that each text answers the query, in [0, 1]."""
+        """Return the chance that each text answers the query, in [0, 1]."""
         session, tokenizer = self.load()
         read = tokenizer.encode_batch([(query, text) for text in texts])
         # Of like length together, so that little is padded.
@@ -56,14 +56,14 @@ class OnnxCrossEncoderScorer:
         scores = [0.0] * len(texts)
         for first in range(0, len(order), BATCH_PAIRS):
             rows = order[first : first + BATCH_PAIRS]
-            (logits,) = session.run(None, _inputs([read[number] for number in rows]))
+            (logits,) = session.run(None, _build_inputs([read[number] for number in rows]))
             for number, logit in zip(rows, logits, strict=True):
                 scores[number] = float(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
         return scores
 
 
-def _inputs(read: Sequence[tokenizers.Encoding]) -> dict[str, Any]:
-    """Each (texts, tokens), filled with zeros at the end."""
+def _build_inputs(read: Sequence[tokenizers.Encoding]) -> dict[str, Any]:
+    """Return each (texts, tokens), filled with zeros at the end."""
     shape = len(read), max(len(one.ids) for one in read)
     ids, mask, parts = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     for row, one in enumerate(read):

@@ -39,16 +39,18 @@ def export_reader(exported: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".export-"))
     try:
-        quantise(_token_graph(exported / MODEL_FILE), draft / MODEL_FILE)
+        quantise(_build_token_graph(exported / MODEL_FILE), draft / MODEL_FILE)
         shutil.copyfile(exported / TOKENIZER_FILE, draft / TOKENIZER_FILE)
-        write_card(draft, card_of(draft, name, READINGS))
+        write_card(draft, build_card(draft, name, READINGS))
         publish(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _token_graph(path: Path) -> Any:
-    """The embedder's graph without what comes after its last layer: the pooling of the tokens into one vector."""
+def _build_token_graph(path: Path) -> Any:
+    """Return the embedder's graph without what comes after its last layer: the pooling of the tokens into one
+    vector.
+    """
     import onnx
 
     model = onnx.load(path)
@@ -64,8 +66,8 @@ def _token_graph(path: Path) -> Any:
     return model
 
 
-def card_of(folder: Path, name: str, readings: Readings) -> dict[str, Any]:
-    """What the card of an untrained reader says; a training adds to it."""
+def build_card(folder: Path, name: str, readings: Readings) -> dict[str, Any]:
+    """Return the card of an untrained reader; a training adds to it."""
     with (folder / MODEL_FILE).open("rb") as file:
         fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return {

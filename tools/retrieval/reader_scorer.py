@@ -18,11 +18,11 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.protocols import Scorer
 from argot.tools.retrieval.token_vectors import Floats, TokenReader, TokenVectors
 
-_WORST = 12.0
+_WORST_SHARPNESS = 12.0
 """As in training (`argot.learn.reader.network`): how sharply the worst tokens are looked at alone."""
 _STOP_WEIGHT = 0.5
 """Of a stop word or mark of the query beside other words: on the validation questions better than 1 and 0."""
-_FEW_TEXTS = 12
+_MIN_TEXT_COUNT = 12
 
 
 class ReaderScorer:
@@ -44,7 +44,7 @@ class ReaderScorer:
         self._loading = threading.Lock()
 
     def load(self) -> TokenReader:
-        """What reads texts, loaded at the first use."""
+        """Return the reader of texts, loaded at the first use."""
         with self._loading:
             if self._reader is None:
                 self._prepare()
@@ -53,22 +53,23 @@ class ReaderScorer:
 
     @property
     def card(self) -> dict[str, Any]:
-        """Where the model comes from."""
+        """Card that tells where the model comes from."""
         return self.load().card
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Each text as vectors, those read before from memory."""
+        """Return each text as vectors, those read before from memory."""
         return self.load().read(texts)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well the query's tokens find their like in each text, in [0, 1]; those rare among the texts count most.
+        """Return how well the query's tokens match each text, in [0, 1]; tokens that are rare among the texts count
+        most.
 
         For putting texts in order. Whether one answers is said by `answers`.
         """
         return self.score_and_answers(query, texts)[0]
 
     def answers(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The chance that each text answers the query, in [0, 1]."""
+        """Return the chance that each text answers the query, in [0, 1]."""
         return self.score_and_answers(query, texts)[1]
 
     def score_and_answers(self, query: str, texts: Sequence[str]) -> tuple[list[float], list[float]]:
@@ -76,57 +77,59 @@ class ReaderScorer:
         if not texts:
             return [], []
         asked, *others = self.read([query, *texts])
-        best = _best_matches(asked, others)
-        return _matches(query, asked, others, best), self._chances(asked, others, best)
+        best = _find_best_matches(asked, others)
+        return _score_matches(query, asked, others, best), self._compute_chances(asked, others, best)
 
     def likeness(self, statement: str, texts: Sequence[str]) -> list[float]:
-        """How alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
+        """Return how alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
         if not texts:
             return []
         said, *others = self.load().means([statement, *texts])
         return [float(other @ said) for other in others]
 
-    def _chances(self, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
-        """What the card's reading makes of each text; 0 where that, or what is asked, is empty."""
+    def _compute_chances(self, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+        """Return the card's chance that each text answers; 0 for an empty text or query."""
         if not len(asked.ids):
             return [0.0] * len(others)
         reading = self.card["readings"]["relevance"]
-        features = _features(asked, others, best)
+        features = _compute_features(asked, others, best)
         logits = np.clip(features @ np.array(reading["weights"]) + float(reading["bias"]), -30, 30)
         chances = 1 / (1 + np.exp(-logits))
         return [float(chance) if len(other.ids) else 0.0 for chance, other in zip(chances, others, strict=True)]
 
 
-def _matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
-    """The asked tokens' best matches in each other text, averaged by how rare and how telling they are."""
+def _score_matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+    """Return the asked tokens' best matches in each other text, averaged by how rare and how telling they are."""
     held = np.array([np.isin(asked.ids, other.ids) for other in others]).reshape(best.shape).sum(0)
     # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
-    count = max(len(others), _FEW_TEXTS)
+    count = max(len(others), _MIN_TEXT_COUNT)
     rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
-    weights = asked.weights * rarity * _substance(query, asked)
+    weights = asked.weights * rarity * _measure_substance(query, asked)
     if not weights.sum():
         return [0.0] * len(others)
     return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
 
 
-def _features(asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
-    """Of each other text: the asked tokens' best matches on average, those of the worst, and the cosine of the mean
-    vectors; (others, 3).
+def _compute_features(asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
+    """Return, for each other text, the asked tokens' best matches on average, those of the worst, and the cosine of the
+    mean vectors; (others, 3).
     """
     shares = asked.weights / asked.weights.sum()
-    worst = -np.log(np.maximum(np.exp(-_WORST * best) @ shares, 1e-9)) / _WORST
+    worst = -np.log(np.maximum(np.exp(-_WORST_SHARPNESS * best) @ shares, 1e-9)) / _WORST_SHARPNESS
     means = np.array([other.mean for other in others]).reshape(len(others), len(asked.mean))
     return np.stack((best @ shares, worst, means @ asked.mean), axis=1)
 
 
-def _substance(query: str, asked: TokenVectors) -> Floats:
-    """How much each token of the query says by itself, (tokens,)."""
+def _measure_substance(query: str, asked: TokenVectors) -> Floats:
+    """Return the weight that each token of the query has by itself, (tokens,)."""
     words = (query[start:end].casefold() for start, end in asked.spans)
     return np.array([_STOP_WEIGHT if word in STOP_WORDS or not word.isalnum() else 1 for word in words], np.float32)
 
 
-def _best_matches(asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
-    """The cosine of each asked token with its like in each other text, (others, tokens); 0 where that is empty."""
+def _find_best_matches(asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
+    """Return the cosine of each asked token with its like in each other text, (others, tokens); 0 where that is
+    empty.
+    """
     best = np.zeros((len(others), len(asked.ids)), dtype=np.float32)
     held = [place for place, other in enumerate(others) if len(other.ids)]
     if not held or not len(asked.ids):

@@ -8,8 +8,8 @@ from argot.tools.text.words import bare
 from argot.types import Hit
 
 
-def without_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
-    """The first so many hits in their order, each wording once.
+def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
+    """Return the first so many hits in their order, each wording once.
 
     What differs in a single number is kept: that may be the point.
     """

@@ -16,20 +16,20 @@ from statistics import fmean
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.profile import Profile
 from argot.protocols import Embedder, Scorer
-from argot.tools.answering.quoting import units_of
-from argot.tools.answering.support import statement_stems
+from argot.tools.answering.quoting import read_units
+from argot.tools.answering.support import find_statement_stems
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reader_scorer import ReaderScorer
-from argot.tools.text.markdown_prose import plain_prose
-from argot.tools.text.rarity import idf
-from argot.tools.text.words import folded, identifiers, stem
+from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.rarity import compute_idf
+from argot.tools.text.words import find_identifiers, fold_words, stem
 from argot.types import Hit
 
-WINDOW = 40
+WINDOW_WORDS = 40
 """Words (stop words included) within which a question's words count as close together: two or three sentences."""
 
 
-NAMED = 0.3
+NAMED_WEIGHT = 0.3
 """Weight of holding the part numbers and other names with digits of the question, where it has any."""
 
 
@@ -55,35 +55,37 @@ class LexicalScorer:
         self.weights = weights or LexicalWeights()
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        wanted = query_stems(query)
+        wanted = find_query_stems(query)
         if not wanted or not texts:
             return [0.0] * len(texts)
         read = [_read(text) for text in texts]
-        rarity = _rarity(wanted, read)
+        rarity = _measure_rarity(wanted, read)
         pairs = list(dict.fromkeys(pairwise(wanted)))
-        named = {name: rarity[name] for name in identifiers(query) & rarity.keys() if any(map(str.isdigit, name))}
+        named = {name: rarity[name] for name in find_identifiers(query) & rarity.keys() if any(map(str.isdigit, name))}
         scores = [self._score(rarity, pairs, text) for text in read]
         if not named:
             return scores
-        held = [_share(named, text.places, sum(named.values())) for text in read]
-        return [NAMED * has + (1 - NAMED) * score for has, score in zip(held, scores, strict=True)]
+        held = [_measure_share(named, text.places, sum(named.values())) for text in read]
+        return [NAMED_WEIGHT * has + (1 - NAMED_WEIGHT) * score for has, score in zip(held, scores, strict=True)]
 
-    def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _Read) -> float:
+    def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _TextStems) -> float:
         total = sum(rarity.values())
         weights = self.weights
         order = (
-            sum(_adjacent(text, a, b) for a, b in pairs) / len(pairs) if pairs else _share(rarity, text.places, total)
+            sum(_score_adjacency(text, a, b) for a, b in pairs) / len(pairs)
+            if pairs
+            else _measure_share(rarity, text.places, total)
         )
         return (
-            weights.coverage * _share(rarity, text.places, total)
-            + weights.together * _best_window(rarity, text, total)
+            weights.coverage * _measure_share(rarity, text.places, total)
+            + weights.together * _find_best_window(rarity, text, total)
             + weights.order * order
-            + weights.heading * _share(rarity, text.heading, total)
+            + weights.heading * _measure_share(rarity, text.heading, total)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _TextStems:
     """A text as its stems: the places (word numbers) of each, and the stems of its first line."""
 
     places: dict[str, tuple[int, ...]]
@@ -91,42 +93,42 @@ class _Read:
 
 
 @lru_cache(maxsize=5_000)  # some 10 to 20 kB each
-def _read(text: str) -> _Read:
+def _read(text: str) -> _TextStems:
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(folded(plain_prose(text).text)):
+    for place, word in enumerate(fold_words(extract_prose(text).text)):
         places.setdefault(stem(word), []).append(place)
-    for name in identifiers(text):
+    for name in find_identifiers(text):
         # Without a place: a whole name counts as held, its parts stand in the window.
         places.setdefault(name, [])
     first_line = text.split("\n", 1)[0]
-    heading = frozenset(stem(word) for word in folded(first_line)) | identifiers(first_line)
-    return _Read({key: tuple(value) for key, value in places.items()}, heading)
+    heading = frozenset(stem(word) for word in fold_words(first_line)) | find_identifiers(first_line)
+    return _TextStems({key: tuple(value) for key, value in places.items()}, heading)
 
 
 @lru_cache(maxsize=1_000)
-def query_stems(query: str) -> tuple[str, ...]:
-    """The question's content: stems of its words without stop words, in order, and its identifiers whole."""
-    stems = [stem(word) for word in folded(query) if word not in STOP_WORDS]
+def find_query_stems(query: str) -> tuple[str, ...]:
+    """Return the question's content: stems of its words without stop words, in order, and its identifiers whole."""
+    stems = [stem(word) for word in fold_words(query) if word not in STOP_WORDS]
     # Sorted: a set has no order that holds from one process to the next.
-    return tuple(dict.fromkeys([*stems, *sorted(identifiers(query) - set(stems))]))
+    return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
 
 
-def _rarity(wanted: Sequence[str], read: Sequence[_Read]) -> dict[str, float]:
+def _measure_rarity(wanted: Sequence[str], read: Sequence[_TextStems]) -> dict[str, float]:
     count = len(read)
     weights = {}
     for item in wanted:
         holding = sum(item in text.places for text in read)
         # 0.2: a word that all texts hold still counts a little.
-        weights[item] = idf(holding, count) + 0.2
+        weights[item] = compute_idf(holding, count) + 0.2
     return weights
 
 
-def _share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
+def _measure_share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
     return sum(weight for item, weight in rarity.items() if item in held) / total
 
 
-def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
-    """The largest share of the question's words that stand within `WINDOW` words of each other."""
+def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) -> float:
+    """Return the largest share of the question's words that stand within `WINDOW_WORDS` words of each other."""
     hits = sorted((place, item) for item in rarity for place in text.places.get(item, ()))
     best = current = 0.0
     inside: dict[str, int] = {}
@@ -136,7 +138,7 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
             current += rarity[item]
         inside[item] = inside.get(item, 0) + 1
         # The window slides over the hits, so that each enters and leaves it once.
-        while place - hits[start][0] > WINDOW:
+        while place - hits[start][0] > WINDOW_WORDS:
             gone = hits[start][1]
             inside[gone] -= 1
             if not inside[gone]:
@@ -146,8 +148,10 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
     return best / total
 
 
-def _adjacent(text: _Read, one: str, other: str) -> float:
-    """1 where the two stand next to each other in this order (up to two words between), as in the question."""
+def _score_adjacency(text: _TextStems, one: str, other: str) -> float:
+    """Return 1 if the two stand next to each other in this order (up to two words between), as in the question;
+    else 0.
+    """
     before, after = text.places.get(one), text.places.get(other)
     if not before or not after:
         return 0.0
@@ -158,16 +162,17 @@ def _adjacent(text: _Read, one: str, other: str) -> float:
 # -- the step itself --------------------------------------------------------------------------------------------------
 
 
-READ = 12
+READ_PASSAGES = 12
 """Passages that the reader reads. On the validation questions 20 found the same ones first."""
-READ_FOR_MODEL = 30
+READ_PASSAGES_FOR_MODEL = 30
 """Where a model is given more of them than people are shown: 97 instead of 94 % have a gold one among the first 20."""
 
 
 def rerank(
-    queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile, read: int = READ
+    queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile, read: int = READ_PASSAGES
 ) -> list[Hit]:
-    """The hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the search's.
+    """Return the hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the
+    search's.
 
     Of several wordings of the question the one a passage answers best counts, by its weight. Where the scorer is the
     reader, words judge all passages first, and it reads the best `read` of them.
@@ -187,7 +192,7 @@ def rerank(
 
 
 MATCH_WEIGHT = 0.6
-_CONTENDERS = 3
+_MAX_CONTENDERS = 3
 """Of the passages read, those among which the answer is looked for. The others show how well a passage matches that
 merely stands in the same knowledge base: by how much the best exceeds them tells more than how well it matches."""
 _EVEN_MATCH = 0.40  # of a passage that has nothing to do with the question, where too few were found to tell
@@ -197,7 +202,7 @@ _EVEN_EVIDENCE = 0.03
 
 
 def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: ReaderScorer, read: int) -> list[Hit]:
-    """The best hits in the order that words, search and the reader together give, the others behind them.
+    """Return the best hits in the order that words, search and the reader together give, the others behind them.
 
     The best one's score is the evidence that the passages answer; between two of them stands what parts them.
     """
@@ -212,85 +217,93 @@ def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: R
     fits = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, matches, strict=True)]
     order = sorted(range(len(near)), key=lambda place: -fits[place])
     best = fits[order[0]]
-    shift = _evidence(best, [matches[place] for place in order], max(chances)) - best
+    shift = _compute_evidence(best, [matches[place] for place in order], max(chances)) - best
     ordered = [replace(near[place], score=min(1.0, max(0.0, fits[place] + shift))) for place in order]
     return [*ordered, *(replace(hit, score=min(hit.score, ordered[-1].score)) for hit in far)]
 
 
-def _evidence(fit: float, matches: Sequence[float], chance: float) -> float:
-    """Of passages in their order: how far the best match exceeds the others', with how well the best one fits."""
-    others = [*matches[_CONTENDERS:], *[_EVEN_MATCH] * (READ - len(matches))][: READ - _CONTENDERS]
-    above = max(matches[:_CONTENDERS]) - fmean(others)
+def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> float:
+    """Return how far the best match exceeds the others', with how well the best passage fits; passages in their
+    order.
+    """
+    others = [*matches[_MAX_CONTENDERS:], *[_EVEN_MATCH] * (READ_PASSAGES - len(matches))][
+        : READ_PASSAGES - _MAX_CONTENDERS
+    ]
+    above = max(matches[:_MAX_CONTENDERS]) - fmean(others)
     return _EVEN_EVIDENCE + above + _FIT_WEIGHT * (fit + _CHANCE_WEIGHT * (chance - 0.5))
 
 
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
-SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
-LIKELIEST = 5
+MAX_SENTENCES = 30  # of the best passages: bounds what is embedded
+LIKELIEST_SENTENCES = 5
 """The number of them that is embedded first."""
-CLEAR = 0.5
+MIN_CLEAR_EVIDENCE = 0.5
 """Evidence of the reader from which words that are missing tell nothing."""
-BEST = 3
+BEST_PASSAGES = 3
 """Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 
 
-def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
-    """How likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
+def measure_evidence(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
+    """Return how likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
     `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best
     hit's score, which has the search's and the scorer's judgement in it. The other is the share of the question's
     content words, weighted by their rarity among all hits, that stand close together in one of the best passages or
     its headings: a word that no hit holds weighs most of all, since a question about something else always brings some.
     """
-    wanted = query_stems(query)
+    wanted = find_query_stems(query)
     if not wanted or not hits:
         return 0.0
     if isinstance(scorer, ReaderScorer):
         return hits[0].score
     read = [_read(hit.passage.with_header) for hit in hits]
-    rarity = _rarity(wanted, read)
-    lexical = max(_held_together(rarity, text) for text in read[:BEST])
+    rarity = _measure_rarity(wanted, read)
+    lexical = max(_measure_held_together(rarity, text) for text in read[:BEST_PASSAGES])
     return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
 
 
 def is_quotable(  # noqa: PLR0917
     query: str, hits: Sequence[Hit], evidence: float, scorer: Scorer, profile: Profile, embedder: Embedder
 ) -> bool:
-    """Whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
+    """Return whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
     if not hits or not profile.rerank or evidence >= profile.abstain_below:
         return bool(hits)
     # The reader has compared them by meaning already: on the validation questions a second look changed nothing.
-    return not isinstance(scorer, ReaderScorer) and any_sentence_near(query, hits, embedder, profile.answer_from)
+    return not isinstance(scorer, ReaderScorer) and has_near_sentence(query, hits, embedder, profile.answer_from)
 
 
 def is_clear(evidence: float, scorer: Scorer) -> bool:
-    """Whether the reader finds the question in the passages, whatever words they lack."""
-    return isinstance(scorer, ReaderScorer) and evidence >= CLEAR
+    """Return whether the reader finds the question in the passages, whatever words they lack."""
+    return isinstance(scorer, ReaderScorer) and evidence >= MIN_CLEAR_EVIDENCE
 
 
-def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
-    """Whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
+def has_near_sentence(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
+    """Return whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
 
     Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
     Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
     """
-    found = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
-    asked = statement_stems(query)
-    sentences = sorted(found[:SENTENCES_LOOKED_AT], key=lambda text: -len(asked & statement_stems(text)))
+    found = [
+        unit.plain for hit in hits[:BEST_PASSAGES] for unit in read_units(hit.passage.text) if unit.kind != "heading"
+    ]
+    asked = find_statement_stems(query)
+    sentences = sorted(found[:MAX_SENTENCES], key=lambda text: -len(asked & find_statement_stems(text)))
     # In two batches: mostly the first decides, and the second is not embedded.
     return any(
-        _nearest(query, some, embedder) >= least for some in (sentences[:LIKELIEST], sentences[LIKELIEST:]) if some
+        _find_nearest(query, some, embedder) >= least
+        for some in (sentences[:LIKELIEST_SENTENCES], sentences[LIKELIEST_SENTENCES:])
+        if some
     )
 
 
-def _nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> float:
+def _find_nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> float:
     vectors = embedder.embed_queries([query, *sentences])
     return float((vectors[1:] @ vectors[0]).max())
 
 
-def _held_together(rarity: dict[str, float], text: _Read) -> float:
-    """As `_best_window`, but words of the headings count as standing beside everything."""
+def _measure_held_together(rarity: dict[str, float], text: _TextStems) -> float:
+    """Return `_find_best_window`, with words of the headings counted as standing beside everything."""
     total = sum(rarity.values())
     in_heading = {item: weight for item, weight in rarity.items() if item in text.heading}
     others = {item: weight for item, weight in rarity.items() if item not in text.heading}
-    return (sum(in_heading.values()) + _best_window(others, text, 1.0)) / total
+    return (sum(in_heading.values()) + _find_best_window(others, text, 1.0)) / total

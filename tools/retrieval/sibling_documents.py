@@ -13,21 +13,21 @@ from functools import lru_cache
 from itertools import product, takewhile
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.answering.excerpts import best_excerpt
-from argot.tools.text.words import fold, folded, stem
+from argot.tools.answering.excerpts import choose_excerpt
+from argot.tools.text.words import fold, fold_words, stem
 from argot.types import Hit
 
-MOST = 5
+MAX_SIBLINGS = 5
 """Documents offered to choose from."""
-READ = 12
+READ_HITS = 12
 """Hits among which they are looked for."""
-COVERED = 0.5
+MIN_COVERED_SHARE = 0.5
 """Share of the question's words in any of the likely documents that each of them must hold."""
 
 _DETERMINER = re.compile(r"\b(the|this|that|our|my|your)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*|[^\w\s]")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_LONGEST_PHRASE = 5
+_MAX_PHRASE_WORDS = 5
 _SUPERLATIVE = re.compile(
     r"best|worst|latest|newest|oldest|nearest|closest|largest|biggest|smallest|highest|lowest|fastest|slowest|cheapest"
     r"|longest|shortest|first|last|only|same|right|correct"
@@ -49,19 +49,19 @@ class Sibling:
 
     @property
     def name(self) -> str:
-        return names(self.hit)[self.level]
+        return list_names(self.hit)[self.level]
 
     def holds(self, hit: Hit) -> bool:
-        """Whether a passage stands in it. Documents of the same title are one."""
+        """Return whether a passage stands in this document or section. Documents of the same title are one."""
         last = self.level + 1
         same = not self.level or hit.document.id == self.hit.document.id
-        return same and names(hit)[:last] == names(self.hit)[:last]
+        return same and list_names(hit)[:last] == list_names(self.hit)[:last]
 
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """What a question names without saying which one: in its words ("our wireless router"), and the noun that all names
-    hold ("router"). The likeliest come first.
+    """Documents or sections that a question may mean without saying which: in its words ("our wireless router"), and
+    the noun that all names hold ("router"). The likeliest come first.
     """
 
     phrase: str
@@ -69,16 +69,16 @@ class Siblings:
     members: tuple[Sibling, ...]
 
 
-def names(hit: Hit) -> list[str]:
-    """What the passage stands under, from the outside in: the document's title, and its headings."""
+def list_names(hit: Hit) -> list[str]:
+    """Return the document's title and the headings that the passage stands under, from the outside in."""
     headings = list(hit.passage.heading_path)
     if headings and headings[0].casefold() == hit.document.title.casefold():
         del headings[0]
     return [" ".join(name.split()) for name in (hit.document.title, *headings)]
 
 
-def siblings_for(question: str, told: str, hits: Sequence[Hit], margin: float) -> Siblings | None:
-    """What the question leaves open, and the documents or sections among the best hits that it may mean.
+def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) -> Siblings | None:
+    """Return the documents or sections among the best hits that the question may mean; None if it leaves nothing open.
 
     Args:
         told: what else may tell them apart: the conversation so far, the context.
@@ -87,84 +87,86 @@ def siblings_for(question: str, told: str, hits: Sequence[Hit], margin: float) -
     """
     if not hits or _SEVERAL.search(question):
         return None
-    near = [hit for hit in hits[:READ] if hit.score >= hits[0].score - margin]
-    for determiner, phrase in _phrases(question):
-        for place, level in product(range(len(phrase)), range(len(names(hits[0])))):
-            members = _speaking_of(question, _members(fold(phrase[place]), level, near))[:MOST]
+    near = [hit for hit in hits[:READ_HITS] if hit.score >= hits[0].score - margin]
+    for determiner, phrase in _find_phrases(question):
+        for place, level in product(range(len(phrase)), range(len(list_names(hits[0])))):
+            members = _filter_relevant(question, _find_members(fold(phrase[place]), level, near))[:MAX_SIBLINGS]
             # What another document says better of all of them is no reason to ask which.
             if len(members) < 2 or members[0].hit.score < hits[0].score - margin / 2:
                 continue
-            if _told_apart(f"{question}\n{told}", members) or _alike(question, members):
+            if _is_told_apart(f"{question}\n{told}", members) or _is_alike(question, members):
                 continue
-            common = frozenset.intersection(*(_stems(one.name) for one in members))
-            some = frozenset().union(*(_stems(one.name) for one in members))
+            common = frozenset.intersection(*(_find_stems(one.name) for one in members))
+            some = frozenset().union(*(_find_stems(one.name) for one in members))
             # "The Zyxel router" and "the mobile router" are none of those that share no more than the noun.
-            if all(_stems(word) <= common or (word.islower() and not _stems(word) & some) for word in phrase):
-                end = next((n for n in range(place, len(phrase)) if not _stems(phrase[n]) <= common), len(phrase))
+            if all(_find_stems(word) <= common or (word.islower() and not _find_stems(word) & some) for word in phrase):
+                end = next((n for n in range(place, len(phrase)) if not _find_stems(phrase[n]) <= common), len(phrase))
                 noun = " ".join(map(fold, phrase[place:end]))
                 asked = _POSSESSIVE.sub("", " ".join([determiner, *phrase[:end]]))
                 return Siblings(asked, noun, tuple(members))
     return None
 
 
-def leaves_open(question: str, noun: str) -> bool:
-    """Whether the question names this noun as something that both sides know: "the router", "our router"."""
-    open_ = any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _phrases(question))
+def is_left_open(question: str, noun: str) -> bool:
+    """Return whether the question names this noun as something that both sides know: "the router", "our router"."""
+    open_ = any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _find_phrases(question))
     return open_ and not _SEVERAL.search(question)
 
 
-def _phrases(question: str) -> Iterator[tuple[str, list[str]]]:
-    """Each "the", "this" or "our", and the words up to a stop word or mark; without those that hold a number."""
+def _find_phrases(question: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each "the", "this" or "our", and the words up to a stop word or mark; without those that hold a number."""
     for match in _DETERMINER.finditer(question):
-        words = _WORD.findall(question[match.end() :])[:_LONGEST_PHRASE]
+        words = _WORD.findall(question[match.end() :])[:_MAX_PHRASE_WORDS]
         phrase = list(takewhile(lambda word: word[0].isalnum() and fold(word) not in STOP_WORDS, words))
         # "The NX-4410B", "the 8 TB drive": whoever says so has named it. "The fastest drive" is one of all.
         if phrase and not any(map(str.isdigit, "".join(phrase))) and not _SUPERLATIVE.fullmatch(fold(phrase[0])):
             yield match[1], phrase
 
 
-def singles_out(text: str, one: Sibling, members: Collection[Sibling]) -> bool:
-    """Whether the text has a word of this one's name that the others do not speak of."""
-    return not _stems(text).isdisjoint(_own_words(one, members))
+def is_singled_out(text: str, one: Sibling, members: Collection[Sibling]) -> bool:
+    """Return whether the text has a word of this one's name that the others do not speak of."""
+    return not _find_stems(text).isdisjoint(_find_own_words(one, members))
 
 
-def _members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
-    """The best hit of each name at this level that says: a thing of this kind."""
+def _find_members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
+    """Return the best hit of each name at this level that says: a thing of this kind."""
     found: list[Sibling] = []
-    outer = names(near[0])[:level]
+    outer = list_names(near[0])[:level]
     for hit in near:
-        own = names(hit)
+        own = list_names(hit)
         beside = not level or (hit.document.id == near[0].document.id and own[:level] == outer)
-        if beside and len(own) > level and noun in folded(own[level]):
+        if beside and len(own) > level and noun in fold_words(own[level]):
             one = Sibling(hit, level)
             # "Jury duty, County of Tulare" beside "Jury service, County of Tulare" is no other county.
-            if all(_own_words(one, [other]) and _own_words(other, [one]) for other in found):
+            if all(_find_own_words(one, [other]) and _find_own_words(other, [one]) for other in found):
                 found.append(one)
     # "Pressure sensor data sheet" beside "Heat sensor data sheet": all but one place is the same.
-    alike = len({_pattern(one, found) for one in found}) == 1
+    alike = len({_build_pattern(one, found) for one in found}) == 1
     return found if alike else [one for one in found if _is_of_kind(noun, one.name)]
 
 
-def _speaking_of(question: str, members: Sequence[Sibling]) -> list[Sibling]:
-    """Those that hold enough of what all together hold of the question: no "Travel policy" for "the policy on keys"."""
-    asked = _stems(question)
-    held = [asked & _stems(f"{one.name} {one.hit.passage.text}") for one in members]
+def _filter_relevant(question: str, members: Sequence[Sibling]) -> list[Sibling]:
+    """Return the members that hold enough of the question's words that any of them holds: no "Travel policy" for "the
+    policy on keys".
+    """
+    asked = _find_stems(question)
+    held = [asked & _find_stems(f"{one.name} {one.hit.passage.text}") for one in members]
     any_holds = frozenset().union(*held)
-    return [one for one, holds in zip(members, held, strict=True) if len(holds) >= COVERED * len(any_holds)]
+    return [one for one, holds in zip(members, held, strict=True) if len(holds) >= MIN_COVERED_SHARE * len(any_holds)]
 
 
-def _pattern(one: Sibling, members: Collection[Sibling]) -> str:
+def _build_pattern(one: Sibling, members: Collection[Sibling]) -> str:
     """Its name with a mark in the place of what is its own."""
-    own = _own_words(one, members)
-    return re.sub(r"(?:_ ?)+", "_ ", " ".join("_" if stem(word) in own else word for word in folded(one.name)))
+    own = _find_own_words(one, members)
+    return re.sub(r"(?:_ ?)+", "_ ", " ".join("_" if stem(word) in own else word for word in fold_words(one.name)))
 
 
 def _is_of_kind(noun: str, name: str) -> bool:
-    """Whether a name is one of a router: "Router R1", "Cellar router (old)", "The router of the cellar", "Resetting
-    router R1"; not "Uses of a router".
+    """Return whether a name is one of a router: "Router R1", "Cellar router (old)", "The router of the cellar",
+    "Resetting router R1"; not "Uses of a router".
     """
     for part in _PARTS.split(_ARTICLE.sub("", name)):
-        words = folded(_AFTER_HEAD.split(part, maxsplit=1)[0])
+        words = fold_words(_AFTER_HEAD.split(part, maxsplit=1)[0])
         for place, word in enumerate(words):
             beside = "".join(words[max(0, place - 1) : place + 2])
             if word == noun and (place in (0, len(words) - 1) or any(map(str.isdigit, beside))):
@@ -172,24 +174,24 @@ def _is_of_kind(noun: str, name: str) -> bool:
     return False
 
 
-def _told_apart(text: str, members: Sequence[Sibling]) -> bool:
-    """Whether the text names one of them, or one has no name of its own."""
-    return any(not _own_words(one, members) or singles_out(text, one, members) for one in members)
+def _is_told_apart(text: str, members: Sequence[Sibling]) -> bool:
+    """Return whether the text names one of them, or one has no name of its own."""
+    return any(not _find_own_words(one, members) or is_singled_out(text, one, members) for one in members)
 
 
-def _own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str]:
-    """The words of its name that the passages of the others lack, headings and all."""
-    others = (_stems(f"{other.name} {other.hit.passage.text}") for other in members if other.hit is not one.hit)
-    return _stems(one.name).difference(*others)
+def _find_own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str]:
+    """Return the words of its name that the passages of the others lack, headings and all."""
+    others = (_find_stems(f"{other.name} {other.hit.passage.text}") for other in members if other.hit is not one.hit)
+    return _find_stems(one.name).difference(*others)
 
 
-def _alike(question: str, members: Sequence[Sibling]) -> bool:
-    """Whether all say the same: what is nearest to the question differs in nothing but their names."""
-    own = frozenset().union(*(_own_words(one, members) for one in members))
-    said = {_stems(best_excerpt(question, one.hit.passage.text)) - own for one in members}
+def _is_alike(question: str, members: Sequence[Sibling]) -> bool:
+    """Return whether all say the same: the text nearest to the question differs in nothing but their names."""
+    own = frozenset().union(*(_find_own_words(one, members) for one in members))
+    said = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
     return len(said) == 1
 
 
 @lru_cache(maxsize=1_000)  # passages are compared in pairs
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in folded(text) if word not in STOP_WORDS)
+def _find_stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in fold_words(text) if word not in STOP_WORDS)

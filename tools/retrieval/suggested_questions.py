@@ -10,18 +10,18 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.store.document_store import CorpusStore
 from argot.profile import Profile
 from argot.protocols import Scorer
-from argot.tools.answering.embedded_instructions import gives_orders
+from argot.tools.answering.embedded_instructions import has_orders
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
-from argot.tools.retrieval.reranker import evidence_strength, rerank
+from argot.tools.retrieval.reranker import measure_evidence, rerank
 from argot.tools.text.words import bare, content_stems
 from argot.types import ALL_DOCUMENTS, Document, Passage, Principal, QuestionScope
 
-LONGEST = 110
+MAX_CHARS = 110
 """Characters of a suggestion: it has to fit on a button."""
-WITHIN = 3
+MAX_RANK = 3
 """The passage a suggestion was made from has to be among the first this many found for it."""
-MOST_EXAMPLES = 3
-MOST_TRIED = 8  # documents: each trial is a search, and the asker waits
+MAX_EXAMPLES = 3
+MAX_TRIALS = 8  # documents: each trial is a search, and the asker waits
 # "Chapter 3: Limits", "A2 Limits", "4.1 Limits".
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
@@ -39,28 +39,35 @@ _GENERAL = frozenset(
 )
 
 
-def telling_heading(passage: Passage, document: Document) -> str:
-    """The passage's own heading, without its number; empty where it says no more than the document's title does."""
+def find_telling_heading(passage: Passage, document: Document) -> str:
+    """Return the passage's own heading, without its number; empty where it says no more than the document's
+    title does.
+    """
     heading = _NUMBERING.sub("", passage.heading_path[-1] if passage.heading_path else "").strip(" .:#*_`")
     return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
 
 
-def asked_of_heading(heading: str, document: Document) -> str:
-    """A heading as a question about its document."""
+def write_heading_question(heading: str, document: Document) -> str:
+    """Return a heading as a question about its document."""
     return heading if heading.endswith("?") else f"What does “{document.title or document.name}” say about “{heading}”?"
 
 
-def question_for(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """A question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty: neither fits."""
+def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
+    """Return a question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty:
+    neither fits.
+    """
     derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
-    heading = telling_heading(passage, document)
-    made = [*(text for text in derived if text.endswith("?")), asked_of_heading(heading, document) if heading else ""]
-    return next((text for text in made if content_stems(text) and len(text) <= LONGEST), "")
+    heading = find_telling_heading(passage, document)
+    made = [
+        *(text for text in derived if text.endswith("?")),
+        write_heading_question(heading, document) if heading else "",
+    ]
+    return next((text for text in made if content_stems(text) and len(text) <= MAX_CHARS), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What suggestions are tried out on: one principal's documents, and how they are searched."""
+    """Setting for trying suggestions out: one principal's documents, and how they are searched."""
 
     corpus: Corpus
     principal: Principal
@@ -69,38 +76,44 @@ class Trial:
     scope: QuestionScope = ALL_DOCUMENTS
 
     def finds(self, question: str, passage: str) -> bool:
-        """Whether a search for the question finds the passage (an id) on top, and enough to answer from."""
+        """Return whether a search for the question finds the passage (an id) on top, and enough to answer from."""
         queries = [WeightedQuery(question)]
         # Fewer candidates than for a question: the passage has to be at the top anyway.
         profile = self.profile.model_copy(update={"candidates": 20})
         hits = hybrid_search(self.corpus, self.principal, queries, profile, self.scope)
         ordered = rerank(queries, hits, self.scorer, profile)
-        ids = [hit.passage.id for hit in ordered[:WITHIN]]
-        return passage in ids and evidence_strength(question, ordered, self.scorer) >= profile.abstain_below
+        ids = [hit.passage.id for hit in ordered[:MAX_RANK]]
+        return passage in ids and measure_evidence(question, ordered, self.scorer) >= profile.abstain_below
 
 
-def example_questions(trial: Trial) -> list[str]:
-    """Ids of up to three passages of different documents, each with a question (`question_for`) that finds it."""
+def choose_examples(trial: Trial) -> list[str]:
+    """Return ids of up to three passages of different documents, each with a question (`write_question`) that
+    finds it.
+    """
     store, principal = trial.corpus.store, trial.principal
     chosen: list[str] = []
-    for passage, document in _spread(store, principal, trial.scope):
-        question = question_for(passage, document, store, principal)
+    for passage, document in _sample_passages(store, principal, trial.scope):
+        question = write_question(passage, document, store, principal)
         if question and trial.finds(question, passage.id):
             chosen.append(passage.id)
-        if len(chosen) == MOST_EXAMPLES:
+        if len(chosen) == MAX_EXAMPLES:
             break
     return chosen
 
 
-def _spread(store: CorpusStore, principal: Principal, scope: QuestionScope) -> Iterator[tuple[Passage, Document]]:
-    """One passage with something to ask about from each of some documents, evenly taken from all that may be read."""
+def _sample_passages(
+    store: CorpusStore, principal: Principal, scope: QuestionScope
+) -> Iterator[tuple[Passage, Document]]:
+    """Yield one passage with something to ask about from each of some documents, evenly taken from all that may
+    be read.
+    """
     inside = store.documents_within(principal, scope) if scope else None
     documents = [one for one in store.documents(principal) if inside is None or one.id in inside]
-    step = max(1, len(documents) // MOST_TRIED)
-    for document in documents[::step][:MOST_TRIED]:
+    step = max(1, len(documents) // MAX_TRIALS)
+    for document in documents[::step][:MAX_TRIALS]:
         # A heading that gives orders to a model must not become a button.
-        fit = (one for one in store.passages_of(principal, document.id) if not gives_orders(one))
-        passage = next((one for one in fit if question_for(one, document, store, principal)), None)
+        fit = (one for one in store.passages_of(principal, document.id) if not has_orders(one))
+        passage = next((one for one in fit if write_question(one, document, store, principal)), None)
         if passage is not None:
             yield passage, document
 

@@ -20,10 +20,10 @@ Floats = NDArray[np.float32]
 Value = TypeVar("Value")
 
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
-MOST_TOKENS = 256
-REMEMBERED = 2_000
+MAX_TOKENS = 256
+MAX_REMEMBERED_TEXTS = 2_000
 """Texts whose vectors are kept: some 75 kB for a passage of 150 words."""
-REMEMBERED_MEANS = 20_000
+MAX_REMEMBERED_MEANS = 20_000
 """Texts of which the mean alone is kept, 1.5 kB each: statements, and passages as they are compared with those."""
 
 
@@ -43,10 +43,10 @@ class TokenVectors:
 
     @classmethod
     def of(cls, vectors: Floats, weights: Floats, spans: Any, ids: Any) -> TokenVectors:
-        """A quarter of the memory, and cosines differ by some thousandths."""
+        """Build the vectors in 8 bits: they take a quarter of the memory, and cosines differ by some thousandths."""
         scales = np.abs(vectors).max(1, initial=1e-9) / 127
         levels = np.rint(vectors / scales[:, None]).astype(np.int8)
-        return cls(levels, scales, weights.copy(), spans.astype(np.int32), ids.astype(np.int32), _mean(vectors))
+        return cls(levels, scales, weights.copy(), spans.astype(np.int32), ids.astype(np.int32), _compute_mean(vectors))
 
     @property
     def vectors(self) -> Floats:
@@ -54,20 +54,20 @@ class TokenVectors:
         return self.levels * self.scales[:, None]
 
 
-def _mean(vectors: Floats) -> Floats:
+def _compute_mean(vectors: Floats) -> Floats:
     total = vectors.sum(0)
     return total / max(float(np.linalg.norm(total)), 1e-9)  # type: ignore[no-any-return]
 
 
-class RecentlyUsed(Generic[Value]):
-    """What was made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
+class RecentlyUsedCache(Generic[Value]):
+    """Cache of values made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         self._kept: LRUCache[str, Value] = LRUCache(most)
         self._lock = threading.Lock()
 
     def all_of(self, texts: Sequence[str], make: Callable[[Sequence[str]], Sequence[Value]]) -> list[Value]:
-        """What is kept of each text; `make` makes what is missing, in the order of the texts it is given."""
+        """Return the value of each text; `make` makes what is missing, in the order of the texts it is given."""
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -97,23 +97,23 @@ class TokenReader:
         self._session = onnx_session(folder / "model.onnx", threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MOST_TOKENS)
-        self._remembered: RecentlyUsed[TokenVectors] = RecentlyUsed(REMEMBERED)
-        self._means: RecentlyUsed[Floats] = RecentlyUsed(REMEMBERED_MEANS)
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._remembered: RecentlyUsedCache[TokenVectors] = RecentlyUsedCache(MAX_REMEMBERED_TEXTS)
+        self._means: RecentlyUsedCache[Floats] = RecentlyUsedCache(MAX_REMEMBERED_MEANS)
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Each text as vectors, those read before from memory."""
-        return self._remembered.all_of(texts, self._vectors)
+        """Return each text as vectors, those read before from memory."""
+        return self._remembered.all_of(texts, self._read_vectors)
 
     def means(self, texts: Sequence[str]) -> list[Floats]:
-        """The mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another one:
-        many statements do not drive out the passages that `read` remembers.
+        """Return the mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another
+        one: many statements do not drive out the passages that `read` remembers.
         """
-        return self._means.all_of(texts, lambda missing: [read.mean for read in self._vectors(missing)])
+        return self._means.all_of(texts, lambda missing: [read.mean for read in self._read_vectors(missing)])
 
-    def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Each text by itself: in 8 bits, texts that are read together share a scale, and each would come out otherwise
-        beside another one.
+    def _read_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return each text by itself: in 8 bits, texts that are read together share a scale, and each would come out
+        otherwise beside another one.
         """
         return [self._read_alone(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
 

@@ -20,14 +20,14 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.markdown_prose import plain_prose
-from argot.tools.text.sentences import blocks
+from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.sentences import split_blocks
 from argot.types import DerivedText, Passage, Triple
 
-MOST_PER_PASSAGE = 35
+MAX_TRIPLES_PER_PASSAGE = 35
 """As many as the paper's model made of one document."""
 
-_LONGEST_SENTENCE = 400  # characters: what is longer is no instruction, and slow to match
+_MAX_SENTENCE_CHARS = 400  # characters: what is longer is no instruction, and slow to match
 
 _HANDLE = (
     r"(?:double-click|right-click|left-click|long-press|click|select|choose|press|tap|touch|hit|open|use|run|execute"
@@ -116,80 +116,84 @@ class ExtractiveDeriver:
     name = "extractive-triples-1"
 
     async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
-        """At most `MOST_PER_PASSAGE` of each passage, in its order, without repeats."""
-        return [triple for passage in passages for triple in _of_passage(passage)]
+        """At most `MAX_TRIPLES_PER_PASSAGE` of each passage, in its order, without repeats."""
+        return [triple for passage in passages for triple in _extract_triples(passage)]
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
         return []
 
 
-def _of_passage(passage: Passage) -> list[Triple]:
+def _extract_triples(passage: Passage) -> list[Triple]:
     # A dictionary drops repeats and keeps the order.
-    found = dict.fromkeys(parts for parts in _parts_of(passage) if _sound(parts))
-    return [Triple(_id(passage.id, parts), *parts, passage.id) for parts in list(found)[:MOST_PER_PASSAGE]]
+    found = dict.fromkeys(parts for parts in _find_parts(passage) if _is_sound(parts))
+    return [Triple(_make_id(passage.id, parts), *parts, passage.id) for parts in list(found)[:MAX_TRIPLES_PER_PASSAGE]]
 
 
-def _id(passage_id: str, parts: _Parts) -> str:
+def _make_id(passage_id: str, parts: _Parts) -> str:
     return "t" + blake2b("\0".join((passage_id, *parts)).encode(), digest_size=8).hexdigest()
 
 
-def _parts_of(passage: Passage) -> Iterator[_Parts]:
-    aim = _aim(passage.heading_path[-1]) if passage.heading_path else None
-    for start, end, kind in blocks(passage.text):
+def _find_parts(passage: Passage) -> Iterator[_Parts]:
+    aim = _find_aim(passage.heading_path[-1]) if passage.heading_path else None
+    for start, end, kind in split_blocks(passage.text):
         if kind in ("row", "code"):
             continue
-        text = plain_prose(passage.text[start:end]).text
+        text = extract_prose(passage.text[start:end]).text
         if kind == "heading":
-            aim = _aim(text)
+            aim = _find_aim(text)
             continue
         if kind == "prose":
             # "To rotate it:" above a list is an aim; any other prose leaves that of the heading.
-            aim = _aim(text[:-1]) if text.endswith(":") and text.lower().startswith("to ") else aim
-        for statement in _statements(text):
-            yield from _said_in(statement)
-        if kind == "item" and aim and len(text) <= _LONGEST_SENTENCE:
-            yield from _step(text, aim)
+            aim = _find_aim(text[:-1]) if text.endswith(":") and text.lower().startswith("to ") else aim
+        for statement in _split_statements(text):
+            yield from _match_rules(statement)
+        if kind == "item" and aim and len(text) <= _MAX_SENTENCE_CHARS:
+            yield from _match_step(text, aim)
 
 
-def _statements(text: str) -> Iterator[str]:
-    """Sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most a triple."""
+def _split_statements(text: str) -> Iterator[str]:
+    """Yield sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most
+    a triple.
+    """
     for statement in re.split(r"(?<=[.!?]) (?=[A-Z*\"“])", text):
-        if len(statement) <= _LONGEST_SENTENCE and _CUE.search(statement):
+        if len(statement) <= _MAX_SENTENCE_CHARS and _CUE.search(statement):
             yield statement
 
 
-def _said_in(text: str) -> Iterator[_Parts]:
-    statement = _without_marker(text)
+def _match_rules(text: str) -> Iterator[_Parts]:
+    statement = _strip_marker(text)
     for rule in _RULES:
         for match in rule.finditer(statement):
-            yield _Parts(_bare(match["source"]), match["action"].lower(), _bare(match["target"]))
+            yield _Parts(
+                _strip_determiner(match["source"]), match["action"].lower(), _strip_determiner(match["target"])
+            )
 
 
-def _step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
-    if match := _STEP.match(_without_marker(text)):
-        yield _Parts(_bare(match["source"]), *aim)
+def _match_step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
+    if match := _STEP.match(_strip_marker(text)):
+        yield _Parts(_strip_determiner(match["source"]), *aim)
 
 
-def _aim(heading: str) -> tuple[str, str] | None:
-    """The purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
+def _find_aim(heading: str) -> tuple[str, str] | None:
+    """Return the purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
     match = _PURPOSE.match(heading.strip().rstrip("?.:"))
     if match is None or match["action"].split()[0].lower() not in _IMPERATIVES:
         return None
-    return match["action"].lower(), _bare(match["target"])
+    return match["action"].lower(), _strip_determiner(match["target"])
 
 
-def _without_marker(text: str) -> str:
+def _strip_marker(text: str) -> str:
     return re.sub(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+", "", text)
 
 
-def _bare(part: str) -> str:
-    """A part without quotation marks around it and without a determiner in front."""
+def _strip_determiner(part: str) -> str:
+    """Return a part without quotation marks around it and without a determiner in front."""
     part = part.strip(" \"“”'‘’`*.,")
     return re.sub(rf"^{_DETERMINER} ", "", part, flags=re.IGNORECASE)
 
 
-def _sound(parts: _Parts) -> bool:
-    """Whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
+def _is_sound(parts: _Parts) -> bool:
+    """Return whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
     things = (parts.source.casefold(), parts.target.casefold())
     if _VAGUE.fullmatch(things[0]) or _VAGUE.fullmatch(things[1]):
         return False

@@ -15,16 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from argot.corpus.corpus import Corpus
-from argot.tools.reading.context_classifier import ContextSignatures, subject_stems
-from argot.tools.senses.document_evidence import Nearness, sense_documents
-from argot.tools.senses.usage_evidence import usages
+from argot.tools.reading.context_classifier import ContextSignatures, find_subject_stems
+from argot.tools.senses.document_evidence import QuestionProximity, find_sense_passages
+from argot.tools.senses.usage_evidence import find_usages
 from argot.tools.text.words import content_stems
 from argot.types import ContextScore, Mention, Principal, Sense
 
-_LOOK_AT_MOST = 4_000  # characters of a question
-_MOST_SENSES = 24  # of one term; those after them are ranked last, unweighed
+_MAX_QUESTION_CHARS = 4_000  # characters of a question
+_MAX_SENSES = 24  # of one term; those after them are ranked last, unweighed
 _DISCOURSE_ROUNDS = 2
-_TELLS = 0.1  # a lead in the score; less is no reason
+_MIN_LEAD = 0.1  # a lead in the score; less is no reason
 _MASS_PASSAGES = 200
 _SPREAD_PASSAGES = 60
 _WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by both
@@ -121,82 +121,96 @@ class SenseChooser:
         remembered: Mapping[str, int] | None = None,
         thread: Mapping[str, float] | None = None,
     ) -> list[SenseRanking]:
-        """One ranking for each mention whose term has senses, in order. All mentions of a term get the same sense.
+        """Return one ranking for each mention whose term has senses, in order. All mentions of a term get the same
+        sense.
 
         Args:
             senses_by_term: by `mention.term`, or by its surface where the glossary has no spelling of its own.
             remembered: ids of senses chosen earlier in the thread, by term; they win outright.
             thread: the share of the thread's last jargon that was read in each context.
         """
-        known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
-        settled = _settled(known, senses_by_term, remembered or {})
-        undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
+        known = [mention for mention in mentions if senses_by_term.get(_get_term(mention))]
+        settled = _find_settled(known, senses_by_term, remembered or {})
+        undecided = {_get_term(m): senses_by_term[_get_term(m)] for m in known if _get_term(m) not in settled}
         weighed: dict[str, SenseRanking] = {}
         if undecided:
-            leaning = _Leaning({score.context: score.score for score in contexts}, preferred_context, thread or {})
-            evidence = self._evidence(question, known, settled, undecided, leaning)
-            thin = len(set(subject_stems(_rest(question, known, settled, undecided)))) == 1
-            weighed = _decided(known, undecided, evidence, settled, thin=thin)
+            leaning = _ContextEvidence(
+                {score.context: score.score for score in contexts}, preferred_context, thread or {}
+            )
+            evidence = self._collect_evidence(question, known, settled, undecided, leaning)
+            thin = len(set(find_subject_stems(_remove_terms(question, known, settled, undecided)))) == 1
+            weighed = _rank_together(known, undecided, evidence, settled, thin=thin)
         by_term = {**settled, **weighed}
-        return [replace(by_term[_term(mention)], mention=mention) for mention in known]
+        return [replace(by_term[_get_term(mention)], mention=mention) for mention in known]
 
-    def evidence_of(
+    def collect_evidence(
         self,
         question: str,
         mentions: Sequence[Mention],
         senses_by_term: Mapping[str, Sequence[Sense]],
         contexts: Sequence[ContextScore],
     ) -> dict[str, list[SenseEvidence]]:
-        """The evidence for terms with several senses; for fitting the weights."""
-        known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
-        settled = _settled(known, senses_by_term, {})
-        undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
-        leaning = _Leaning({score.context: score.score for score in contexts})
-        return self._evidence(question, known, settled, undecided, leaning) if undecided else {}
+        """Return the evidence for terms with several senses; for fitting the weights."""
+        known = [mention for mention in mentions if senses_by_term.get(_get_term(mention))]
+        settled = _find_settled(known, senses_by_term, {})
+        undecided = {_get_term(m): senses_by_term[_get_term(m)] for m in known if _get_term(m) not in settled}
+        leaning = _ContextEvidence({score.context: score.score for score in contexts})
+        return self._collect_evidence(question, known, settled, undecided, leaning) if undecided else {}
 
-    def _evidence(
+    def _collect_evidence(
         self,
         question: str,
         mentions: Sequence[Mention],
         settled: Mapping[str, SenseRanking],
         undecided: Mapping[str, Sequence[Sense]],
-        leaning: _Leaning,
+        leaning: _ContextEvidence,
     ) -> dict[str, list[SenseEvidence]]:
-        """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
+        """Return all evidence but that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
         blank = dict.fromkeys(undecided, " ")
-        rest = _rest(question, mentions, settled, undecided)
-        stems = set(subject_stems(rest))
-        nearness = Nearness(self._corpus, self._principal, rest if stems else "")
+        rest = _remove_terms(question, mentions, settled, undecided)
+        stems = set(find_subject_stems(rest))
+        nearness = QuestionProximity(self._corpus, self._principal, rest if stems else "")
         found: dict[str, list[SenseEvidence]] = {}
         for term, senses in undecided.items():
-            weighable = senses[:_MOST_SENSES]
-            queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
+            weighable = senses[:_MAX_SENSES]
+            queries = [
+                replace_mentions(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable
+            ]
             if not stems:
                 # Nothing is left of "What is ECC?" that a passage could be near to.
-                found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), leaning)
+                found[term] = _build_unwitnessed(weighable, nearness.measure_similarities(queries), leaning)
                 continue
-            used = usages(self._corpus, self._principal, term, weighable, self._signatures)
-            typed = rewritten(question, mentions, {**meanings, **blank, term: term}) if used else ""
-            keyword = nearness.keyword_shares(queries, typed, used)
+            used = find_usages(self._corpus, self._principal, term, weighable, self._signatures)
+            typed = replace_mentions(question, mentions, {**meanings, **blank, term: term}) if used else ""
+            keyword = nearness.measure_keyword_shares(queries, typed, used)
             witnessed = [
-                self._evidence_for(sense, nearness, {id_: own[n] for id_, own in used.items()}, stems, leaning)
+                self._measure_sense(sense, nearness, {id_: own[n] for id_, own in used.items()}, stems, leaning)
                 for n, sense in enumerate(weighable)
             ]
             witnessed = [replace(one, keyword=share) for one, share in zip(witnessed, keyword, strict=True)]
-            found[term] = _likened(witnessed, weighable, nearness)
+            found[term] = _add_likeness(witnessed, weighable, nearness)
         return found
 
-    def _evidence_for(
-        self, sense: Sense, nearness: Nearness, used: Mapping[str, float], stems: set[str], leaning: _Leaning
+    def _measure_sense(
+        self,
+        sense: Sense,
+        nearness: QuestionProximity,
+        used: Mapping[str, float],
+        stems: set[str],
+        leaning: _ContextEvidence,
     ) -> SenseEvidence:
-        """All but the keyword score. `used`: passages with the bare term, and how far each means this sense by it."""
-        documents = dict.fromkeys(sense_documents(self._corpus.store, self._principal, sense), 1.0)
+        """Return all evidence for a sense but the keyword score. `used`: passages with the bare term, and how far each
+        means this sense by it.
+        """
+        documents = dict.fromkeys(find_sense_passages(self._corpus.store, self._principal, sense), 1.0)
         shares = {**documents, **{id_: share for id_, share in used.items() if id_ not in documents}}
-        weights = [near * share for near, share in zip(nearness.of_passages([*shares]), shares.values(), strict=True)]
+        weights = [
+            near * share for near, share in zip(nearness.measure_passages([*shares]), shares.values(), strict=True)
+        ]
         words = set(content_stems(sense.expansion))
         return replace(
-            leaning.towards(sense),
+            leaning.build_evidence(sense),
             near=max(weights, default=0.0),
             mass=sum(weights[:_MASS_PASSAGES]),
             spread=math.log1p(min(sum(shares.values()), _SPREAD_PASSAGES)),
@@ -205,14 +219,14 @@ class SenseChooser:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaning:
+class _ContextEvidence:
     """Evidence for contexts that needs no look at documents."""
 
     scores: Mapping[str, float]
     preferred: str | None = None
     thread: Mapping[str, float] = field(default_factory=dict)
 
-    def towards(self, sense: Sense) -> SenseEvidence:
+    def build_evidence(self, sense: Sense) -> SenseEvidence:
         return SenseEvidence(
             context=self.scores.get(sense.context, 0.0),
             preferred=float(sense.context == self.preferred),
@@ -220,56 +234,61 @@ class _Leaning:
         )
 
 
-def _unwitnessed(senses: Sequence[Sense], similarities: Sequence[float], leaning: _Leaning) -> list[SenseEvidence]:
-    """For "What is GR?": the asker must say. Meanwhile the sense that some passage explains best comes first.
+def _build_unwitnessed(
+    senses: Sequence[Sense], similarities: Sequence[float], leaning: _ContextEvidence
+) -> list[SenseEvidence]:
+    """Return the evidence for a question such as "What is GR?": the asker must choose. Until then the sense that some
+    passage explains best comes first.
 
     Similarity stands in for `mass`, whose small weight lets it break ties and no more.
     """
-    return [replace(leaning.towards(sense), mass=near) for sense, near in zip(senses, similarities, strict=True)]
+    return [replace(leaning.build_evidence(sense), mass=near) for sense, near in zip(senses, similarities, strict=True)]
 
 
-def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: Nearness) -> list[SenseEvidence]:
+def _add_likeness(
+    evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: QuestionProximity
+) -> list[SenseEvidence]:
     # Beside good support from the documents likeness misled more than it helped (`SenseEvidence.likeness`). It also
     # costs an embedding for each sense.
     if max(one.near for one in evidence) >= _WELL_SUPPORTED:
         return evidence
-    return [replace(one, likeness=like) for one, like in zip(evidence, nearness.of_meanings(senses), strict=True)]
+    return [replace(one, likeness=like) for one, like in zip(evidence, nearness.measure_meanings(senses), strict=True)]
 
 
-def _rest(
+def _remove_terms(
     question: str, mentions: Sequence[Mention], settled: Mapping[str, SenseRanking], undecided: Iterable[str]
 ) -> str:
-    """The question with its settled terms spelt out and without the others, whose letters are used in any sense."""
+    """Return the question with its settled terms spelt out and without the undecided ones."""
     meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
-    return rewritten(question, mentions, {**meanings, **dict.fromkeys(undecided, " ")})
+    return replace_mentions(question, mentions, {**meanings, **dict.fromkeys(undecided, " ")})
 
 
-def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
-    """The question with each mention whose term is in `by` replaced; mentions must not overlap."""
+def replace_mentions(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
+    """Return the question with each mention whose term is in `by` replaced; mentions must not overlap."""
     text = question
     # From the end, so that the offsets of those before stay true.
     for mention in sorted(mentions, key=lambda m: -m.start):
-        if _term(mention) in by:
-            text = text[: mention.start] + by[_term(mention)] + text[mention.end :]
-    return text[:_LOOK_AT_MOST]
+        if _get_term(mention) in by:
+            text = text[: mention.start] + by[_get_term(mention)] + text[mention.end :]
+    return text[:_MAX_QUESTION_CHARS]
 
 
 def score(evidence: SenseEvidence, weights: SenseEvidence = WEIGHTS) -> float:
-    """The log-linear score, before it is normalised over the senses of a term."""
+    """Return the log-linear score, before it is normalised over the senses of a term."""
     return float(sum(getattr(evidence, f.name) * getattr(weights, f.name) for f in fields(SenseEvidence)))
 
 
-def _term(mention: Mention) -> str:
+def _get_term(mention: Mention) -> str:
     return mention.term or mention.surface
 
 
-def _settled(
+def _find_settled(
     mentions: Sequence[Mention], senses_by_term: Mapping[str, Sequence[Sense]], remembered: Mapping[str, int]
 ) -> dict[str, SenseRanking]:
-    """Terms that need no weighing: chosen earlier in the thread, or with only one sense."""
+    """Return the rankings of terms that need no weighing: chosen earlier in the thread, or with only one sense."""
     settled: dict[str, SenseRanking] = {}
     for mention in mentions:
-        term = _term(mention)
+        term = _get_term(mention)
         senses = senses_by_term[term]
         chosen = [sense for sense in senses if sense.id == remembered.get(term)]
         if len(senses) == 1:
@@ -280,7 +299,7 @@ def _settled(
     return settled
 
 
-def _decided(
+def _rank_together(
     mentions: Sequence[Mention],
     undecided: Mapping[str, Sequence[Sense]],
     evidence: Mapping[str, list[SenseEvidence]],
@@ -288,12 +307,16 @@ def _decided(
     *,
     thin: bool,
 ) -> dict[str, SenseRanking]:
-    """Rankings of all undecided terms together: each term's likely contexts support the others' senses there."""
-    chances = {term: _distribution(found) for term, found in evidence.items()}
+    """Return the rankings of all undecided terms together: each term's likely contexts support the others' senses
+    there.
+    """
+    chances = {term: _compute_distribution(found) for term, found in evidence.items()}
     # A term alone has no others to agree with.
     for _ in range(_DISCOURSE_ROUNDS if len(undecided) + len(settled) > 1 else 0):
-        beliefs = {term: _beliefs(undecided[term], chances[term]) for term in undecided}
-        beliefs |= {term: _beliefs([s for s, _ in r.ranked], [p for _, p in r.ranked]) for term, r in settled.items()}
+        beliefs = {term: _compute_beliefs(undecided[term], chances[term]) for term in undecided}
+        beliefs |= {
+            term: _compute_beliefs([s for s, _ in r.ranked], [p for _, p in r.ranked]) for term, r in settled.items()
+        }
         evidence = {
             term: [
                 replace(e, discourse=sum(b[sense.context] for other, b in beliefs.items() if other != term))
@@ -301,22 +324,22 @@ def _decided(
             ]
             for term, found in evidence.items()
         }
-        chances = {term: _distribution(found) for term, found in evidence.items()}
-    first = {_term(mention): mention for mention in reversed(mentions)}
+        chances = {term: _compute_distribution(found) for term, found in evidence.items()}
+    first = {_get_term(mention): mention for mention in reversed(mentions)}
     return {
-        term: _ranking(first[term], senses, evidence[term], chances[term], thin=thin)
+        term: _build_ranking(first[term], senses, evidence[term], chances[term], thin=thin)
         for term, senses in undecided.items()
     }
 
 
-def _beliefs(senses: Sequence[Sense], chances: Sequence[float]) -> defaultdict[str, float]:
+def _compute_beliefs(senses: Sequence[Sense], chances: Sequence[float]) -> defaultdict[str, float]:
     believed: defaultdict[str, float] = defaultdict(float)
     for sense, chance in zip(senses, chances, strict=False):
         believed[sense.context] += chance
     return believed
 
 
-def _distribution(evidence: Sequence[SenseEvidence]) -> list[float]:
+def _compute_distribution(evidence: Sequence[SenseEvidence]) -> list[float]:
     """Probabilities of the senses: a softmax of their scores."""
     scores = [score(one) for one in evidence]
     best = max(scores)
@@ -325,7 +348,7 @@ def _distribution(evidence: Sequence[SenseEvidence]) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def _ranking(
+def _build_ranking(
     mention: Mention,
     senses: Sequence[Sense],
     evidence: Sequence[SenseEvidence],
@@ -346,18 +369,18 @@ def _ranking(
     rival = rivals[0] if rivals else None
     margin = ranked[0][1] - ranked[rival][1] if rival is not None else 1.0
     if thin and rival is not None:
-        alone = _distribution([replace(one, context=0.0) for one in evidence])
+        alone = _compute_distribution([replace(one, context=0.0) for one in evidence])
         others = [alone[n] for n in order if content_stems(senses[n].expansion) != meaning]
         margin = max(0.0, min(margin, alone[order[0]] - max(others, default=0.0)))
     against = evidence[order[rival]] if rival is not None and rival < len(order) else SenseEvidence()
-    return SenseRanking(mention, tuple(ranked), margin, _reason(ranked[0][0], evidence[order[0]], against))
+    return SenseRanking(mention, tuple(ranked), margin, _describe_reason(ranked[0][0], evidence[order[0]], against))
 
 
-def _reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
-    """In plain words, the evidence in which the best sense leads its rival most."""
+def _describe_reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
+    """Return, in plain words, the evidence in which the best sense leads its rival most."""
 
     def lead(names: Sequence[str]) -> float:
         return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))
 
     reason, names = max(_GROUPS.items(), key=lambda group: lead(group[1]))
-    return reason.format(context=sense.context) if lead(names) > _TELLS else "nothing tells them apart"
+    return reason.format(context=sense.context) if lead(names) > _MIN_LEAD else "nothing tells them apart"

@@ -12,14 +12,16 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
-_NEAREST = 300  # passages of each list; further ones count as if they stood at _FAR
-_FAR = 1000
+_NEAREST_PASSAGES = 300  # passages of each list; further ones count as if they stood at _FAR
+_FAR_RANK = 1000
 _RANK_CONSTANT = 60  # of reciprocal rank fusion
-_MOST_PASSAGES = 2000  # with one expansion
+_MAX_PASSAGES = 2000  # with one expansion
 _TITLED_PASSAGES = 50
-_MOST_ALIASES = 4
-_SHORTEST_ALIAS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
-_BARE = 0.85  # of a keyword score: a rare short form matches itself wherever it stands, whatever the rest says
+_MAX_ALIASES = 4
+_MIN_ALIAS_CHARS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
+_BARE_TERM_WEIGHT = (
+    0.85  # of a keyword score: a rare short form matches itself wherever it stands, whatever the rest says
+)
 
 _KEPT_BYTES = 24_000_000
 _ENTRY_BYTES = 1_500  # an entry with nothing in it: a vector, or the key with its senses
@@ -28,8 +30,8 @@ _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 T = TypeVar("T", bound=Collection[Any])
 
 
-def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
-    """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
+def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
+    """Return the result of `work` about senses in documents, by ids of passages; cached for all who may read the same.
 
     A result is kept until the next change of a document; while documents are added, that is a few seconds.
 
@@ -47,46 +49,48 @@ def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, wo
     return found
 
 
-def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
-    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
+def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
+    """Return ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
 
     All passages near the top of a keyword search for it count too if it stands in their document's title: a section
     called "Metal fill" need not say so again.
     """
-    aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
+    aliases = [alias for alias in sense.aliases if len(alias) >= _MIN_ALIAS_CHARS][:_MAX_ALIASES]
 
-    def found() -> tuple[str, ...]:
-        lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
-        lists.append(_titled(store, principal, sense.expansion))
+    def find() -> tuple[str, ...]:
+        lists = [store.passages_with(principal, phrase, _MAX_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        lists.append(_find_titled(store, principal, sense.expansion))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
-    return cached_evidence(store, principal, ("documents", sense.expansion, *aliases), found)
+    return cache_evidence(store, principal, ("documents", sense.expansion, *aliases), find)
 
 
-def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
-    """Passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
+def _find_titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
+    """Return passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
     stems = content_stems(phrase)
     near = [passage_id for passage_id, _ in store.keyword_search(principal, phrase, _TITLED_PASSAGES)]
     found = store.passages(principal, near).items() if stems else ()
-    return [passage_id for passage_id, (_, document) in found if _holds(content_stems(document.title), stems)]
+    return [passage_id for passage_id, (_, document) in found if _has_phrase(content_stems(document.title), stems)]
 
 
-def _holds(stems: Sequence[str], phrase: Sequence[str]) -> bool:
+def _has_phrase(stems: Sequence[str], phrase: Sequence[str]) -> bool:
     return any(list(stems[at : at + len(phrase)]) == list(phrase) for at in range(len(stems) - len(phrase) + 1))
 
 
-def meaning_similarities(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[dict[str, float]]:
-    """For each sense the cosines of its meaning with the passages nearest it that this principal may read."""
-    found = corpus.semantic_searches(principal, "passage", np.array(meaning_vectors(corpus, senses)), _NEAREST)
+def measure_meaning_similarities(
+    corpus: Corpus, principal: Principal, senses: Sequence[Sense]
+) -> list[dict[str, float]]:
+    """Return, for each sense, the cosines of its meaning with the nearest passages that this principal may read."""
+    found = corpus.semantic_searches(principal, "passage", np.array(embed_meanings(corpus, senses)), _NEAREST_PASSAGES)
     return [dict(ranked) for ranked in found]
 
 
-def meaning_vectors(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
-    """One vector a sense, of its expansion and description. The embedder remembers those it has met."""
-    return list(corpus.embedder.embed_queries([_meaning(sense) for sense in senses]))
+def embed_meanings(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
+    """Return one vector a sense, of its expansion and description. The embedder remembers those it has met."""
+    return list(corpus.embedder.embed_queries([_join_meaning(sense) for sense in senses]))
 
 
-class Nearness:
+class QuestionProximity:
     """Distances from one question, without the terms in doubt, to passages and meanings."""
 
     def __init__(self, corpus: Corpus, principal: Principal, rest: str) -> None:
@@ -104,32 +108,34 @@ class Nearness:
 
     def _search(self) -> None:
         self._vector = self._corpus.embedder.embed_queries([self._rest])[0]
-        semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST)
-        keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST)
+        semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST_PASSAGES)
+        keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST_PASSAGES)
         ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
-        self._near = {found: sum(_closeness(r.get(found, _FAR)) for r in ranks) for found in {*ranks[0], *ranks[1]}}
+        self._near = {
+            found: sum(_compute_closeness(r.get(found, _FAR_RANK)) for r in ranks) for found in {*ranks[0], *ranks[1]}
+        }
 
-    def of_passages(self, ids: Sequence[str]) -> list[float]:
-        """The nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
-        far = 2 * _closeness(_FAR) if self._rest else 0.0
+    def measure_passages(self, ids: Sequence[str]) -> list[float]:
+        """Return the nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
+        far = 2 * _compute_closeness(_FAR_RANK) if self._rest else 0.0
         return [self._near.get(passage_id, far) for passage_id in ids]
 
-    def of_meanings(self, senses: Sequence[Sense]) -> list[float]:
-        """Cosine of the question with each sense's meaning."""
+    def measure_meanings(self, senses: Sequence[Sense]) -> list[float]:
+        """Return the cosine of the question with each sense's meaning."""
         if not self._rest:
             return [0.0] * len(senses)
-        return [float(np.dot(self._vector, vector)) for vector in meaning_vectors(self._corpus, senses)]
+        return [float(np.dot(self._vector, vector)) for vector in embed_meanings(self._corpus, senses)]
 
-    def best_similarities(self, queries: Sequence[str]) -> list[float]:
-        """How near the nearest passage is to each query by meaning; all 0 without any document."""
+    def measure_similarities(self, queries: Sequence[str]) -> list[float]:
+        """Return each query's similarity in meaning to its nearest passage; all 0 without any document."""
         vectors = self._corpus.embedder.embed_queries(list(queries))
         found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
         return [ranked[0][1] if ranked else 0.0 for ranked in found]
 
-    def keyword_shares(
+    def measure_keyword_shares(
         self, queries: Sequence[str], typed: str = "", used: Mapping[str, Sequence[float]] | None = None
     ) -> list[float]:
-        """The best keyword score of each query over the best of all, in [0, 1].
+        """Return the best keyword score of each query over the best of all, in [0, 1].
 
         Args:
             queries: one a sense.
@@ -141,16 +147,18 @@ class Nearness:
         search = self._corpus.store.keyword_search
         found = [search(self._principal, query, 1) for query in queries]
         scores = [ranked[0][1] if ranked else 0.0 for ranked in found]
-        for passage_id, score in search(self._principal, typed, _NEAREST) if used else ():
+        for passage_id, score in search(self._principal, typed, _NEAREST_PASSAGES) if used else ():
             if used and passage_id in used:
-                scores = [max(best, score * _BARE * n) for best, n in zip(scores, used[passage_id], strict=True)]
+                scores = [
+                    max(best, score * _BARE_TERM_WEIGHT * n) for best, n in zip(scores, used[passage_id], strict=True)
+                ]
         best = max(scores, default=0.0)
         return [value / best if best > 0 else 0.0 for value in scores]
 
 
-def _closeness(rank: int) -> float:
+def _compute_closeness(rank: int) -> float:
     return _RANK_CONSTANT / (_RANK_CONSTANT + rank)
 
 
-def _meaning(sense: Sense) -> str:
+def _join_meaning(sense: Sense) -> str:
     return ". ".join(part for part in (sense.expansion, sense.description) if part)

@@ -6,23 +6,24 @@ from collections.abc import Sequence
 
 from argot.corpus.corpus import Corpus
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.senses.document_evidence import sense_documents
-from argot.tools.senses.usage_evidence import usages
+from argot.tools.senses.document_evidence import find_sense_passages
+from argot.tools.senses.usage_evidence import find_usages
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
-_CLEAR = 0.8
+_MIN_CLEAR_PROBABILITY = 0.8
 """Probability from which a passage counts as using the bare term in that sense."""
 
 
-def passages_of_rivals(
+def find_rival_passages(
     corpus: Corpus,
     principal: Principal,
     meant: Sense,
     senses: Sequence[Sense],
     signatures: ContextSignatures | None = None,
 ) -> frozenset[str]:
-    """Ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was meant.
+    """Return ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was
+    meant.
 
     Args:
         meant: the sense the asker chose.
@@ -32,12 +33,14 @@ def passages_of_rivals(
     if not rivals:
         return frozenset()
     weighed = [meant, *rivals]
-    spelt = {passage for rival in rivals for passage in sense_documents(corpus.store, principal, rival)}
+    spelt = {passage for rival in rivals for passage in find_sense_passages(corpus.store, principal, rival)}
     # A passage that spells both out is about the sense that was meant, too.
-    spelt -= set(sense_documents(corpus.store, principal, meant))
-    bare = usages(corpus, principal, meant.term, weighed, signatures)
-    theirs = {passage for passage, shares in bare.items() if max(shares[1:]) >= _CLEAR}
-    return frozenset((spelt | theirs) - {passage for passage, shares in bare.items() if shares[0] >= _CLEAR})
+    spelt -= set(find_sense_passages(corpus.store, principal, meant))
+    bare = find_usages(corpus, principal, meant.term, weighed, signatures)
+    theirs = {passage for passage, shares in bare.items() if max(shares[1:]) >= _MIN_CLEAR_PROBABILITY}
+    return frozenset(
+        (spelt | theirs) - {passage for passage, shares in bare.items() if shares[0] >= _MIN_CLEAR_PROBABILITY}
+    )
 
 
 def _is_rival(sense: Sense, meant: Sense) -> bool:

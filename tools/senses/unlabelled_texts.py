@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argot.tools.text.words import content_stems, folded, stem
+from argot.tools.text.words import content_stems, fold_words, stem
 
 Floats = NDArray[np.float32]
 
@@ -68,8 +68,8 @@ class Texts:
         self._rests = rests
         self.vectors, self.meanings = vectors, meanings
         self.number = {expansion: n for n, expansion in enumerate(expansions)}
-        self._phrases = [tuple(stem(word) for word in folded(expansion)) for expansion in expansions]
-        self._sequences = [[stem(word) for word in folded(usage.text)] for usage in usages]
+        self._phrases = [tuple(stem(word) for word in fold_words(expansion)) for expansion in expansions]
+        self._sequences = [[stem(word) for word in fold_words(usage.text)] for usage in usages]
         self._stems = [content_stems(usage.rest) for usage in usages]
         self._of_expansions = [content_stems(expansion) for expansion in expansions]
         self.surroundings = _surroundings(vectors)
@@ -152,7 +152,7 @@ class Texts:
 
     def _fluency(self, usage: AcronymUsage, expansions: Iterable[int]) -> list[float]:
         """How much more often than by chance the expansion's last word stands before the acronym's next one."""
-        after = [stem(word) for word in folded(usage.after[:40])][:1]
+        after = [stem(word) for word in fold_words(usage.after[:40])][:1]
         return [
             self._association(self._phrases[n][-1], after[0]) if after and self._phrases[n] else 0.0 for n in expansions
         ]

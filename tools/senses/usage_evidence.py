@@ -1,4 +1,4 @@
-"""What documents mean by a short form: for each passage that uses it bare, the probability of each of its senses.
+"""Meaning of a short form in documents: for each passage that uses it bare, the probability of each of its senses.
 
 Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
 it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
@@ -16,13 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.corpus import Corpus
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.senses.document_evidence import cached_evidence, meaning_similarities, sense_documents
+from argot.tools.senses.document_evidence import cache_evidence, find_sense_passages, measure_meaning_similarities
 from argot.types import Document, Passage, Principal, Sense
 
-_MOST_PASSAGES = 120  # that use the short form
-_MOST_DOCUMENTS = 16
-_LOOKED_AT = 24  # passages of one document, the nearest to its uses of the term
-_LONGEST_TERM = 40  # characters
+_MAX_PASSAGES = 120  # that use the short form
+_MAX_DOCUMENTS = 16
+_MAX_DOCUMENT_PASSAGES = 24  # passages of one document, the nearest to its uses of the term
+_MAX_TERM_CHARS = 40  # characters
 
 # Logits, by hand; chosen on the validation half of the samples and on questions written beside it (docs/senses.md).
 _SPELT_OUT_HERE = 4.0
@@ -35,30 +35,32 @@ Shares = Mapping[str, tuple[float, ...]]
 """Passage id -> the probability of each sense, in their order; the rest to 1 is that of none of them."""
 
 
-def usages(
+def find_usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    """The passages this principal may read that use the term itself. Computed once per corpus and glossary."""
+    """Return the passages this principal may read that use the term itself. Computed once per corpus and glossary."""
     # Part of the key: after a change of the glossary the same senses may have other shares.
     number = signatures.number if signatures else 0
     what = ("usages", number, term, tuple(senses))
-    return cached_evidence(corpus.store, principal, what, lambda: _usages(corpus, principal, term, senses, signatures))
+    return cache_evidence(
+        corpus.store, principal, what, lambda: _compute_usages(corpus, principal, term, senses, signatures)
+    )
 
 
-def _usages(
+def _compute_usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    passages = _passages_with(corpus, principal, term)
+    passages = _find_passages(corpus, principal, term)
     if not passages:
         return {}
     by_document: defaultdict[str, list[Passage]] = defaultdict(list)
     for passage in passages:
         by_document[passage.document_id].append(passage)
-    spelt = _spelt_out(corpus, principal, senses)
-    near = meaning_similarities(corpus, principal, senses)
+    spelt = _find_spelling_documents(corpus, principal, senses)
+    near = measure_meaning_similarities(corpus, principal, senses)
     found: dict[str, tuple[float, ...]] = {}
-    for document, own in list(by_document.items())[:_MOST_DOCUMENTS]:
-        told = _contexts_of(corpus, principal, document, own, signatures)
+    for document, own in list(by_document.items())[:_MAX_DOCUMENTS]:
+        told = _measure_contexts(corpus, principal, document, own, signatures)
         # Less the average, so that a document that speaks of every context speaks for none.
         average = sum(told.values()) / max(1, len({sense.context for sense in senses}))
         logits = []
@@ -67,16 +69,16 @@ def _usages(
             context = _SPEAKS_OF_CONTEXT * (told.get(sense.context, 0.0) - average)
             meant = sum(similarities.get(passage.id, 0.0) for passage in own) / len(own)
             logits.append(habit + context + _NEAR_IN_MEANING * meant)
-        shares = _softmax(logits)
+        shares = _compute_softmax(logits)
         found.update(dict.fromkeys((passage.id for passage in own), shares))
     return found
 
 
-def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
-    """The passages that hold the term as a word of its own, or its plural."""
-    if len(term) > _LONGEST_TERM:
+def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
+    """Return the passages that hold the term as a word of its own, or its plural."""
+    if len(term) > _MAX_TERM_CHARS:
         return []
-    ids = corpus.store.passages_with(principal, term, _MOST_PASSAGES)
+    ids = corpus.store.passages_with(principal, term, _MAX_PASSAGES)
     passages = corpus.store.passages(principal, ids)
     # A term in capitals is matched as written: "SAP" is not the sap of a tree.
     flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE
@@ -85,34 +87,36 @@ def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Pass
     return [passage for passage in found if written.search(f"{passage.heading}\n{passage.text}")]
 
 
-def _spelt_out(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
+def _find_spelling_documents(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
     """For each sense the ids of the documents that spell it out."""
     found = []
     for sense in senses:
-        ids = sense_documents(corpus.store, principal, sense)
-        documents: Iterable[tuple[Passage, Document]] = corpus.store.passages(principal, ids[:_MOST_PASSAGES]).values()
+        ids = find_sense_passages(corpus.store, principal, sense)
+        documents: Iterable[tuple[Passage, Document]] = corpus.store.passages(principal, ids[:_MAX_PASSAGES]).values()
         found.append({passage.document_id for passage, _ in documents})
     return found
 
 
-def _contexts_of(
+def _measure_contexts(
     corpus: Corpus,
     principal: Principal,
     document: str,
     own: Sequence[Passage],
     signatures: ContextSignatures | None,
 ) -> dict[str, float]:
-    """For each context, the share of the document's passages around `own` that use one of its expansions."""
+    """Return, for each context, the share of the document's passages around `own` that use one of its expansions."""
     if signatures is None:
         return {}
     places = [passage.ordinal for passage in own]
     passages = corpus.store.passages_of(principal, document)
-    nearest = sorted(passages, key=lambda passage: min(abs(passage.ordinal - place) for place in places))[:_LOOKED_AT]
-    counts = Counter(context for passage in nearest for context in signatures.seen_in(passage))
+    nearest = sorted(passages, key=lambda passage: min(abs(passage.ordinal - place) for place in places))[
+        :_MAX_DOCUMENT_PASSAGES
+    ]
+    counts = Counter(context for passage in nearest for context in signatures.find_contexts(passage))
     return {context: count / len(nearest) for context, count in counts.items()}
 
 
-def _softmax(logits: Sequence[float]) -> tuple[float, ...]:
+def _compute_softmax(logits: Sequence[float]) -> tuple[float, ...]:
     # Subtracted before exp: no overflow, and the same quotients.
     best = max(*logits, _NONE_OF_THEM) if logits else 0.0
     weights = [math.exp(value - best) for value in logits]

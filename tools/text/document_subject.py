@@ -1,4 +1,4 @@
-"""What a document is about, whatever its revision: by this, two of them are known to speak of the same thing."""
+"""Subject of a document, whatever its revision: it shows that two documents speak of the same thing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from argot.tools.text.words import bare
 from argot.types import Document, Passage
 
-Held = tuple[Passage, Document]
+PassageInDocument = tuple[Passage, Document]
 _REVISION = re.compile(
     r"\b(?:(?:rev(?:ision)?|v(?:ersion)?|ed(?:ition)?)\.? ?\d[\d.]*|(?:rev(?:ision)?|version|issue)\.? ?[a-z]\b"
     r"|(?:19|20)\d\d(?:[-.]\d\d){0,2}"
@@ -27,35 +27,37 @@ _FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "departmen
 """Where two documents give other values for one of these, they speak of other things."""
 
 
-def same_thing(one: Held, other: Held) -> bool:
-    """Whether two passages stand under the same headings of documents with the same subject."""
-    return _subject(*one) == _subject(*other) and not unlike_fields(one[1], other[1], _FIELDS)
+def has_same_subject(one: PassageInDocument, other: PassageInDocument) -> bool:
+    """Return whether two passages stand under the same headings of documents with the same subject."""
+    return _read_subject(*one) == _read_subject(*other) and not list_unlike_fields(one[1], other[1], _FIELDS)
 
 
-def same_part(one: Held, other: Held) -> bool:
-    """As `same_thing`, also where one of the two is cut more finely: it stands under more headings."""
-    (title, headings, models), (theirs, others, named) = _subject(*one), _subject(*other)
-    if (title, models) != (theirs, named) or unlike_fields(one[1], other[1], _FIELDS):
+def has_same_part(one: PassageInDocument, other: PassageInDocument) -> bool:
+    """Return whether two passages have the same subject, also if one of them stands under more headings."""
+    (title, headings, models), (theirs, others, named) = _read_subject(*one), _read_subject(*other)
+    if (title, models) != (theirs, named) or list_unlike_fields(one[1], other[1], _FIELDS):
         return False
     return all(mine == other for mine, other in zip(headings, others, strict=False))
 
 
-def unlike_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
-    """Those of these fields of which both documents have values, and not the same ones."""
-    pairs = ((name, _folded(one, name), _folded(other, name)) for name in names)
+def list_unlike_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
+    """Return the fields for which both documents have values, and different ones."""
+    pairs = ((name, _fold_values(one, name), _fold_values(other, name)) for name in names)
     return [name for name, mine, theirs in pairs if mine and theirs and mine != theirs]
 
 
-def revisions_named(text: str) -> frozenset[str]:
-    """The years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number counts not."""
+def find_revisions(text: str) -> frozenset[str]:
+    """Return the years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number
+    counts not.
+    """
     found = _REVISION.findall(re.sub(r"[_\W]+", " ", text.casefold()))
     return frozenset(
         last for one in found if len(last := re.split(r"[a-z]+(?=\d)|\W", one.strip())[-1]) == 1 or last.isdigit()
     )
 
 
-def without_revision(title: str) -> str:
-    """The words of a title or heading but for its year, revision or status."""
+def strip_revision(title: str) -> str:
+    """Return the words of a title or heading but for its year, revision or status."""
     return bare(_REVISION.sub(" ", _COPY.sub("", title.casefold())))
 
 
@@ -63,19 +65,19 @@ Subject = tuple[str, tuple[str, ...], frozenset[str]]
 """The title without its year or revision, the headings below it, and the models that the file's name names."""
 
 
-def _subject(passage: Passage, document: Document) -> Subject:
-    return _subject_of(document.title, document.name, passage.heading_path)
+def _read_subject(passage: Passage, document: Document) -> Subject:
+    return _build_subject(document.title, document.name, passage.heading_path)
 
 
 # Each passage of an answer is compared with all that were found.
 @lru_cache(maxsize=10_000)
-def _subject_of(title: str, name: str, heading_path: tuple[str, ...]) -> Subject:
-    title = without_revision(title)
-    headings = tuple(without_revision(_SECTION.sub("", heading.casefold())) for heading in heading_path)
+def _build_subject(title: str, name: str, heading_path: tuple[str, ...]) -> Subject:
+    title = strip_revision(title)
+    headings = tuple(strip_revision(_SECTION.sub("", heading.casefold())) for heading in heading_path)
     name = _COUNTED.sub("", _COPY.sub("", PurePosixPath(name).stem.casefold()))
     models = frozenset(_MODEL.findall(_REVISION.sub(" ", re.sub(r"[_\W]+", " ", name))))
     return title, tuple(heading for heading in headings if heading != title), models
 
 
-def _folded(document: Document, name: str) -> frozenset[str]:
+def _fold_values(document: Document, name: str) -> frozenset[str]:
     return frozenset(value.casefold() for value in document.values(name))

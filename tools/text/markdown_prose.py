@@ -42,7 +42,7 @@ _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PlainProse:
     """`text` has no mark-up, and one blank for each run of white space.
 
     It is made of pieces that stand unchanged in the source: the n-th begins at `places[n]` of the text and at
@@ -54,7 +54,7 @@ class Plain:
     origins: tuple[int, ...]
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
-        """The [start, end) of the source that holds text[start:end]."""
+        """Return the [start, end) of the source that holds text[start:end]."""
         # The end by its last character: the one behind it may begin a piece that stands much later in the source.
         return self._origin(start), self._origin(end - 1) + 1
 
@@ -64,24 +64,26 @@ class Plain:
 
 
 @lru_cache(maxsize=8_000)
-def plain_prose(source: str) -> Plain:
-    """The prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of HTML gone."""
-    building = _Building(source)
+def extract_prose(source: str) -> PlainProse:
+    """Return the prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of
+    HTML gone.
+    """
+    building = _ProseBuilder(source)
     position = 0
     for match in _MARKUP.finditer(source):
-        building.prose(position, match.start())
+        building.add_prose(position, match.start())
         position = match.end()
         if match["space"] is not None or match["apart"] is not None:
-            building.blank(match.start())
+            building.add_blank(match.start())
         else:
             for kind, part in _KEPT.items():
                 if match[kind] is not None:
                     building.keep(*match.span(part))
-    building.prose(position, len(source))
-    return building.done()
+    building.add_prose(position, len(source))
+    return building.build()
 
 
-class _Building:
+class _ProseBuilder:
     """Collects the pieces of a `Plain`."""
 
     def __init__(self, source: str) -> None:
@@ -95,19 +97,19 @@ class _Building:
         if start < end:
             self._add(self._source[start:end], start)
 
-    def prose(self, start: int, end: int) -> None:
+    def add_prose(self, start: int, end: int) -> None:
         # A mark that is gone may leave a blank on both sides of it: "a ** b".
         if start < end and self._source[start] == " " and self._ends_blank():
             start += 1
         self.keep(start, end)
 
-    def blank(self, start: int) -> None:
+    def add_blank(self, start: int) -> None:
         if not self._ends_blank():
             self._add(" ", start)
 
-    def done(self) -> Plain:
+    def build(self) -> PlainProse:
         text = "".join(self._parts)
-        return Plain(text[:-1] if text.endswith(" ") else text, tuple(self._places), tuple(self._origins))
+        return PlainProse(text[:-1] if text.endswith(" ") else text, tuple(self._places), tuple(self._origins))
 
     def _ends_blank(self) -> bool:
         return not self._parts or self._parts[-1].endswith(" ")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from argot.corpus.chunking.headings import headings_in
-from argot.tools.text.part_labels import KIND_NAMES, KIND_PATTERN, PartLabel, is_label_below, label_of
+from argot.tools.text.part_labels import KIND_NAMES, KIND_PATTERN, PartLabel, is_label_below, parse_label
 
 LineKind = Literal["heading", "item", "prose"]
 
@@ -36,7 +36,7 @@ _UNIT = re.compile(
 )
 _SENTENCE_BEGINS = re.compile(r"[*_\"“(\[]*(?:[A-Z][a-z]+|[A-Z]{3,}|A)\b")
 _END = re.compile(r"[.!?;,:][\"”)*_]*\s*$")
-_LONGEST_TITLE = 80
+_MAX_TITLE_CHARS = 80
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class _Walk:
             self.found.append(part)
 
 
-def numbered_parts(markdown: str) -> list[NumberedPart]:
+def find_numbered_parts(markdown: str) -> list[NumberedPart]:
     """Return the numbered parts of a text in their order, those within others too."""
     headings = {heading.start: (heading.depth, heading.text) for heading in headings_in(markdown)}
     walk, fenced, after_blank, last_end = _Walk(), False, True, 0
@@ -115,7 +115,7 @@ def numbered_parts(markdown: str) -> list[NumberedPart]:
 
 
 def _read_heading(walk: _Walk, at: int, depth: int, text: str) -> None:
-    part = _labelled(text, at, "heading") or NumberedPart(at, at, "heading", "", (), text, True)
+    part = _read_labelled(text, at, "heading") or NumberedPart(at, at, "heading", "", (), text, True)
     part.depth, part.is_title = depth, True
     is_left = [
         one.line_kind != "heading"
@@ -132,19 +132,19 @@ def _read_line(walk: _Walk, at: int, line: str, after_blank: bool) -> None:
     text = line.strip()
     bullet = _BULLET.match(text)
     said = text[bullet.end() :] if bullet else text
-    part = _labelled(said, at, "item" if bullet else "prose")
+    part = _read_labelled(said, at, "item" if bullet else "prose")
     if part is not None:
         part.indent = indent
         if walk.last_item and not after_blank:
             # Lines right below each other are items of a list, however short.
             part.is_title = walk.last_item.is_title = False
         _count_item(part, walk.last_item)
-        walk.close(at, [not _holds(one, part) for one in walk.stack])
+        walk.close(at, [not _has_inside(one, part) for one in walk.stack])
         part.lead = walk.lead
         walk.last_item = part if part.line_kind == "item" else None
         walk.open(part)
     elif after_blank or bullet:
-        walk.close(at, [_ends_before(one, indent, is_bullet=bool(bullet)) for one in walk.stack])
+        walk.close(at, [_is_ended(one, indent, is_bullet=bool(bullet)) for one in walk.stack])
         if not bullet and not any(one.line_kind != "heading" and one.indent < indent for one in walk.stack):
             walk.lead, walk.last_item = said, None
     elif not walk.stack or walk.stack[-1].line_kind == "heading":
@@ -157,8 +157,8 @@ def _count_item(part: NumberedPart, before: NumberedPart | None) -> None:
         part.label = (str(int(before.label[0]) + 1),)
 
 
-def _holds(outer: NumberedPart, part: NumberedPart) -> bool:
-    """Whether a numbered line stands in an open part."""
+def _has_inside(outer: NumberedPart, part: NumberedPart) -> bool:
+    """Return whether a numbered line stands in an open part."""
     if outer.line_kind == "heading":
         # Plain paragraphs "2.2" and "2.3" below a heading "2.2": the second is none of its parts.
         return not (len(outer.label) > 1 and len(part.label) > 1 and not is_label_below(part.label, outer.label))
@@ -169,25 +169,25 @@ def _holds(outer: NumberedPart, part: NumberedPart) -> bool:
     return outer.label[-1][:1].isdigit() and part.label[0].isalpha() and part.mark.endswith(")")
 
 
-def _ends_before(part: NumberedPart, indent: int, *, is_bullet: bool) -> bool:
-    """Whether a paragraph or a bullet without a number ends an open part."""
+def _is_ended(part: NumberedPart, indent: int, *, is_bullet: bool) -> bool:
+    """Return whether a paragraph or a bullet without a number ends an open part."""
     if part.line_kind == "heading" or indent > part.indent + 1:
         return False
     leads = part.words.rstrip("*_ ").endswith(":")
     return not (part.is_title or (is_bullet and leads))
 
 
-def _labelled(text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
+def _read_labelled(text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
     """Return the part that begins with this line, if a number is printed at its beginning."""
     said = _MARKS.sub("", text, count=1)
-    return _named_part(said, text, at, line_kind) or _bare_part(said, text, at, line_kind)
+    return _read_named_part(said, text, at, line_kind) or _read_bare_part(said, text, at, line_kind)
 
 
-def _named_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
+def _read_named_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
     found = _NAMED_LABEL.match(said)
     if not found:
         return None
-    label, rest = label_of(found["label"]), found["rest"].strip()
+    label, rest = parse_label(found["label"]), found["rest"].strip()
     if found["label"].isalpha() and len(label[0]) > len("xxxix") and not label[0].isdigit():
         return None
     titled = _is_title(rest)
@@ -198,7 +198,7 @@ def _named_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedP
     return NumberedPart(at, at, "prose" if line_kind == "prose" else line_kind, kind, label, text, titled)
 
 
-def _bare_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
+def _read_bare_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedPart | None:
     found = _BARE_LABEL.match(said)
     if not found:
         return None
@@ -214,10 +214,10 @@ def _bare_part(said: str, text: str, at: int, line_kind: LineKind) -> NumberedPa
         return None
     kind: LineKind = "item" if line_kind == "prose" and mark and not is_dotted and "**" not in text else line_kind
     return NumberedPart(
-        at, at, kind, "", label_of(written), text, line_kind != "item" and _is_title(rest), mark=written
+        at, at, kind, "", parse_label(written), text, line_kind != "item" and _is_title(rest), mark=written
     )
 
 
 def _is_title(rest: str) -> bool:
-    """Whether what follows the number is a title and no sentence."""
-    return len(rest) <= _LONGEST_TITLE and not _END.search(rest) and (not rest or not rest[:1].islower())
+    """Return whether the text after the number is a title and not a sentence."""
+    return len(rest) <= _MAX_TITLE_CHARS and not _END.search(rest) and (not rest or not rest[:1].islower())

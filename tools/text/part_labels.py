@@ -36,7 +36,7 @@ _ROMAN = re.compile(r"(x{0,3})(ix|iv|v?i{0,3})")
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
 
 
-def label_of(text: str) -> PartLabel:
+def parse_label(text: str) -> PartLabel:
     """Return the levels of a number as it is written: "2.2", "4(b)", "IV", "three"."""
     word = text.casefold().strip()
     if word in NUMBER_WORDS:
@@ -45,19 +45,19 @@ def label_of(text: str) -> PartLabel:
 
 
 def is_same_label(one: PartLabel, other: PartLabel) -> bool:
-    """Whether both number the same part; "IV" and "4" do."""
+    """Return whether both labels number the same part; "IV" and "4" do."""
     return len(one) == len(other) and all(
-        a == b or (a.isdigit() != b.isdigit() and level_value(a) == level_value(b) != 0)
+        a == b or (a.isdigit() != b.isdigit() and read_level(a) == read_level(b) != 0)
         for a, b in zip(one, other, strict=True)
     )
 
 
 def is_label_below(inner: PartLabel, outer: PartLabel) -> bool:
-    """Whether a number continues another one, as "2.2.1" continues "2.2"."""
+    """Return whether a label continues another one, as "2.2.1" continues "2.2"."""
     return len(inner) > len(outer) and is_same_label(inner[: len(outer)], outer)
 
 
-def level_value(level: str) -> int:
+def read_level(level: str) -> int:
     """Return the number that digits or a Roman number stand for; 0 for a letter."""
     if level.isdigit():
         return int(level)
@@ -67,7 +67,7 @@ def level_value(level: str) -> int:
     return sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True))
 
 
-def label_distance(one: PartLabel, other: PartLabel) -> tuple[int, int]:
+def measure_label_distance(one: PartLabel, other: PartLabel) -> tuple[int, int]:
     """Return how far apart two numbers are: in levels that differ, then in the first one that does."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
+from argot.tools.text.words import NUMBER_WORDS, fold, fold_words, stem
 
 Quantity = tuple[str, str]
 """(number, unit); the unit is empty where none follows directly. Months and weekdays are numbers of that name."""
@@ -189,7 +189,7 @@ _RATE = re.compile(
 )
 
 
-class _Read(NamedTuple):
+class _NumberReading(NamedTuple):
     """A number as written and, where a scale follows ("2 million"), as it counts."""
 
     bare: str
@@ -199,58 +199,60 @@ class _Read(NamedTuple):
 
 
 @lru_cache(maxsize=4_000)
-def quantities(text: str) -> frozenset[Quantity]:
-    """The numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3 and May."""
+def find_quantities(text: str) -> frozenset[Quantity]:
+    """Return the numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3
+    and May.
+    """
     return frozenset((one.number, one.unit) for one in _read(text))
 
 
-def missing_quantity(said: str, source: str) -> str:
-    """A number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
-    wanted = _read(said) | _with_article(said)
+def find_missing_quantity(said: str, source: str) -> str:
+    """Return a number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
+    wanted = _read(said) | _find_articles(said)
     if not wanted:
         return ""
-    there = _read(source) | _with_article(source)
+    there = _read(source) | _find_articles(source)
     numbers = {one.number for one in there}
     measures = {measure for one in there if (measure := _measure(one))}
     for one in sorted(wanted):
         if (measure := _measure(one)) and measure in measures:
             continue
-        if one.number not in numbers and not _stands_apart(one, there, source):
+        if one.number not in numbers and not _has_number_apart(one, there, source):
             return f"{one.number} {one.unit}".strip()
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
         # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
-        if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in units_named(source)):
+        if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in find_units(source)):
             return f"{one.number} {one.unit}"
     return ""
 
 
-def _measure(one: _Read) -> tuple[Decimal, str] | None:
-    """The quantity in the smallest unit of its kind; None where it has no unit."""
+def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:
+    """Return the quantity in the smallest unit of its kind; None where it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
     smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
     return Decimal(one.number) * times, smaller
 
 
-def other_counted(said: str, source: str) -> str:
-    """A number of `said` with its noun where `source` has another noun for it: "300 robots" for "300 people"."""
-    theirs = {number for number, _ in _counted(source)}
-    mine = [(number, words) for number, words in _counted(said) if number in theirs]
+def find_other_noun(said: str, source: str) -> str:
+    """Return a number of `said` with its noun if `source` has another noun for it: "300 robots" for "300 people"."""
+    theirs = {number for number, _ in _find_counted(source)}
+    mine = [(number, words) for number, words in _find_counted(said) if number in theirs]
     if not mine:  # as of most sentences: the words of the source are not looked at
         return ""
-    known = {stem(word) for word in folded(source)}
+    known = {stem(word) for word in fold_words(source)}
     return next((f"{number} {words[0]}" for number, words in mine if not any(stem(one) in known for one in words)), "")
 
 
 @lru_cache(maxsize=4_000)
-def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each number and the one or two words behind it, stop words and units left out."""
+def _find_counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return each number and the one or two words behind it, stop words and units left out."""
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
-        if words and not any(map(_unit, words)) and not _YEAR.fullmatch(match["number"]):
-            found.append((canonical(match["number"]), words))
+        if words and not any(map(_find_unit, words)) and not _YEAR.fullmatch(match["number"]):
+            found.append((normalize_number(match["number"]), words))
     return tuple(found)
 
 
@@ -258,114 +260,116 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}(?![\w-])){1,2})")
 
 
-def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:
-    """Whether the source has the number without its scale, which a table's header names, or without its sign."""
-    if one.scale and one.scale in folded(source):
+def _has_number_apart(one: _NumberReading, there: frozenset[_NumberReading], source: str) -> bool:
+    """Return whether the source has the number without its scale, which a table's header names, or without its sign."""
+    if one.scale and one.scale in fold_words(source):
         return any(one.bare == other.number for other in there)
     # The minus may be a dash: "– 5 °C" in a list.
     return not one.number.startswith("-") and any(one.number == other.number.lstrip("-") for other in there)
 
 
 @lru_cache(maxsize=4_000)
-def _read(text: str) -> frozenset[_Read]:
+def _read(text: str) -> frozenset[_NumberReading]:
     if not _MAY_COUNT.search(text):  # most sentences: spares them the seven searches below
         return frozenset()
-    found, rest = _dates(text)
-    return frozenset([*found, *_in_figures(rest), *_in_words(rest)])
+    found, rest = _find_dates(text)
+    return frozenset([*found, *_find_figures(rest), *_find_number_words(rest)])
 
 
 _MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b|{_WEEKDAY.pattern}|{_MONTH.pattern}", re.IGNORECASE)
 
 
-def _plain(number: str, unit: str = "") -> _Read:
-    return _Read(number, number, unit, "")
+def _make_reading(number: str, unit: str = "") -> _NumberReading:
+    return _NumberReading(number, number, unit, "")
 
 
-def _dates(text: str) -> tuple[list[_Read], str]:
-    """The dates and hours of a text, and what is left of it without them."""
-    found = [_plain(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
+def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
+    """Return the dates and hours of a text, and what is left of it without them."""
+    found = [_make_reading(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
-    def dated(match: re.Match[str]) -> str:
+    def take_date(match: re.Match[str]) -> str:
         month = _MONTH_NUMBERS[int(match["month"])]  # "2024-05-03" is the same as "3 May 2024"
-        found.extend([_plain(month, "date"), _plain(canonical(match["day"])), _plain(match["year"])])
+        found.extend(
+            [_make_reading(month, "date"), _make_reading(normalize_number(match["day"])), _make_reading(match["year"])]
+        )
         return " "
 
-    def named(match: re.Match[str]) -> str:
+    def take_month(match: re.Match[str]) -> str:
         name = match["after"] or match["before"] or match["alone"]
         if not name[0].isupper():  # "may" and "march" are verbs
             return match[0]
-        found.append(_plain(_MONTHS[name.lower()], "date"))
+        found.append(_make_reading(_MONTHS[name.lower()], "date"))
         return f"{match['day']} , " if match["day"] else " "  # the comma: what follows is not the day's unit
 
-    def struck(match: re.Match[str]) -> str:
+    def take_hour(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
-        found.append(_plain(str(hour)))
+        found.append(_make_reading(str(hour)))
         if match["minute"] and int(match["minute"]):  # "14:00" is "2 pm"
-            found.append(_plain(str(int(match["minute"]))))
+            found.append(_make_reading(str(int(match["minute"]))))
         return " "
 
     # What one pattern reads is taken out, so that no later one, and no quantity, reads it again.
-    for pattern, taken in ((_ISO_DATE, dated), (_DOTTED_DATE, dated), (_MONTH, named), (_HOUR, struck)):
-        text = pattern.sub(taken, text)
+    for pattern, take in ((_ISO_DATE, take_date), (_DOTTED_DATE, take_date), (_MONTH, take_month), (_HOUR, take_hour)):
+        text = pattern.sub(take, text)
     return found, text
 
 
-def _in_figures(text: str) -> Iterator[_Read]:
+def _find_figures(text: str) -> Iterator[_NumberReading]:
     for match in _NUMBER.finditer(text):
         glued, currency = match["glued"] or "", _UNITS.get((match["currency"] or "").casefold(), "")
         scale = (match["scale"] or "").casefold()
         # "40k" and "$3m"; "3m" without a currency is three metres.
         if glued.casefold() == "k" or (currency and glued.casefold() == "m"):
             scale, glued = {"k": "thousand", "m": "million"}[glued.casefold()], ""
-        unit = currency or _unit(glued) or ("" if glued else _unit(match["unit"] or ""))
+        unit = currency or _find_unit(glued) or ("" if glued else _find_unit(match["unit"] or ""))
         if glued and not unit and not match["slash"]:
             continue  # "4th", "3D": no quantity; identifiers are checked apart
         sign = "-" if match["sign"] and not text[: match.start()].rstrip()[-1:].isdigit() else ""
-        bare = canonical(match["number"])
-        yield _Read(sign + bare, sign + _scaled(bare, scale), unit, scale)
+        bare = normalize_number(match["number"])
+        yield _NumberReading(sign + bare, sign + _apply_scale(bare, scale), unit, scale)
 
 
-def _in_words(text: str) -> Iterator[_Read]:
+def _find_number_words(text: str) -> Iterator[_NumberReading]:
     for match in _NUMBER_WORD.finditer(text):
         number = NUMBER_WORDS[match["number"].lower()]
         scale = (match["unit"] or "").casefold()
         if scale in _SCALES:
-            yield _Read(number, _scaled(number, scale), "", scale)
+            yield _NumberReading(number, _apply_scale(number, scale), "", scale)
         else:
-            yield _plain(number, _unit(match["unit"] or ""))
+            yield _make_reading(number, _find_unit(match["unit"] or ""))
 
 
-def _unit(spelling: str) -> str:
+def _find_unit(spelling: str) -> str:
     if spelling == "a":
         return ""  # the article: "40 requests a day"
     return _UNITS.get(spelling.rstrip(".").casefold(), "")
 
 
-def canonical(number: str) -> str:
-    """One spelling of a number: without separators of thousands and needless zeros."""
+def normalize_number(number: str) -> str:
+    """Return one spelling of a number: without separators of thousands and needless zeros."""
     number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
     return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
 
 
 @lru_cache(maxsize=4_000)
-def _with_article(text: str) -> frozenset[_Read]:
-    """One of a unit of time by its article: "within a week", but not "twice a week"."""
+def _find_articles(text: str) -> frozenset[_NumberReading]:
+    """Return one of a unit of time by its article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
-    return frozenset(_plain("1", _unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
+    return frozenset(_make_reading("1", _find_unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
 
 
-def _scaled(number: str, scale: str) -> str:
+def _apply_scale(number: str, scale: str) -> str:
     if not scale or not re.fullmatch(r"\d+(?:\.\d+)?", number):
         return number
-    return canonical(f"{Decimal(number) * _SCALES[scale]:f}")
+    return normalize_number(f"{Decimal(number) * _SCALES[scale]:f}")
 
 
 @lru_cache(maxsize=2_000)
-def units_named(source: str) -> frozenset[str]:
-    """The units that a text names, with a number or without, as in the head of a table."""
-    named = {unit for _, unit in quantities(source)} | {_unit(word) for word in folded(source)}
+def find_units(source: str) -> frozenset[str]:
+    """Return the units that a text names, with a number or without, as in the head of a table."""
+    named = {unit for _, unit in find_quantities(source)} | {_find_unit(word) for word in fold_words(source)}
     return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
 
 
@@ -373,8 +377,8 @@ def units_named(source: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8_000)
-def rates(text: str) -> frozenset[str]:
-    """What the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
+def find_rates(text: str) -> frozenset[str]:
+    """Return the units that the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
     found = set()
     for match in _RATE.finditer(text):
         word = (match["per"] or match["each"] or match["a"] or match["slash"] or match["adverb"]).split()[-1].casefold()
@@ -383,19 +387,19 @@ def rates(text: str) -> frozenset[str]:
 
 
 def is_rate(name: str) -> bool:
-    """Whether a word with a slash is a rate: "MB/s", "/h"."""
+    """Return whether a word with a slash is a rate: "MB/s", "/h"."""
     unit, stroke, per = name.partition("/")
-    return bool(stroke and _unit(per) and (not unit or _unit(unit)))
+    return bool(stroke and _find_unit(per) and (not unit or _find_unit(unit)))
 
 
-def other_rate(said: str, nearest: str, source: str) -> str:
-    """The rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
-    mine = rates(said)
+def find_other_rate(said: str, nearest: str, source: str) -> str:
+    """Return the rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
+    mine = find_rates(said)
     if not mine:
         return ""
-    theirs = rates(nearest)
+    theirs = find_rates(nearest)
     if theirs and not mine & theirs:
         return min(mine)
-    spoken = {stem(word) for word in folded(nearest)}
-    named = {_UNITS.get(word, word) for word in folded(nearest)}
-    return min(mine - rates(source) - spoken - named, default="")
+    spoken = {stem(word) for word in fold_words(nearest)}
+    named = {_UNITS.get(word, word) for word in fold_words(nearest)}
+    return min(mine - find_rates(source) - spoken - named, default="")

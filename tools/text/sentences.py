@@ -37,25 +37,25 @@ _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\
 """After "5 ms." and the like, which pysbd takes for titles and initials."""
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
-_LONGEST_PIECE = 1_000  # characters: pysbd's time grows faster than the text
-_LONGEST_ITEM = 300  # characters: a longer list item is a paragraph, of which a sentence is quoted
-_MOST_LIST_MARKS = 25
+_MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
+_MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which a sentence is quoted
+_MAX_LIST_MARKS = 25
 
 
 def split_sentences(text: str) -> list[Span]:
-    """The units of `text` in order, without surrounding white space; never empty ones, never overlapping."""
+    """Return the units of `text` in order, without surrounding white space; never empty ones, never overlapping."""
     return [(start, end) for start, end, _ in split_units(text)]
 
 
 @lru_cache(maxsize=1_000)
 def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
-    """As `split_sentences`, with the kind of each unit."""
+    """Return the units of `split_sentences`, each with its kind."""
     units: list[tuple[int, int, UnitKind]] = []
-    for start, end, kind in blocks(text):
-        if kind == "prose" or (kind == "item" and end - start > _LONGEST_ITEM):
-            units.extend((first, last, kind) for first, last in _prose_sentences(text, start, end))
+    for start, end, kind in split_blocks(text):
+        if kind == "prose" or (kind == "item" and end - start > _MAX_ITEM_CHARS):
+            units.extend((first, last, kind) for first, last in _split_prose(text, start, end))
         else:
-            span = _trimmed(text, start, end)
+            span = _trim_span(text, start, end)
             if span[0] < span[1]:
                 units.append((*span, kind))
     return tuple(units)
@@ -64,21 +64,21 @@ def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
 # -- blocks: lines that belong together -------------------------------------------------------------------------------
 
 
-def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
-    """Runs of lines of one kind. Blank lines and table dividers belong to none."""
+def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
+    """Yield runs of lines of one kind. Blank lines and table dividers belong to none."""
     open_start, open_end, open_kind = 0, 0, ""  # "": no block is open
-    fence = _fence_above(text)
-    for start, end in _lines(text):
+    fence = _find_fence_above(text)
+    for start, end in _split_lines(text):
         line = text[start:end]
-        kind = _line_kind(line, open_kind, fence)
+        kind = _identify_line_kind(line, open_kind, fence)
         # In plain text what follows an indented list at the margin is a paragraph of its own.
         if kind == "more" and open_kind == "item" and text[open_start].isspace() and line[:1].isupper():
             kind = "prose"
         # An opening fence ends the paragraph or list item before it, even without a blank line.
         if kind == "code" and not fence and _FENCE.match(line) and open_kind:
-            yield open_start, open_end, _as_kind(open_kind)
+            yield open_start, open_end, _get_kind(open_kind)
             open_kind = ""
-        was_fenced, fence = bool(fence), _fence_after(line, fence)
+        was_fenced, fence = bool(fence), _find_fence_after(line, fence)
         if open_kind and (kind == "more" or kind == open_kind == "code"):
             open_end = end
             # The closing fence belongs to the block, and ends it even where prose follows at once.
@@ -90,18 +90,18 @@ def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
             open_end, open_kind = end, "heading"
             continue
         if open_kind:
-            yield open_start, open_end, _as_kind(open_kind)
+            yield open_start, open_end, _get_kind(open_kind)
         open_start, open_end, open_kind = start, end, "" if kind == "blank" else kind
         # One line each, so nothing can go on with them.
         if kind in ("heading", "row") and open_kind:
-            yield start, end, _as_kind(kind)
+            yield start, end, _get_kind(kind)
             open_kind = ""
     if open_kind:
-        yield open_start, open_end, _as_kind(open_kind)
+        yield open_start, open_end, _get_kind(open_kind)
 
 
-def _fence_above(text: str) -> str:
-    """The fence that was opened before the text, which is cut out of a long block of code: or nothing.
+def _find_fence_above(text: str) -> str:
+    """Return the fence that was opened before the text, which is cut out of a long block of code: or nothing.
 
     A fence that stands right below a line and above a blank one can only close.
     """
@@ -110,8 +110,8 @@ def _fence_above(text: str) -> str:
     return found[1][:3] if found and above.strip() and _CLOSES.match(text, found.end()) else ""
 
 
-def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open after this line: its three ticks or tildes, or nothing."""
+def _find_fence_after(line: str, fence: str) -> str:
+    """Return the fence that is open after this line: its three ticks or tildes, or nothing."""
     found = _FENCE.match(line)
     if not found:
         return fence
@@ -120,12 +120,12 @@ def _fence_after(line: str, fence: str) -> str:
     return mark if not fence else "" if mark == fence else fence
 
 
-def _as_kind(kind: str) -> UnitKind:
+def _get_kind(kind: str) -> UnitKind:
     kinds: dict[str, UnitKind] = {"heading": "heading", "item": "item", "row": "row", "code": "code"}
     return kinds.get(kind, "prose")
 
 
-def _line_kind(line: str, before: str, fence: str) -> str:
+def _identify_line_kind(line: str, before: str, fence: str) -> str:
     """Its kind, or `blank`; `more`: goes on with the block before; `underline`: makes that a heading."""
     if fence or _FENCE.match(line):
         return "code"
@@ -146,7 +146,7 @@ def _line_kind(line: str, before: str, fence: str) -> str:
     return "prose"
 
 
-def _lines(text: str) -> Iterator[Span]:
+def _split_lines(text: str) -> Iterator[Span]:
     start = 0
     for line in text.splitlines(keepends=True):
         yield start, start + len(line.rstrip("\r\n"))
@@ -156,26 +156,26 @@ def _lines(text: str) -> Iterator[Span]:
 # -- sentences of prose -----------------------------------------------------------------------------------------------
 
 
-def _prose_sentences(text: str, start: int, end: int) -> Iterator[Span]:
-    for first, last in _pieces(text, start, end):
-        yield from _piece_sentences(text, first, last)
+def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
+    for first, last in _cut_pieces(text, start, end):
+        yield from _split_piece(text, first, last)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Spans of at most `_LONGEST_PIECE` characters, cut at plain sentence ends where there are any."""
-    while end - start > _LONGEST_PIECE:
-        window = text[start : start + _LONGEST_PIECE]
+def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield spans of at most `_MAX_PIECE_CHARS` characters, cut at plain sentence ends where there are any."""
+    while end - start > _MAX_PIECE_CHARS:
+        window = text[start : start + _MAX_PIECE_CHARS]
         # Else at the last blank, else in the middle of a word: a megabyte without a space must end as well.
         stops = [match.end() for match in _PLAIN_STOP.finditer(window)] or [
             m.end() for m in re.finditer(r"\s+", window)
         ]
-        cut = start + (stops[-1] if stops else _LONGEST_PIECE)
+        cut = start + (stops[-1] if stops else _MAX_PIECE_CHARS)
         yield start, cut
         start = cut
     yield start, end
 
 
-def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
     # One blank for each character, so that offsets hold; pysbd would take a line break for the end of a sentence.
     piece = re.sub(r"\s", " ", text[start:end])
     position = 0
@@ -183,19 +183,19 @@ def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
         found = piece.find(sentence, position)
         if found < 0:
             continue
-        span = _trimmed(text, start + position, start + found + len(sentence))
+        span = _trim_span(text, start + position, start + found + len(sentence))
         position = found + len(sentence)
         if span[0] < span[1]:
             yield span
     # What pysbd dropped at the end is a unit as well: no word of a text may be lost.
-    rest = _trimmed(text, start + position, end)
+    rest = _trim_span(text, start + position, end)
     if rest[0] < rest[1]:
         yield rest
 
 
 @lru_cache(maxsize=4_000)
 def _cut(piece: str) -> tuple[str, ...]:
-    """The sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
+    """Return the sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
 
     Remembered by the piece, not by the text around it: reference matching joins the same sentences in many ways.
     """
@@ -207,15 +207,15 @@ def _cut(piece: str) -> tuple[str, ...]:
     if plain_ends == [stop.end() for stop in stops] and not re.search(r"[\"'“”‘’()\[\]]", piece):
         cuts = [0, *plain_ends, len(piece)]
         return tuple(piece[a:b].strip() for a, b in pairwise(cuts))
-    if len(_LIST_LIKE.findall(piece)) > _MOST_LIST_MARKS:  # pysbd reads them as lists, in cubic time
+    if len(_LIST_LIKE.findall(piece)) > _MAX_LIST_MARKS:  # pysbd reads them as lists, in cubic time
         return tuple(part for part in re.split(r"(?<=[.!?])\s+", piece) if part)
-    found = _standing_in(piece, _segmenter().processor(piece).process())
+    found = _find_unchanged(piece, _load_segmenter().processor(piece).process())
     cut = [part for sentence in found for part in _AFTER_UNIT.split(sentence)]
     return tuple(sentence.strip() for sentence in cut if sentence.strip())
 
 
-def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
-    """The sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
+def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
+    """Yield the sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
 
     Does what `Segmenter.segment` does, which spends half of its time on compiling a pattern for each sentence.
     """
@@ -234,13 +234,13 @@ def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
 
 
 @cache
-def _segmenter() -> Any:
+def _load_segmenter() -> Any:
     # Imported here: it is not needed for texts whose sentences end plainly.
     import pysbd
 
     return pysbd.Segmenter(language="en", clean=False)
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_span(text: str, start: int, end: int) -> Span:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

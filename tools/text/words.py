@@ -12,14 +12,14 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
 
-def _listed(words: str) -> list[str]:
+def _split_words(words: str) -> list[str]:
     return words.split()
 
 
 NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
-        _listed(
+        _split_words(
             "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
             "seventeen eighteen nineteen twenty"
         )
@@ -44,23 +44,23 @@ _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}$")
 
 
 def words(text: str) -> list[tuple[str, int, int]]:
-    """Every word with its [start, end), lower case and NFKC-folded; numbers without thousands separators."""
+    """Return every word with its [start, end), lower case and NFKC-folded; numbers without thousands separators."""
     return [(fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
-def folded(text: str) -> list[str]:
-    """As `words`, without their places."""
+def fold_words(text: str) -> list[str]:
+    """Return the folded words of a text, without their places."""
     return [fold(word) for word in _WORD.findall(text)]
 
 
-def asks(text: str) -> bool:
-    """Whether it begins as an English question does, and not as a list of search words."""
+def is_question(text: str) -> bool:
+    """Return whether a text begins as an English question does, and not as a list of search words."""
     return _ASKS.match(text) is not None
 
 
 @lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
-    """One spelling of a word: NFKC, case folded, `40,000` as `40000`, no possessive."""
+    """Return one spelling of a word: NFKC, case folded, `40,000` as `40000`, no possessive."""
     # ASCII is in NFKC already; most words skip the call.
     if not word.isascii():
         word = unicodedata.normalize("NFKC", word)
@@ -71,14 +71,15 @@ def fold(word: str) -> str:
 
 
 def content_stems(text: str) -> list[str]:
-    """The stems of all words that are no stop words, in order, with repeats."""
+    """Return the stems of all words that are no stop words, in order, with repeats."""
     # A single letter is the label of a list item or what is left of a contraction; a single digit is a number.
-    return [stem(word) for word in folded(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
+    return [stem(word) for word in fold_words(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
 @lru_cache(maxsize=8_000)
-def identifiers(text: str) -> frozenset[str]:
-    """Words that are names, not language: letters mixed with digits, capitals inside, or parts joined by `_ / . : -`.
+def find_identifiers(text: str) -> frozenset[str]:
+    """Return words that are names, not language: letters mixed with digits, capitals inside, or parts joined by `_ / .
+    : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.
     In a text that shouts, "HOW LONG IS THE PERIOD", capitals alone make no name.
@@ -129,5 +130,7 @@ def stem(word: str) -> str:
 
 
 def bare(text: str) -> str:
-    """The words alone, folded, one space between: for comparing texts whatever their punctuation and line breaks."""
+    """Return the words alone, folded, one space between: for comparing texts whatever their punctuation and
+    line breaks.
+    """
     return " ".join(re.findall(r"\w+", text.casefold()))

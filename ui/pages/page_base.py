@@ -19,7 +19,7 @@ from argot.errors import Conflict, NotAllowed
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
-from argot.service.usecases.document_listing import validity
+from argot.service.usecases.document_listing import describe_validity
 from argot.service.usecases.glossary_impact import CombinedImpact
 from argot.service.usecases.sense_results import one_line
 from argot.types import Context
@@ -147,7 +147,7 @@ def templates() -> Environment:
         differences=page_filters.differences,
         stored_fields=page_filters.stored_fields,
         place_of=page_filters.place_of,
-        validity=validity,
+        validity=describe_validity,
     )
     made.filters.update(
         moment=page_filters.moment,

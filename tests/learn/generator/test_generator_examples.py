@@ -14,7 +14,7 @@ from argot.learn.generator.generator_recipe import GeneratorRecipe, generator_re
 from argot.learn.generator.tokens import ChatTokens, taken
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
-from argot.tools.llm.writer import answer_messages, numbered_passages
+from argot.tools.llm.writer import build_answer_messages, number_passages
 
 POOL = [
     PoolPassage("p0", "Pumps are bought in lots of ten.", "pumps.md"),
@@ -47,8 +47,8 @@ def test_the_right_passage_stands_among_its_neighbours_and_the_likest_ones() -> 
 
 def test_an_example_asks_word_for_word_as_the_service_does() -> None:
     recipe = replace(RECIPE, passages=1)
-    passages = numbered_passages([(PAIR.passage, PAIR.document)])
-    assert example(recipe).messages == answer_messages(PAIR.question, passages)
+    passages = number_passages([(PAIR.passage, PAIR.document)])
+    assert example(recipe).messages == build_answer_messages(PAIR.question, passages)
     given = {"passages": '<passage n="1" source="pumps.md">\n' + PAIR.passage + "\n</passage>"}
     assert example(recipe).messages == prompt("cited_answer").messages(**given, question=PAIR.question)
 

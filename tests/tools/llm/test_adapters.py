@@ -13,7 +13,7 @@ import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
 from argot.settings import Settings
-from argot.tools.llm.adapters import load_adapter, loads_adapters
+from argot.tools.llm.adapters import can_load_adapters, load_adapter
 from argot.tools.llm.model_server import ModelServer, forget_servers
 
 
@@ -87,7 +87,7 @@ def adapter(tmp_path: Path) -> Path:
 
 async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(vllm: type[Vllm], adapter: Path) -> None:
     server = server_of(vllm)
-    assert await loads_adapters(server)
+    assert await can_load_adapters(server)
     await load_adapter(server, "tuned", adapter)
     assert vllm.adapters == {"tuned": str(adapter)}
     await load_adapter(server, "tuned", adapter)
@@ -105,7 +105,7 @@ async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(vllm: typ
 async def test_a_server_that_cannot_is_told_with_the_remedy(vllm: type[Vllm], adapter: Path) -> None:
     server = server_of(vllm)
     vllm.loads = False
-    assert not await loads_adapters(server)
+    assert not await can_load_adapters(server)
     with pytest.raises(ModelUnavailable, match=r"loads no adapters while it runs: .*RUNTIME_LORA_UPDATING.*LORA=32"):
         await load_adapter(server, "tuned", adapter)
     vllm.loads = True

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
 from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
-from argot.tools.llm.model_client import GATHER_SECONDS, UNGATHERED
+from argot.tools.llm.model_client import GATHER_SECONDS, MAX_UNGATHERED_READS
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.sse import EventParser
 
@@ -204,7 +204,7 @@ async def test_after_its_beginning_an_answer_is_read_several_tokens_at_a_time(
     scripted_model.reply("cited_answer", words)
     model = model_of(scripted_model.settings(**PATIENT))
     assert await said(model) == words
-    assert 1 <= len(rests) < 60 - UNGATHERED
+    assert 1 <= len(rests) < 60 - MAX_UNGATHERED_READS
     rests.clear()
     scripted_model.reply("identify_jargon", {"terms": ["word " * 8] * 8})
     await model.json("identify_jargon", question="What is it?")

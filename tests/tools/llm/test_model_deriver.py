@@ -11,7 +11,7 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.plausibility import plausible_questions, plausible_text, plausible_triples
+from argot.tools.llm.plausibility import filter_questions, filter_text, filter_triples
 from argot.types import DerivableKind, Passage
 
 TEXT = "To trim a drive, open the **Media panel** and click on\nTrim. Trimming takes about 40 seconds."
@@ -37,7 +37,7 @@ def triple(source: str, action: str, target: str) -> dict[str, str]:
 
 
 def parts(said: list[dict[str, str]], of: Passage) -> list[tuple[str, str, str]]:
-    return [(one.source, one.action, one.target) for one in plausible_triples(said, of)]
+    return [(one.source, one.action, one.target) for one in filter_triples(said, of)]
 
 
 # -- triples ----------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ async def test_triples_are_asked_for_with_heading_product_and_forbidden_words(
     ],
 )
 def test_a_summary_is_kept_where_the_passage_bears_it_out(said: str, kept: str | None) -> None:
-    assert plausible_text(said, "summary", passage()) == kept
+    assert filter_text(said, "summary", passage()) == kept
 
 
 def test_questions_end_as_questions_are_about_the_passage_and_differ() -> None:
@@ -138,7 +138,7 @@ def test_questions_end_as_questions_are_about_the_passage_and_differ() -> None:
         "",
         "Does trimming take " + "long " * 60 + "?",
     ]
-    assert list(plausible_questions(said, passage())) == ["How long does trimming take?", "Which panel trims a drive?"]
+    assert list(filter_questions(said, passage())) == ["How long does trimming take?", "Which panel trims a drive?"]
 
 
 @pytest.mark.parametrize(("chars", "count"), [(40, 1), (1200, 9), (4096, 32), (9000, 32)])

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.tools.llm.limits import repeats
+from argot.tools.llm.limits import is_repeating
 from argot.tools.llm.model_server import ContextOverflow, ModelServer
 from argot.tools.llm.structured_output import InvalidReply, check_schema, parse_object
 
@@ -232,13 +232,13 @@ async def test_a_count_of_tokens_that_is_none_does_not_spoil_the_answer(scripted
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br", "snappy"])
 async def test_a_coding_that_cannot_be_bounded_is_refused(scripted_model: Any, coding: str) -> None:
-    from argot.tools.llm.address import address_of
+    from argot.tools.llm.address import parse_address
     from argot.tools.llm.faults import WrongAnswer
     from argot.tools.llm.model_client import ModelClient
 
     head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: {coding}\r\n\r\n".encode()
     scripted_model.fault("raw", head=head)
-    client = ModelClient(scripted_model.settings(), address_of(scripted_model.url))
+    client = ModelClient(scripted_model.settings(), parse_address(scripted_model.url))
     with pytest.raises(WrongAnswer, match="cannot be read"):
         await client.stream({}, "")
     await client.aclose()
@@ -391,7 +391,7 @@ async def test_a_question_longer_than_the_context(scripted_model: Any) -> None:
     ["na " * 100, "One line of it.\n" * 20, "An answer first. " + "ha" * 200, " " * 300],
 )
 def test_what_repeats(text: str) -> None:
-    assert repeats(text)
+    assert is_repeating(text)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_what_repeats(text: str) -> None:
     ],
 )
 def test_what_does_not_repeat(text: str) -> None:
-    assert not repeats(text)
+    assert not is_repeating(text)
 
 
 SCHEMA = {

@@ -13,8 +13,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from argot.graph.build import build_graph
 from argot.graph.presentation.turn_view import assemble
-from argot.graph.run import AskEvent, answer_choice, ask, thread_state
-from argot.graph.run_context import run_context_for, with_model
+from argot.graph.run import AskEvent, answer_choice, ask, read_thread
+from argot.graph.run_context import add_model, build_run_context
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import prompt
 from argot.results import AskResult
@@ -33,7 +33,7 @@ def run_with(
     given = scripted.settings(home=kb.folder, **settings)
     server = ModelServer.from_settings(given)
     assert server
-    return run_context_for(
+    return build_run_context(
         kb.corpus, kb.glossary, principal or Principal("ann"), profile or Profile(), given, server=server
     )
 
@@ -330,7 +330,7 @@ async def test_a_server_that_is_down_is_waited_for_once_and_the_next_turn_asks_a
     scripted_model.heal()
     second = await result_of(ask(graph, run, EXPLICIT, "t"))
     assert (second.answered_by, second.notes) == ("model", [])
-    turns = (await thread_state(graph, run, "t")).turns
+    turns = (await read_thread(graph, run, "t")).turns
     assert [turn.answered_by for turn in turns] == ["extractive", "model"]
     assert [bool(turn.notes) for turn in turns] == [True, False]
 
@@ -355,7 +355,7 @@ async def test_misses_are_recorded_and_threads_stored_though_the_model_is_down(
         result = await result_of(ask(build_graph(saver), run, "How long does trimming a drive take with QXZT?", "t"))
     assert [miss.term for miss in result.misses] == ["QXZT"]
     async with AsyncSqliteSaver.from_conn_string(str(tiny_kb.folder / "threads.db")) as saver:
-        assert (await thread_state(build_graph(saver), run, "t")).turns == [result]
+        assert (await read_thread(build_graph(saver), run, "t")).turns == [result]
     assert [miss.term for miss in tiny_kb.glossary.misses.open(Principal("boss", sees_all=True))] == ["QXZT"]
 
 
@@ -405,7 +405,7 @@ async def test_turns_of_an_older_version_are_still_read(tiny_kb: Any, scripted_m
     scripted_model.reply("cited_answer", ANSWER)
     result = await result_of(ask(older, run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
     assert result.answered_by == "model"
-    assert len((await thread_state(older, run, "t")).turns) == 2
+    assert len((await read_thread(older, run, "t")).turns) == 2
 
 
 # -- leaving -----------------------------------------------------------------------------------------------------------
@@ -567,11 +567,11 @@ async def test_what_may_not_be_seen_never_reaches_the_server(tiny_kb: Any, scrip
 
 def test_without_a_server_or_by_the_profile_there_is_no_model(tiny_kb: Any, scripted_model: Any) -> None:
     run = tiny_kb.run_context()
-    assert run.in_thread("t").model is None
+    assert run.begin_turn("t").model is None
     settings = scripted_model.settings(home=Path("kb"))
     server = ModelServer.from_settings(settings)
     assert server
-    first, second = (with_model(run, server, settings).in_thread("t") for _ in range(2))
+    first, second = (add_model(run, server, settings).begin_turn("t") for _ in range(2))
     assert first.model is not None
     assert first.model is not second.model
     assert first.model_calls is not second.model_calls

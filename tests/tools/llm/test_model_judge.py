@@ -8,7 +8,7 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.tools.answering.extractive_judge import ExtractiveJudge
-from argot.tools.llm.judge import Aspects, ModelJudge, expected_score, grounded_segments, is_ranking
+from argot.tools.llm.judge import Aspects, ModelJudge, build_segments, compute_expected_score, is_ranking
 from argot.tools.llm.model_server import ModelServer
 from argot.types import MatchedSegment, Passage
 
@@ -122,7 +122,7 @@ def tokens(*written: str, tops: dict[str, float] | None = None) -> list[dict[str
 def test_the_expected_score_weighs_the_five_scores_by_their_probabilities() -> None:
     tops = {" 4": 0.6, " 5": 0.2, "3": 0.1, " x": 0.1}
     told = tokens('{"reasoning":', ' "5', " points", '",', ' "score":', " 4", tops=tops)
-    assert expected_score(told) == pytest.approx((4 * 0.6 + 5 * 0.2 + 3 * 0.1) / 0.9)
+    assert compute_expected_score(told) == pytest.approx((4 * 0.6 + 5 * 0.2 + 3 * 0.1) / 0.9)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_expected_score_weighs_the_five_scores_by_their_probabilities() -> N
     ],
 )
 def test_without_probabilities_of_a_score_there_is_no_expected_one(told: list[dict[str, Any]]) -> None:
-    assert expected_score(told) is None
+    assert compute_expected_score(told) is None
 
 
 async def test_references_point_only_at_what_is_there(scripted_model: Any, judge: ModelJudge) -> None:
@@ -156,7 +156,7 @@ async def test_references_point_only_at_what_is_there(scripted_model: Any, judge
 def test_segments_are_whole_in_order_and_apart() -> None:
     said = [{"first": 4, "last": 5, "passage": 1}, {"first": 1, "last": 2, "passage": 2}]
     said += [{"first": 3, "last": 4, "passage": 2}, {"first": 5, "last": 3, "passage": 1}]
-    assert grounded_segments(said, 5, 2) == [MatchedSegment(0, 2, 1, 1.0), MatchedSegment(3, 4, 0, 1.0)]
+    assert build_segments(said, 5, 2) == [MatchedSegment(0, 2, 1, 1.0), MatchedSegment(3, 4, 0, 1.0)]
 
 
 async def test_passages_the_context_has_no_room_for_are_never_named(scripted_model: Any) -> None:

@@ -8,9 +8,9 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.protocols import QuestionReader
 from argot.results import ModelCall
-from argot.tools.llm.fallback import FallingBackReader, reader_with_model
-from argot.tools.llm.gated_reader import MODEL_SHARE, GatedReader, ReadOnce
-from argot.tools.llm.grounding import CHOSEN
+from argot.tools.llm.fallback import FallingBackReader, build_reader
+from argot.tools.llm.gated_reader import MODEL_SHARE, CachingReader, GatedReader
+from argot.tools.llm.grounding import CHOSEN_SCORE
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.reader import ModelReader
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
@@ -41,13 +41,13 @@ class Setup:
         self.extractive = kb.run_context(ANN).reader
 
     def asking(self) -> ModelReader:
-        return ModelReader(self.model, ReadOnce(self.extractive), self.kb.glossary.lookup.matcher(ANN))
+        return ModelReader(self.model, CachingReader(self.extractive), self.kb.glossary.lookup.matcher(ANN))
 
     def sparing(self) -> GatedReader:
         return GatedReader(self.asking(), self.extractive, self.kb.glossary, self.kb.corpus.store, ANN)
 
     def whole(self, *, spare: bool) -> QuestionReader:
-        return reader_with_model(self.model, self.extractive, self.kb.glossary, self.kb.corpus.store, ANN, spare=spare)
+        return build_reader(self.model, self.extractive, self.kb.glossary, self.kb.corpus.store, ANN, spare=spare)
 
     @property
     def asked(self) -> list[str]:
@@ -86,7 +86,9 @@ async def test_jargon_is_the_models_list_aligned_to_the_question(
 
 async def test_a_context_is_chosen_from_the_list(setup: Setup) -> None:
     setup.server.reply("identify_context", {"reasoning": "Tariffs.", "context": "Legal"})
-    assert await setup.asking().identify_context("Who approves the PUC?", CONTEXTS) == [ContextScore("Legal", CHOSEN)]
+    assert await setup.asking().identify_context("Who approves the PUC?", CONTEXTS) == [
+        ContextScore("Legal", CHOSEN_SCORE)
+    ]
     schema = setup.server.asked("identify_context")[0].schema
     assert schema["properties"]["context"]["enum"] == ["NAND", "Legal", "none"]
 
@@ -199,7 +201,7 @@ async def test_an_open_context_is_asked_about_and_weighed_with_the_extractive_sc
     scores = await setup.sparing().identify_context(UNDECIDED, CONTEXTS)
     assert setup.asked == ["identify_context"]
     assert scores[0].context == "Legal"
-    assert scores[0].score >= MODEL_SHARE * CHOSEN - 1e-9
+    assert scores[0].score >= MODEL_SHARE * CHOSEN_SCORE - 1e-9
     assert sum(score.score for score in scores) <= 1
 
 

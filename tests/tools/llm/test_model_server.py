@@ -9,7 +9,7 @@ import pytest
 
 from argot.errors import InvalidSettings, ModelUnavailable
 from argot.settings import Settings
-from argot.tools.llm.address import address_of
+from argot.tools.llm.address import parse_address
 from argot.tools.llm.model_server import ModelServer
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
@@ -70,12 +70,12 @@ async def test_a_text_comes_in_pieces_as_the_server_sends_them(scripted_model: A
     ],
 )
 def test_the_url_with_and_without_v1(written: str) -> None:
-    address = address_of(written)
+    address = parse_address(written)
     assert (address.api, address.root) == ("http://127.0.0.1:8011/v1", "http://127.0.0.1:8011")
 
 
 def test_a_server_below_a_path() -> None:
-    assert address_of("https://models.example/team/v1").root == "https://models.example/team"
+    assert parse_address("https://models.example/team/v1").root == "https://models.example/team"
 
 
 @pytest.mark.parametrize(
@@ -89,17 +89,17 @@ def test_a_url_that_is_none_is_refused(written: str) -> None:
 
 def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
     with pytest.raises(InvalidSettings, match="ARGOT_MODEL_KEY") as refused:
-        address_of("http://ann:hunter2@models.example/v1")
+        parse_address("http://ann:hunter2@models.example/v1")
     assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "gpu.localhost"])
 def test_addresses_of_this_machine(host: str) -> None:
-    assert address_of(f"http://{host}:8000").local
+    assert parse_address(f"http://{host}:8000").local
 
 
 def test_addresses_of_other_machines() -> None:
-    assert not any(address_of(f"http://{host}").local for host in ("10.0.0.1", "gpu.example", "localhost.example"))
+    assert not any(parse_address(f"http://{host}").local for host in ("10.0.0.1", "gpu.example", "localhost.example"))
 
 
 def test_without_a_url_there_is_no_server() -> None:

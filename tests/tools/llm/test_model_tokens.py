@@ -6,7 +6,7 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.tools.llm.model_server import ContextOverflow, ModelServer
-from argot.tools.llm.token_budget import byte_bound, count_tokens, estimate
+from argot.tools.llm.token_budget import compute_byte_bound, count_tokens, estimate_tokens
 
 QUESTION = "What is the WL voltage?"
 PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own. " * 12 for n in range(10)]
@@ -143,13 +143,13 @@ async def test_a_tokenizer_that_failed_is_asked_again_later(
     await server.served_model()
     scripted_model.fault("hang", times=1)
     messages = [("user", "word " * 50)]
-    assert await count_tokens(server, messages) == estimate(messages)
-    assert await count_tokens(server, messages) == estimate(messages)
+    assert await count_tokens(server, messages) == estimate_tokens(messages)
+    assert await count_tokens(server, messages) == estimate_tokens(messages)
     assert scripted_model.wait_until(lambda: counts(scripted_model) > 0)
     assert counts(scripted_model) == 1
     wait_for_counts(monkeypatch, 100.0)
     server.counts_again = 0.0  # a minute later
-    assert await count_tokens(server, messages) < estimate(messages)
+    assert await count_tokens(server, messages) < estimate_tokens(messages)
 
 
 async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
@@ -168,7 +168,7 @@ async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
 async def test_bounds_lie_in_order(scripted_model: Any, text: str) -> None:
     messages = [("system", "Be brief."), ("user", text)]
     counted = await count_tokens(server_of(scripted_model), messages)
-    assert counted <= estimate(messages) <= byte_bound(messages)
+    assert counted <= estimate_tokens(messages) <= compute_byte_bound(messages)
 
 
 async def test_counts_kept_are_not_without_end(scripted_model: Any) -> None:

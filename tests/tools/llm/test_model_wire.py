@@ -121,7 +121,7 @@ async def test_a_server_that_never_closes_a_finished_reply_is_not_waited_for(scr
 async def test_a_server_that_calls_every_piece_the_last_is_heard_to_its_end(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.tools.llm.completion.AFTER_SECONDS", AN_END)
+    monkeypatch.setattr("argot.tools.llm.completion.TRAILER_SECONDS", AN_END)
     pieces = [chunk(word, "stop") for word in ("It ", "is ", "4.5 V.")]
     stream = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces).encode()
     scripted_model.fault("raw", head=HEAD + stream, prompt="cited_answer", path="/v1/chat/completions")

@@ -31,10 +31,10 @@ from repository import ROOT
 from safetensors.numpy import save_file
 
 from argot.errors import ModelUnavailable
-from argot.prompts.loader import fenced, prompt, prompt_names
+from argot.prompts.loader import list_prompt_names, prompt, wrap_in_fence
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.llm.adapters import load_adapter, loads_adapters
+from argot.tools.llm.adapters import can_load_adapters, load_adapter
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
 from argot.tools.llm.token_budget import count_tokens
@@ -51,19 +51,21 @@ INPUTS = {
     "answer_b": "5 V.",
     "answer_c": "About 4 V.",
     "answer_d": "I do not know.",
-    "contexts": fenced("context", "NAND: memory cells and word lines") + "\n" + fenced("context", "Legal: tariffs"),
+    "contexts": "\n".join(
+        wrap_in_fence("context", text) for text in ("NAND: memory cells and word lines", "Legal: tariffs")
+    ),
     "count": "3",
     "heading": "Trimming a drive",
-    "history": fenced("turn", "What is the WL voltage?") + "\n" + fenced("turn", "4.5 V during a read."),
+    "history": wrap_in_fence("turn", "What is the WL voltage?") + "\n" + wrap_in_fence("turn", "4.5 V during a read."),
     "options": "A. 4.5 V\nB. 5 V\nC. 3.3 V\nD. 12 V",
     "passage": PASSAGE,
-    "passages": fenced("passage", PASSAGE, n=1),
+    "passages": wrap_in_fence("passage", PASSAGE, n=1),
     "question": "What is the WL voltage during a read?",
     "term": "WL",
     "reference": "4.5 V.",
     "sentences": "1. The voltage is 4.5 V.\n2. A late filing costs 500 dollars a day.",
     "slide": "WL voltage\n- read: 4.5 V\n- program: 18 V",
-    "solved": fenced("solved_question", "Question: How long does trimming take?\nAnswer: 40 s.", score=80),
+    "solved": wrap_in_fence("solved_question", "Question: How long does trimming take?\nAnswer: 40 s.", score=80),
     "table": "| step | voltage |\n|---|---|\n| read | 4.5 V |\n| program | 18 V |",
     "title": "NAND layout guide",
     "triples": "1. (Media panel, trim, drive)\n2. (Word Line, connect, control gates)",
@@ -230,7 +232,7 @@ def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
                 return error, calls
 
     async def all_of_them() -> dict[str, tuple[Any, list[ModelCall]]]:
-        names = prompt_names()
+        names = list_prompt_names()
         found = await asyncio.gather(*map(reply, names))
         await server.aclose()
         return dict(zip(names, found, strict=True))
@@ -242,7 +244,7 @@ def choices_of(name: str) -> dict[str, tuple[str, ...]]:
     return {one: CHOICES[one] for one in prompt(name).choices()}
 
 
-@pytest.mark.parametrize("name", [name for name in prompt_names() if prompt(name).output == "json"])
+@pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "json"])
 def test_a_prompt_with_a_schema_is_replied_to_with_a_valid_object(
     replies: dict[str, tuple[Any, list[ModelCall]]], name: str
 ) -> None:
@@ -251,7 +253,7 @@ def test_a_prompt_with_a_schema_is_replied_to_with_a_valid_object(
     assert not calls[-1].failed
 
 
-@pytest.mark.parametrize("name", [name for name in prompt_names() if prompt(name).output == "text"])
+@pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "text"])
 def test_a_prompt_without_a_schema_is_replied_to_with_text(
     replies: dict[str, tuple[Any, list[ModelCall]]], name: str
 ) -> None:
@@ -359,7 +361,7 @@ async def test_tokens_are_counted_as_the_server_counts_them(
 async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
     model: Model, calls: list[ModelCall], server: ModelServer, text: str
 ) -> None:
-    passages = [fenced("passage", text, n=number) for number in range(1, 101)]
+    passages = [wrap_in_fence("passage", text, n=number) for number in range(1, 101)]
     fitting = await model.fit("cited_answer", "passages", passages, question=INPUTS["question"])
     kept = fitting.count("<passage ")
     assert 1 <= kept < 100
@@ -416,11 +418,11 @@ def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any)
 
     from argot.graph.build import build_graph
     from argot.graph.run import ask
-    from argot.graph.run_context import run_context_for
+    from argot.graph.run_context import build_run_context
     from argot.profile import Profile
     from argot.types import Principal
 
-    run = run_context_for(
+    run = build_run_context(
         kb.corpus, kb.glossary, Principal("ann"), Profile(**profile), settings=settings, server=server
     )
     graph = build_graph(InMemorySaver())
@@ -479,7 +481,7 @@ def an_adapter(folder: Path, strength: float) -> Path:
 async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
     settings: Settings, server: ModelServer, tmp_path: Path
 ) -> None:
-    if not await loads_adapters(server):
+    if not await can_load_adapters(server):
         pytest.skip("this vLLM was started without LORA=8")
     tuned = ModelServer.from_settings(settings.model_copy(update={"model": "tuned"}))
     assert tuned is not None

@@ -43,7 +43,9 @@ async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[st
 async def test_words_come_as_they_are_written_without_marks_and_sources_follow_by_sentence(
     site: Site, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.tools.llm.model_client.UNGATHERED", 1000)  # a server this fast is heard in one piece
+    monkeypatch.setattr(
+        "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
+    )  # a server this fast is heard in one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     pieces, found = await streamed(site)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from argot.graph.presentation.found_passages import citation_of
-from argot.graph.presentation.wording import query_miss_answer
+from argot.graph.presentation.found_passages import build_citation
+from argot.graph.presentation.wording import write_query_miss
 from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import passage_shown
@@ -188,11 +188,11 @@ def test_a_miss_offers_the_question_with_each_suggestion() -> None:
 
 def test_a_miss_that_can_be_answered_anyway_offers_that() -> None:
     missed = [MissedTerm(term="ABC", suggestions=[], contact="ann")]
-    shown = view(_result(status="query_miss", answer=query_miss_answer(missed, waiting=True), misses=missed))
+    shown = view(_result(status="query_miss", answer=write_query_miss(missed, waiting=True), misses=missed))
     assert [(button.label, button.payload) for button in shown.buttons] == [
         ("Answer anyway", {"question": "answer anyway"})
     ]
-    assert not view(_result(status="query_miss", answer=query_miss_answer(missed), misses=missed)).buttons
+    assert not view(_result(status="query_miss", answer=write_query_miss(missed), misses=missed)).buttons
 
 
 def test_abstaining_shows_the_nearest_passages() -> None:
@@ -264,6 +264,6 @@ def test_a_citation_of_a_scanned_page_says_so() -> None:
     passage = Passage("p", "d", "r", 0, 0, 9, "words", "", page=2, page_kind="scanned page")
     document = Document("d", "file:///a.pdf", "A", "application/pdf", "r", "h", "2026-01-01")
     record: Any = {"passage": "p", "start": 0, "end": 5, "score": 1.0}
-    found = citation_of(record, 1, {"p": (passage, document)})
+    found = build_citation(record, 1, {"p": (passage, document)})
     assert found.page_kind == "scanned page"
     assert place(found.document, found.page, found.page_kind) == ", scanned page 2"

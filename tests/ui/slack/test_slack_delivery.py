@@ -281,7 +281,9 @@ async def test_a_channel_that_cannot_be_written_to_ends_there(slack: Service) ->
 async def test_an_answer_is_streamed_and_then_takes_its_sources(
     slack: Service, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.tools.llm.model_client.UNGATHERED", 1000)  # a server this fast is heard in one piece
+    monkeypatch.setattr(
+        "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
+    )  # a server this fast is heard in one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)

@@ -5,7 +5,7 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV   := .venv
 BIN    := $(VENV)/bin
-FOLDERS := corpus evaluate graph jargon_db learn prompts ratings samples service slack tools ui
+FOLDERS := corpus evaluate graph jargon_db learn prompts ratings samples service slack tools ui work
 
 # A folder of wheels from `make offline`, to install from without a network: make chat WHEELS=dist/wheelhouse
 WHEELS ?=

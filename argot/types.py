@@ -29,6 +29,10 @@ def is_of_thread(audience: Audience) -> bool:
     return any(token.startswith(THREAD) for token in audience)
 
 
+LOCAL_NAME = "local"
+"""The name of the person at this machine: the command line, and the chat window of an unshared installation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """The person (or program) on whose behalf something is done. Every read carries one.

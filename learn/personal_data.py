@@ -17,10 +17,10 @@ async def _erase_questions(kb: KnowledgeBase, names: list[str]) -> int:
 def _erase(kb: KnowledgeBase, names: list[str]) -> int:
     """Erase what these people asked from sets of pairs and from the folders of trainings."""
     known = kb.stores.holds("learning")
-    asked = kb.part(PairStore).asked_by(names) if known else set()
+    asked = kb.open_store(PairStore).asked_by(names) if known else set()
     # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
     questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / RUNS))
-    return questions + (kb.part(PairStore).erase_person(names, ERASED) if known else 0)
+    return questions + (kb.open_store(PairStore).erase_person(names, ERASED) if known else 0)
 
 
 KEEPER = PersonalKeeper(erase=_erase_questions)

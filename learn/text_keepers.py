@@ -15,7 +15,7 @@ from argot.service.storage import home_folder as layout
 async def _erase_pairs(kb: KnowledgeBase, erasure: Erasure) -> None:
     if await kb.blocking(kb.stores.holds, "learning"):
         gone = erasure.documents
-        await kb.blocking(kb.part(PairStore).erase_documents, gone.ids, gone.passages, erasure.is_quoted)
+        await kb.blocking(kb.open_store(PairStore).erase_documents, gone.ids, gone.passages, erasure.is_quoted)
 
 
 async def _erase_trainings(kb: KnowledgeBase, erasure: Erasure) -> None:

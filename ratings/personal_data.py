@@ -33,7 +33,7 @@ class RatingsKept:
 
 
 async def _find(kb: KnowledgeBase, names: list[str]) -> dict[str, Any]:
-    return {"ratings": jsonable(await kb.blocking(_ratings_of, kb.part(RatingStore), names))}
+    return {"ratings": jsonable(await kb.blocking(_ratings_of, kb.open_store(RatingStore), names))}
 
 
 def _ratings_of(store: RatingStore, names: list[str]) -> RatingsKept:
@@ -49,7 +49,7 @@ def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
 
 
 async def _erase(kb: KnowledgeBase, names: list[str]) -> int:
-    return await kb.blocking(kb.part(RatingStore).erase, names)
+    return await kb.blocking(kb.open_store(RatingStore).erase, names)
 
 
 KEEPER = PersonalKeeper(find=_find, erase=_erase, counted_as="ratings")

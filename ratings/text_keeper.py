@@ -10,7 +10,7 @@ from argot.service.storage import home_folder as layout
 
 async def _erase_studies(kb: KnowledgeBase, erasure: Erasure) -> None:
     if await kb.blocking(kb.stores.holds, "ratings"):
-        store = kb.part(RatingStore)
+        store = kb.open_store(RatingStore)
         await kb.blocking(store.erase_documents, erasure.documents.addresses, erasure.is_quoted)
 
 

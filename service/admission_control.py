@@ -24,10 +24,9 @@ from math import ceil
 from typing import Protocol
 
 from argot.errors import ServiceStopping, TooManyQuestions
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.leaky_buckets import LeakyBuckets
 from argot.settings import Settings
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 MINUTE = 60.0
 RUNNING_ATTACHMENTS = 4

@@ -22,8 +22,6 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
-from argot.service.jobs.job_choice import jobs_for
-from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
@@ -40,6 +38,8 @@ from argot.settings import Settings
 from argot.sqlite import convert_sqlite_errors
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
+from argot.work.job_choice import jobs_for
+from argot.work.job_types import Jobs
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus, VectorSearch
@@ -70,7 +70,7 @@ class WingStore(Protocol):
         ...
 
 
-PartT = TypeVar("PartT", bound=WingStore)
+WingStoreT = TypeVar("WingStoreT", bound=WingStore)
 
 ADDED_AT_ONCE = 3
 """Folders and uploads: an upload does not wait for a folder of a thousand files."""
@@ -121,7 +121,7 @@ class KnowledgeBase:
         self._store: CorpusStore | None = None
         self._glossary: Glossary | None = None
         self._people: People | None = None
-        self._parts: dict[type[WingStore], WingStore] = {}
+        self._wing_stores: dict[type[WingStore], WingStore] = {}
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
@@ -132,6 +132,7 @@ class KnowledgeBase:
         self.jobs: Jobs = jobs_for(self, self.stores, settings)
         """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
+        self._parts: dict[Callable[[], Any], Any] = {}
 
     @classmethod
     def open(
@@ -241,7 +242,7 @@ class KnowledgeBase:
                 await self.shared.close()
             # In threads, because closing writes what is still in the logs.
             stores = (self._corpus, self._store, self._glossary, self._people)
-            for store in (*stores, *self._parts.values()):
+            for store in (*stores, *self._wing_stores.values()):
                 if store:
                     await asyncio.to_thread(store.close)
             if self._owner:
@@ -299,12 +300,12 @@ class KnowledgeBase:
                 self._people = People(self.stores, lifetimes)
             return self._people
 
-    def part(self, kind: type[PartT]) -> PartT:
+    def open_store(self, kind: type[WingStoreT]) -> WingStoreT:
         """Return the store of a wing, opened when it is first asked for."""
         with self._guard:
-            if kind not in self._parts:
-                self._parts[kind] = kind(self.stores)
-            return cast("PartT", self._parts[kind])
+            if kind not in self._wing_stores:
+                self._wing_stores[kind] = kind(self.stores)
+            return cast("WingStoreT", self._wing_stores[kind])
 
     @property
     def model_server(self) -> ModelServer | None:
@@ -373,7 +374,7 @@ class KnowledgeBase:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
-        opened = (self._people, glossary, self._threads, self._corpus, *self._parts.values())
+        opened = (self._people, glossary, self._threads, self._corpus, *self._wing_stores.values())
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> ArgotGraph:
@@ -406,6 +407,12 @@ class KnowledgeBase:
                     else:
                         self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
             return self._corpus
+
+    def part(self, make: Callable[[], T]) -> T:
+        """Return what `make` made of this knowledge base's own, made at the first call."""
+        if make not in self._parts:
+            self._parts[make] = make()
+        return cast("T", self._parts[make])
 
     def turn_of(self, thread: str) -> AbstractAsyncContextManager[Hold]:
         """Held while a question of this thread is answered: two at once would write over each other's state."""

@@ -54,6 +54,7 @@ class CorpusStore:
         self._counts = SizedCache(20_000)
         self._scopes = SizedCache(10)  # each may name all documents
         self._cache_keys = SizedCache(1_000)
+        self._memo: tuple[int, SizedCache] | None = None
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:
@@ -82,6 +83,12 @@ class CorpusStore:
     def version(self) -> int:
         """Grows with every change to documents: what was computed from them under another number is stale."""
         return _read_version(self._connection)
+
+    def memo(self, version: int, size: int) -> SizedCache:
+        """Return the cache, of this size, of what others compute from the documents; a new one for another version."""
+        if self._memo is None or self._memo[0] != version:
+            self._memo = (version, SizedCache(size))
+        return self._memo[1]
 
     def cache_key(self, principal: Principal) -> CacheKey:
         """Return the key of everything that is computed from the passages for this principal.

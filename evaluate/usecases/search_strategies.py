@@ -5,21 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from weakref import WeakKeyDictionary
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
-from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.errors import ArgotError, InvalidInput, NotFound
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import SetName
 from argot.learn.usecases.pair_sets import visible_set
 from argot.service.blocking_work import HandOver, progress_events
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRecord, JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.evaluate.strategy_suite import StrategyReport
@@ -100,8 +102,9 @@ class StrategyRun:
     error: str = ""
 
 
-_runs: WeakKeyDictionary[KnowledgeBase, StrategyRun] = WeakKeyDictionary()
-"""The choice that was begun last."""
+STRATEGY = "strategy"
+"""The kind of the jobs that choose a search strategy, and the key of the one that there is at a time."""
+_ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 
 
 @usecase("manager", everywhere=True)
@@ -133,43 +136,46 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
     """
     await _questions(kb, principal, asked)
     await profile_for(kb, asked.profile or kb.settings.profile)
-    if (other := _runs.get(kb)) is not None and not other.ended:
-        raise Conflict("A strategy is being chosen already. Wait until that is done.")
-    run = _runs[kb] = StrategyRun(asked)
-    kb.beside(_beside(run, _chosen(kb, principal, asked)))
-    return replace(run)
+    return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, jsonable(asked), asked.data, STRATEGY)))
 
 
 @usecase("manager", everywhere=True)
 async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
-    """How far the choice is that was begun last, and what came of it; None if none was since the start of the service,
+    """How far the choice is that was begun last, and what came of it; None if none is known any more,
     or its set is of documents that one may not read.
     """
-    if (run := _runs.get(kb)) is None:
+    if (job := await kb.jobs.latest(STRATEGY, STRATEGY)) is None:
         return None
     try:
-        await kb.blocking(visible_set, kb, principal, run.asked.data)
+        await kb.blocking(visible_set, kb, principal, job.label)
     except NotFound:
         return None
-    return replace(run)
+    return _run_of(job)
 
 
-async def _beside(run: StrategyRun, events: AsyncGenerator[Event | Finished[StrategyChoice]]) -> None:
+def _run_of(job: JobRecord) -> StrategyRun:
+    choice = None if job.outcome is None else _CHOICE.validate_python(job.outcome)
+    error = "It was cancelled." if job.state == "cancelled" else job.error
+    asked = _ASKED.validate_python(dict(job.parameters))
+    return StrategyRun(asked, job.doing, job.done, job.total, not job.is_under_way, choice, error)
+
+
+@job_kind(STRATEGY, busy="A strategy is being chosen already. Wait until that is done.", is_retried=False)
+async def strategy_work(run: JobRun) -> Any:
+    """Choose a strategy; the `StrategyChoice` as JSON."""
+    asked = _ASKED.validate_python(dict(run.parameters))
     try:
-        async with aclosing(events):
+        async with aclosing(_chosen(run.kb, run.principal, asked)) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    run.choice = event.data
-                else:
-                    run.step, run.done, run.total = event["name"], event["done"], event["total"]
-    except ArgotError as error:
-        run.error = str(error)
-    # Nobody awaits it: whoever looks is told, and the log has the rest.
+                    return jsonable(event.data)
+                run.tell(event["done"], event["total"], event["name"])
+    except ArgotError:
+        raise
     except Exception as error:
-        logger.exception("no strategy could be chosen on %s", run.asked.data)
-        run.error = f"No strategy could be chosen: {error}. Nothing was changed."
-    finally:
-        run.ended = True
+        logger.exception("no strategy could be chosen on %s", asked.data)
+        raise ArgotError(f"No strategy could be chosen: {error}. Nothing was changed.") from error
+    return None
 
 
 async def _chosen(
@@ -217,7 +223,7 @@ def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> 
     from argot.learn.store.pair_store import PairQuery
 
     found = visible_set(kb, principal, asked.data)
-    kept = kb.part(PairStore).pairs(found.name, PairQuery(part=asked.part, state="kept"))
+    kept = kb.open_store(PairStore).pairs(found.name, PairQuery(part=asked.part, state="kept"))
     # A cloze question stands word for word in its passage.
     kept = [one for one in kept if one.kind != "cloze" and not one.passage]
     there = kb.document_store.passages(principal, [one.passage_id for one in kept])

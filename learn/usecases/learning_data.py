@@ -23,7 +23,8 @@ from argot.learn.usecases.learning_data_results import (
     RemovedData,
     SetName,
     Words,
-    making_now,
+    is_being_made,
+    making_jobs,
     shown_set,
     with_passages,
 )
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
     """The sets of training pairs of documents that one may all read, newest first."""
-    return await kb.blocking(lambda: [shown_set(kb, one) for one in visible_sets(kb, principal)])
+    jobs = await making_jobs(kb)
+    return await kb.blocking(lambda: [shown_set(kb, one, jobs) for one in visible_sets(kb, principal)])
 
 
 @usecase("manager", everywhere=True)
@@ -66,11 +68,14 @@ async def data_show(
     """
     from argot.learn.store.pair_store import PairQuery
 
+    jobs = await making_jobs(kb)
+
     def read() -> DataFound:
         found, query = visible_set(kb, principal, name), PairQuery(words, kind, part, state)
-        store = kb.part(PairStore)
+        store = kb.open_store(PairStore)
         stored = store.pairs(name, query, limit=limit, offset=start)
-        return DataFound(shown_set(kb, found), with_passages(kb, principal, stored), store.count(name, query))
+        pairs = with_passages(kb, principal, stored)
+        return DataFound(shown_set(kb, found, jobs), pairs, store.count(name, query))
 
     return await kb.blocking(read)
 
@@ -79,14 +84,16 @@ async def data_show(
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Strike a pair: it is in no training and no export, until it is restored."""
     return await _changed(
-        kb, principal, name, lambda: kb.part(PairStore).set_state(name, pair, "struck", principal.name)
+        kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "struck", principal.name)
     )
 
 
 @usecase("manager", everywhere=True)
 async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Take back that a pair was struck."""
-    return await _changed(kb, principal, name, lambda: kb.part(PairStore).set_state(name, pair, "kept", principal.name))
+    return await _changed(
+        kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "kept", principal.name)
+    )
 
 
 @usecase("manager", everywhere=True)
@@ -107,12 +114,12 @@ async def data_correct(
     """
 
     def correct() -> StoredPair:
-        found = kb.part(PairStore).pair(name, pair)
+        found = kb.open_store(PairStore).pair(name, pair)
         asked = " ".join((found.question if question is None else question).split())
         if not asked:
             raise InvalidInput("A pair needs a question. To leave it out, strike it.")
         answered = (found.answer if answer is None else answer).strip()
-        return kb.part(PairStore).correct(name, pair, asked, answered, principal.name)
+        return kb.open_store(PairStore).correct(name, pair, asked, answered, principal.name)
 
     return await _changed(kb, principal, name, correct)
 
@@ -122,11 +129,11 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
     """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
     # First of all: that a set is being made would tell that there is one.
     await kb.blocking(visible_set, kb, principal, name)
-    if name in making_now.get(kb, ()):
+    if await is_being_made(kb, name):
         raise Conflict(f"The set '{name}' is being made. Stop that first.")
 
     def remove() -> RemovedData:
-        return RemovedData(name, kb.part(PairStore).remove(name))
+        return RemovedData(name, kb.open_store(PairStore).remove(name))
 
     return await kb.blocking(remove)
 
@@ -142,7 +149,7 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
     def export() -> ExportedData:
         visible_set(kb, principal, name)
-        pairs = training_pairs(kb, principal, kb.part(PairStore).pairs(name, PairQuery(state="kept")))
+        pairs = training_pairs(kb, principal, kb.open_store(PairStore).pairs(name, PairQuery(state="kept")))
         return ExportedData(f"{name}.jsonl", pairs_text(pairs), len(pairs))
 
     return await kb.blocking(export)
@@ -181,13 +188,13 @@ async def data_import(
         used = {document.id: document for _, document in known.values()}.values()
         made = {"kinds": sorted({one.kind for one in given}), "limit": 0, "tags": [], "model": "", "imported": True}
         readers = tuple(sorted(set(audience or ())))
-        kb.part(PairStore).create(PairSet(name, timestamp(), principal.name, 0, made, readers))
+        kb.open_store(PairStore).create(PairSet(name, timestamp(), principal.name, 0, made, readers))
         documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
-        added = kb.part(PairStore).add(name, pairs, documents)
+        added = kb.open_store(PairStore).add(name, pairs, documents)
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
-        kb.part(PairStore).add(name, (), left_out=left)
-        kb.part(PairStore).finish(name)
-        return shown_set(kb, kb.part(PairStore).named(name))
+        kb.open_store(PairStore).add(name, (), left_out=left)
+        kb.open_store(PairStore).finish(name)
+        return shown_set(kb, kb.open_store(PairStore).named(name), {})
 
     return await kb.blocking(put_in)
 

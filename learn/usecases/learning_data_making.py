@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -15,26 +13,28 @@ from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailab
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import (
     DEFAULT_SEED,
+    PAIRS,
     WITHOUT_MODEL,
     DataKind,
     DataSet,
     SetName,
-    faults,
-    making_now,
+    is_being_made,
+    making_jobs,
     shown_set,
 )
 from argot.learn.usecases.pair_sets import visible_set
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import run_context
+from argot.service.usecases.queued_work import queued, stopped_job
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.learn.questions.glossary_twins import ShortForm
     from argot.learn.store.pair_store import PairSet
     from argot.learn.usecases.pair_making import AskedBefore
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +67,12 @@ async def data_make(
         InvalidSettings: a kind takes a language model, and none is named.
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
-    running = await _take(kb, principal, name)
-    try:
-        found = await kb.blocking(_begun, kb, principal, name, recipe)
-        async with aclosing(_steps(kb, principal, found)) as events:
-            async for event in events:
+    await _require_free(kb, principal, name, recipe)
+    async with aclosing(queued(kb, pairs_job(principal, name))) as events:
+        async for event in events:
+            if not isinstance(event, Finished) and event["total"]:
                 yield event
-    finally:
-        running.pop(name, None)
-    yield Finished(await kb.blocking(lambda: shown_set(kb, visible_set(kb, principal, name))))
+    yield Finished(await _shown(kb, principal, name))
 
 
 @usecase("manager", everywhere=True)
@@ -90,36 +87,41 @@ async def data_start(
 
     Raises: as `data_make`; of a model that fails later the set says it.
     """
-    running = await _take(kb, principal, name)
-    try:
-        found = await kb.blocking(_begun, kb, principal, name, recipe)
-    except BaseException:
-        running.pop(name, None)
-        raise
-    running[name] = kb.beside(_made_beside(kb, principal, found))
-    return await kb.blocking(shown_set, kb, found)
+    await _require_free(kb, principal, name, recipe)
+    await kb.jobs.begin(pairs_job(principal, name))
+    return await _shown(kb, principal, name)
 
 
 @usecase("manager", everywhere=True)
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
     """Stop what `data_start` began. What was made is kept, and the making can go on there."""
-    found = await kb.blocking(visible_set, kb, principal, name)
-    task = making_now.get(kb, {}).get(name)
-    if task is None:
-        raise Conflict(f"The set '{name}' is not being made here.")
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    return await kb.blocking(lambda: shown_set(kb, kb.part(PairStore).named(found.name)))
+    await kb.blocking(visible_set, kb, principal, name)
+    job = (await making_jobs(kb)).get(name)
+    if job is None or not job.is_under_way:
+        raise Conflict(f"The set '{name}' is not being made.")
+    await stopped_job(kb, job.id)
+    return await _shown(kb, principal, name)
 
 
-async def _take(kb: KnowledgeBase, principal: Principal, name: str) -> dict[str, asyncio.Task[None] | None]:
-    """The sets that are being made, with this one: nobody else makes it until it is taken out again."""
-    running = making_now.setdefault(kb, {})
-    if name in running:
+async def _shown(kb: KnowledgeBase, principal: Principal, name: str) -> DataSet:
+    jobs = await making_jobs(kb)
+    return await kb.blocking(lambda: shown_set(kb, visible_set(kb, principal, name), jobs))
+
+
+def pairs_job(principal: Principal, name: str) -> JobWanted:
+    """Return what makes a set that is begun, which nobody else may do at the same time."""
+    return JobWanted(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
+
+
+async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> None:
+    """Begin the set, or find it begun.
+
+    Raises:
+        Conflict, InvalidInput, InvalidSettings: it cannot be made, or is being made.
+    """
+    if await is_being_made(kb, name):
         raise await kb.blocking(_conflict_over, kb, principal, name)
-    running[name] = None
-    faults.get(kb, {}).pop(name, None)
-    return running
+    await kb.blocking(_begun, kb, principal, name, recipe)
 
 
 def _conflict_over(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
@@ -132,17 +134,13 @@ def _conflict_over(kb: KnowledgeBase, principal: Principal, name: str) -> Confli
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
 
-async def _made_beside(kb: KnowledgeBase, principal: Principal, found: PairSet) -> None:
-    try:
-        async with aclosing(_steps(kb, principal, found)) as events:
-            async for _ in events:
-                pass
-    # Nobody awaits it: the set's page says what went wrong.
-    except Exception as error:
-        logger.exception("the set of pairs %s was not made", found.name)
-        faults.setdefault(kb, {})[found.name] = str(error)
-    finally:
-        making_now[kb].pop(found.name, None)
+@job_kind(PAIRS, busy="The set '{label}' is being made. Wait until that is done, or stop it.", is_retried=False)
+async def pairs_work(run: JobRun) -> None:
+    """Make a set that is begun, to its end."""
+    found = await run.kb.blocking(_begun, run.kb, run.principal, run.parameters["name"], DataRecipe())
+    async with aclosing(_steps(run.kb, run.principal, found)) as events:
+        async for event in events:
+            run.tell(event["done"], event["total"], event["name"])
 
 
 async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
@@ -186,7 +184,7 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
         wanted["model"] = _model_for(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
         # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
-        kb.part(PairStore).create(found)
+        kb.open_store(PairStore).create(found)
         return found
     if found.status == "done":
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
-from weakref import WeakKeyDictionary
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -14,6 +13,7 @@ from argot.learn.store.pair_store import PairStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text
 from argot.types import Principal
+from argot.work.job_types import JobRecord
 
 if TYPE_CHECKING:
     from argot.learn.store.pair_store import PairSet, StoredPair
@@ -43,9 +43,8 @@ Words = Annotated[Text, Field(max_length=500)]
 Question = Annotated[Text, Field(min_length=1, max_length=1000)]
 Answer = Annotated[Text, Field(max_length=10_000)]
 
-making_now: WeakKeyDictionary[KnowledgeBase, dict[str, asyncio.Task[None] | None]] = WeakKeyDictionary()
-"""The sets that are being made, with the task of those that are made in the background."""
-faults: WeakKeyDictionary[KnowledgeBase, dict[str, str]] = WeakKeyDictionary()
+PAIRS = "pairs"
+"""The kind of the jobs that make sets of training pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,24 @@ class RemovedData:
     pairs: int
 
 
-def shown_set(kb: KnowledgeBase, one: PairSet) -> DataSet:
+async def making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
+    """Return the newest job of each set that was being made lately, by the name of the set."""
+    return {job.label: job for job in reversed(await kb.jobs.listed(PAIRS))}
+
+
+async def is_being_made(kb: KnowledgeBase, name: str) -> bool:
+    jobs = await making_jobs(kb)
+    return name in jobs and jobs[name].is_under_way
+
+
+def shown_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord]) -> DataSet:
+    """Args: `jobs`: those of `making_jobs`."""
     from argot.learn.store.pair_store import PairQuery
 
-    store, made = kb.part(PairStore), one.made
+    store, made = kb.open_store(PairStore), one.made
     status: Literal["making", "stopped", "done"] = "stopped"
-    if one.name in making_now.get(kb, ()):
+    job = jobs.get(one.name)
+    if job is not None and job.is_under_way:
         status = "making"
     # Its making may have ended since `one` was read.
     elif one.status == "done" or store.named(one.name).status == "done":
@@ -141,7 +152,7 @@ def shown_set(kb: KnowledgeBase, one: PairSet) -> DataSet:
     return DataSet(
         one.name, one.created, one.created_by, one.seed, list(made["kinds"]), made["limit"], list(made["tags"]),
         made["model"], status, one.done, one.total, kept, struck, corrected, store.counts(one.name, "kind"),
-        store.counts(one.name, "part"), dict(one.left_out), faults.get(kb, {}).get(one.name, ""),
+        store.counts(one.name, "part"), dict(one.left_out), job.error if job and status == "stopped" else "",
     )  # fmt: skip
 
 

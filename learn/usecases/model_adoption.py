@@ -8,8 +8,9 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
@@ -23,6 +24,8 @@ from argot.service.storage import adopted_models as store
 from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
 from argot.service.usecases.usecase_registry import Event, Finished, usecase
 from argot.types import Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRecord, JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.settings import Settings
@@ -91,8 +94,9 @@ class ModelChange:
     error: str = ""
 
 
-_changes: WeakKeyDictionary[KnowledgeBase, ModelChange] = WeakKeyDictionary()
-"""The change that was begun last."""
+ADOPT = "adopt"
+"""The kind of the jobs that change a model, and the key of the one that there is at a time."""
+_KIND: TypeAdapter[RunKind] = TypeAdapter(RunKind)
 
 
 @usecase("manager", everywhere=True)
@@ -233,8 +237,7 @@ async def model_adopt_start(
     """
     found = await kb.blocking(rules.visible_run, kb, principal, run)
     await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
-    events = model_adopt.function(kb, principal, run=run, for_everybody=for_everybody)
-    return _begun(kb, ModelChange(found.request.kind, run), events)
+    return await _begun(kb, principal, found.request.kind, {"run": run, "for_everybody": for_everybody})
 
 
 @usecase("manager", everywhere=True)
@@ -245,40 +248,45 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
         Conflict: as `model_back`, at once; or another change is going on.
     """
     await kb.blocking(_stack_to_leave, kb, kind)
-    return _begun(kb, ModelChange(kind, ""), model_back.function(kb, principal, kind=kind))
+    return await _begun(kb, principal, kind, {"kind": kind})
 
 
 @usecase("manager", everywhere=True)
 async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
-    """How far the change is that was begun last; None if none was since the start of the service."""
-    found = _changes.get(kb)
-    return replace(found) if found else None
+    """How far the change is that was begun last; None if none is known."""
+    found = await kb.jobs.latest(ADOPT, ADOPT)
+    return _change_of(found) if found else None
 
 
-def _begun(kb: KnowledgeBase, change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> ModelChange:
-    if (other := _changes.get(kb)) is not None and not other.ended:
-        raise Conflict(f"The {other.kind} is being changed already. Wait until that is done.")
-    _changes[kb] = change
-    kb.beside(_beside(change, events))
-    return replace(change)
+async def _begun(kb: KnowledgeBase, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
+    # One process has the knowledge base: where several share one, none adopts models.
+    return _change_of(await kb.jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
 
 
-async def _beside(change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> None:
+def _change_of(job: JobRecord) -> ModelChange:
+    error = "It was cancelled. The one before answers as it did." if job.state == "cancelled" else job.error
+    kind, run = _KIND.validate_python(job.label), job.parameters.get("run", "")
+    return ModelChange(kind, run, job.done, job.total, not job.is_under_way, job.outcome or "", error)
+
+
+@job_kind(ADOPT, busy="A model is being changed already. Wait until that is done.", is_retried=False)
+async def adopt_work(run: JobRun) -> str:
+    """Adopt a training's model, or go back to the one before; what is to be said of it."""
+    change = model_adopt.function if "run" in run.parameters else model_back.function
+    said = ""
     try:
-        async with aclosing(events):
+        async with aclosing(change(run.kb, run.principal, **run.parameters)) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    change.said = f"{event.data.now} is in force. {event.data.say}".strip()
+                    said = f"{event.data.now} is in force. {event.data.say}".strip()
                 else:
-                    change.done, change.total = event["done"], event["total"]
-    except ArgotError as error:
-        change.error = str(error)
-    # Nobody awaits it: whoever looks is told, and the log has the rest.
+                    run.tell(event["done"], event["total"])
+    except ArgotError:
+        raise
     except Exception as error:
-        logger.exception("the %s could not be changed", change.kind)
-        change.error = f"It could not be changed: {error}. The one before answers as it did."
-    finally:
-        change.ended = True
+        logger.exception("a model could not be changed")
+        raise ArgotError(f"It could not be changed: {error}. The one before answers as it did.") from error
+    return said
 
 
 async def _switched(

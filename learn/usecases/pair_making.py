@@ -19,6 +19,7 @@ from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKi
 from argot.learn.questions.passage_questions import MadeQuestion, headings_of, passage_questions
 from argot.learn.store.pair_store import PairQuery, PairSet, PairStore, SetDocument, StoredPair
 from argot.learn.training_pairs import pair_id, part_of
+from argot.service.blocking_work import to_its_end
 from argot.types import Document, Passage, Principal, is_of_thread
 
 if TYPE_CHECKING:
@@ -79,10 +80,11 @@ class PairMaking:
             of_model = (
                 await asyncio.gather(*(self._of_model(one) for one in some)) if self.model else [[] for _ in some]
             )
-            await self.kb.blocking(self._keep, some, of_model, total)
+            # Stopped meanwhile, the making goes on at once from what is stored: this is stored first.
+            await to_its_end(asyncio.ensure_future(self.kb.blocking(self._keep, some, of_model, total)))
             done += len(some)
             yield self._progress(self._documents[self._places[some[-1]][0]].name, done, total)
-        await self.kb.blocking(self.kb.part(PairStore).finish, self.made.name)
+        await self.kb.blocking(self.kb.open_store(PairStore).finish, self.made.name)
 
     # -- what is to be done -------------------------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class PairMaking:
                 headings.update({one.casefold() for one in found})
         self._repeated = frozenset(heading for heading, count in headings.items() if count > 1)
         self._remember()
-        done = self.kb.part(PairStore).steps_done(self.made.name)
+        done = self.kb.open_store(PairStore).steps_done(self.made.name)
         return sorted((one for one in self._places if one not in done), key=self._order)
 
     def _order(self, passage: str) -> bytes:
@@ -108,7 +110,7 @@ class PairMaking:
 
     def _remember(self) -> None:
         """What was asked before the making was cut off counts as asked."""
-        kept = self.kb.part(PairStore).pairs(self.made.name, PairQuery())
+        kept = self.kb.open_store(PairStore).pairs(self.made.name, PairQuery())
         found = self.kb.document_store.passages(self.principal, [one.passage_id for one in kept])
         for one in kept:
             if one.passage_id in found:
@@ -147,7 +149,7 @@ class PairMaking:
         used = [self._documents[id_] for id_ in dict.fromkeys(pair.document for pair in pairs)]
         documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
         left_out = self._left_out + (self.model.left_out if self.model else Counter())
-        self.kb.part(PairStore).add(self.made.name, pairs, documents, steps=steps, left_out=left_out, total=total)
+        self.kb.open_store(PairStore).add(self.made.name, pairs, documents, steps=steps, left_out=left_out, total=total)
 
     def _pairs(
         self, passage: Passage, document: Document, of_model: Sequence[tuple[MadeQuestion, Passage]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
     """Newest first."""
     by_id = _documents(kb)
-    return [one for one in kb.part(PairStore).sets() if _may_see(kb, principal, one, by_id)]
+    return [one for one in kb.open_store(PairStore).sets() if _may_see(kb, principal, one, by_id)]
 
 
 def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
@@ -27,7 +27,7 @@ def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
-        found: PairSet = kb.part(PairStore).named(name)
+        found: PairSet = kb.open_store(PairStore).named(name)
     except NotFound:
         raise none from None
     if not _may_see(kb, principal, found, _documents(kb)):
@@ -57,7 +57,7 @@ def _documents(kb: KnowledgeBase) -> dict[str, Document]:
 
 
 def _audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:
-    used = kb.part(PairStore).documents(one.name)
+    used = kb.open_store(PairStore).documents(one.name)
     now = [by_id[each.document].audience if each.document in by_id else frozenset(each.readers) for each in used]
     return [*now, frozenset(one.readers)]
 

@@ -50,7 +50,7 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
     found = visible_set(kb, principal, name)
     if found.status != "done":
         raise InvalidInput(f"The set '{name}' is not made yet. Go on with: argot learn data make {name}")
-    stored = kb.part(PairStore).pairs(name, PairQuery(state="kept"))
+    stored = kb.open_store(PairStore).pairs(name, PairQuery(state="kept"))
     pairs = training_pairs(kb, principal, stored)
     if not pairs:
         raise InvalidInput(
@@ -66,7 +66,7 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
     # As the pairs have them: with what came by an import, and without the sentences that are questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
-    documents = tuple(one.document for one in kb.part(PairStore).documents(name))
+    documents = tuple(one.document for one in kb.open_store(PairStore).documents(name))
     askers = _askers(stored, {one.id for one in pairs})
     return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)), documents, askers)
 

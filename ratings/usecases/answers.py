@@ -99,7 +99,7 @@ class SavedRating:
 @usecase("asker")
 async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[StudyToRate]:
     """The studies one is invited to, the latest first, and how far one is in each."""
-    studies = await kb.blocking(kb.part(RatingStore).studies_of, principal.name)
+    studies = await kb.blocking(kb.open_store(RatingStore).studies_of, principal.name)
     return [(await kb.blocking(_Desk, kb, principal, one)).study_to_rate() for one in studies]
 
 
@@ -154,7 +154,7 @@ async def rating_save(
         raise InvalidInput("\n".join(problems))
     if cannot_judge:
         given = Judgement(cannot_judge=True, comment=given.comment)
-    keep = kb.part(RatingStore).keep_draft if draft else kb.part(RatingStore).save
+    keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
     await kb.blocking(keep, item.id, principal.name, by_system(given, order))
     after = await kb.blocking(_desk, kb, principal, study)
     return SavedRating(after.study_to_rate(), after.next(place))
@@ -165,8 +165,8 @@ class _Desk:
 
     def __init__(self, kb: KnowledgeBase, principal: Principal, study: Study) -> None:
         self.study, self.rater = study, principal.name
-        self.items = items_for(kb, principal, study, kb.part(RatingStore).items(study))
-        self.ratings = kb.part(RatingStore).ratings_by(study, principal.name)
+        self.items = items_for(kb, principal, study, kb.open_store(RatingStore).items(study))
+        self.ratings = kb.open_store(RatingStore).ratings_by(study, principal.name)
 
     def study_to_rate(self) -> StudyToRate:
         rated = sum(self._said(one) is not None for one in self.items)
@@ -222,7 +222,7 @@ class _Desk:
 
 
 def _desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
-    for study in kb.part(RatingStore).studies_of(principal.name):
+    for study in kb.open_store(RatingStore).studies_of(principal.name):
         if study.name.casefold() == name.casefold():
             return _Desk(kb, principal, study)
     # The same for one that is not there: names of studies may tell what is being tried out.

@@ -118,8 +118,8 @@ async def rating_ask(
     Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
     or of references no answer, leaves a study in which passages are judged.
     """
-    found = await kb.blocking(kb.part(RatingStore).study, study)
-    items = await kb.blocking(kb.part(RatingStore).items, found)
+    found = await kb.blocking(kb.open_store(RatingStore).study, study)
+    items = await kb.blocking(kb.open_store(RatingStore).items, found)
     missing = [(item, profile) for item in items for profile in _unanswered(found, item)]
     total = len(items) * len(found.profiles)
     for done, (item, profile) in enumerate(missing, total - len(missing)):
@@ -127,9 +127,9 @@ async def rating_ask(
         result = await _asked(kb, principal, item.question, profile, found.kind)
         if found.kind == "answers":
             answer = Answer(profile, result.answer, answer_sources(result))
-            await kb.blocking(kb.part(RatingStore).add_answer, item.id, answer)
+            await kb.blocking(kb.open_store(RatingStore).add_answer, item.id, answer)
         else:
-            await kb.blocking(kb.part(RatingStore).add_passages, item.id, *_passages(result, found.kind))
+            await kb.blocking(kb.open_store(RatingStore).add_passages, item.id, *_passages(result, found.kind))
     yield Finished(await kb.blocking(summary, kb, found))
 
 

@@ -30,13 +30,13 @@ from argot.ratings.study import (
 from argot.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
 from argot.ratings.study_results import RANK, AspectResults, StudyResults
 from argot.ratings.usecases.access import items_for, ready_items
-from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
+from argot.service.identity.people import local_principal, require_name
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_export import file_name
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 __all__ = ["ASPECTS", "Aspect", "AspectResults", "StudyKind"]
 
@@ -170,7 +170,7 @@ async def store_study(  # noqa: PLR0917
         profiles=profiles,
         created_by=principal.name,
     )
-    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).create(study, items)))
+    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).create(study, items)))
 
 
 def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
@@ -190,7 +190,7 @@ def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
 @usecase("manager", everywhere=True)
 async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
     """Every study and how far it is, the latest first."""
-    return await kb.blocking(lambda: [summary(kb, one) for one in kb.part(RatingStore).studies()])
+    return await kb.blocking(lambda: [summary(kb, one) for one in kb.open_store(RatingStore).studies()])
 
 
 @usecase("manager", everywhere=True)
@@ -201,7 +201,7 @@ async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -
     Raises:
         NotFound: there is no such study.
     """
-    return await kb.blocking(lambda: _shown(kb, kb.part(RatingStore).study(study)))
+    return await kb.blocking(lambda: _shown(kb, kb.open_store(RatingStore).study(study)))
 
 
 @usecase("manager", everywhere=True)
@@ -212,7 +212,7 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
         NotFound: there is no such study or user.
         InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
     """
-    found = await kb.blocking(kb.part(RatingStore).study, study)
+    found = await kb.blocking(kb.open_store(RatingStore).study, study)
     for name in people:
         principal_of = local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
         if found.origin == "thumbs" and not principal_of.manages_all:
@@ -220,28 +220,28 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
                 f"{name} is no manager of all contexts. Askers shared these answers, by a thumb, with those alone:"
                 " invite managers."
             )
-    await kb.blocking(kb.part(RatingStore).invite, found, people, principal.name)
+    await kb.blocking(kb.open_store(RatingStore).invite, found, people, principal.name)
     return await kb.blocking(summary, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_uninvite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
     """Take invitations back. The ratings that these people saved stay."""
-    found = await kb.blocking(kb.part(RatingStore).study, study)
-    await kb.blocking(kb.part(RatingStore).uninvite, found, people)
+    found = await kb.blocking(kb.open_store(RatingStore).study, study)
+    await kb.blocking(kb.open_store(RatingStore).uninvite, found, people)
     return await kb.blocking(summary, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_close(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take no more ratings in a study. All that was saved stays."""
-    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=True)))
+    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).close_study(study, closed=True)))
 
 
 @usecase("manager", everywhere=True)
 async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take ratings again in a study that was closed."""
-    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=False)))
+    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).close_study(study, closed=False)))
 
 
 @usecase("manager", everywhere=True)
@@ -259,12 +259,12 @@ async def rating_export(
     """
 
     def exported() -> RatingsFile:
-        found = kb.part(RatingStore).study(study)
+        found = kb.open_store(RatingStore).study(study)
         if form == "annotated" and found.kind != "references":
             raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
         items = _exported_items(kb, principal, found)
         there = {one.id for one in items}
-        ratings = [one for one in kb.part(RatingStore).ratings(found) if one.item in there]
+        ratings = [one for one in kb.open_store(RatingStore).ratings(found) if one.item in there]
         name = f"ratings-{file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
         if form == "csv":
             table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
@@ -281,8 +281,8 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
     """Delete a study with its questions, answers and ratings, for good; what it was."""
 
     def removed() -> StudySummary:
-        found = summary(kb, kb.part(RatingStore).study(study))
-        kb.part(RatingStore).remove(study)
+        found = summary(kb, kb.open_store(RatingStore).study(study))
+        kb.open_store(RatingStore).remove(study)
         return found
 
     gone = await kb.blocking(removed)
@@ -292,7 +292,7 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
 
 def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
     """How far a study is. Blocks."""
-    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
+    items, ratings = kb.open_store(RatingStore).items(study), kb.open_store(RatingStore).ratings(study)
     return StudySummary(
         name=study.name,
         about=study.about,
@@ -306,7 +306,7 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
         closed_at=study.closed_at,
         questions=len(items),
         ready=len(ready_items(study, items)),
-        raters=len(kb.part(RatingStore).invited(study)),
+        raters=len(kb.open_store(RatingStore).invited(study)),
         ratings=sum(one.said is not None for one in ratings),
     )
 
@@ -316,7 +316,7 @@ def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> li
 
     Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
     """
-    items = kb.part(RatingStore).items(study)
+    items = kb.open_store(RatingStore).items(study)
     readable = items_for(kb, principal, study, items)
     if study.kind != "answers":
         return readable
@@ -332,8 +332,8 @@ def _without_words(item: StudyItem) -> StudyItem:
 def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
     from argot.ratings.study_results import study_results
 
-    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
-    invited = kb.part(RatingStore).invited(study)
+    items, ratings = kb.open_store(RatingStore).items(study), kb.open_store(RatingStore).ratings(study)
+    invited = kb.open_store(RatingStore).invited(study)
     progress = []
     for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
         seen = {one.id for one in items_for(kb, _principal(kb, person), study, items)}

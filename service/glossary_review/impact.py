@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import WeakKeyDictionary
 
 from cachetools import TTLCache
 
@@ -76,7 +75,7 @@ async def effects(
     corpus = await kb.load()
     # With the versions of both stores: after any change to them nothing kept is found again.
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
-    kept = _kept.setdefault(kb, TTLCache(KEPT, KEPT_SECONDS))
+    kept = kb.part(_kept_impacts)
     if (known := kept.get(key)) is not None:
         return known
     begun = time.monotonic()
@@ -94,7 +93,8 @@ async def effects(
     return found
 
 
-_kept: WeakKeyDictionary[KnowledgeBase, TTLCache[tuple[Any, ...], Impact]] = WeakKeyDictionary()
+def _kept_impacts() -> TTLCache[tuple[Any, ...], Impact]:
+    return TTLCache(KEPT, KEPT_SECONDS)
 
 
 # -- which questions --------------------------------------------------------------------------------------------------

@@ -14,10 +14,7 @@ from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_tables
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.types import MANAGERS, Principal
-
-LOCAL_NAME = "local"
-"""The name of the person at this machine: the command line, and the chat window of an unshared installation."""
+from argot.types import LOCAL_NAME, MANAGERS, Principal
 
 EVERY_CONTEXT = "*"
 """In the place of a context: all of them."""

@@ -20,10 +20,8 @@ from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, Deriv
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted, PutOff
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, Making, deriving_turn, made_of, to_the_end
+from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, DerivingTurn, Making, made_of, to_the_end
 from argot.service.usecases.unasked_derivation import (
     DERIVE,
     budget_day,
@@ -34,6 +32,8 @@ from argot.service.usecases.unasked_derivation import (
 )
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted, PutOff
 
 logger = logging.getLogger(__name__)
 
@@ -229,7 +229,7 @@ class _Unasked:
                 pass
             if await self._is_spent():
                 return False
-            async with deriving_turn(kb):
+            async with kb.part(DerivingTurn):
                 await self._do(tasks[start : start + together])
         await kb.blocking(self.states.note, self.document, self.wanted, recipes, self.failures, utc_now())
         return True

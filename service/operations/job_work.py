@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from argot.errors import InvalidInput, InvalidSettings
-from argot.service.jobs.job_kinds import KINDS
-from argot.service.jobs.job_progress import JobMoved
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
 from argot.service.usecases import catalogue, unasked_derivation
 from argot.settings import Settings
+from argot.work.job_kinds import KINDS
+from argot.work.job_progress import JobMoved
 
 __all__ = ["background_derivation", "catalogue"]  # imported for the kinds of jobs that they declare
 
@@ -81,8 +81,8 @@ async def _worked(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: C
     # Imports what speaks to PostgreSQL, which is an extra.
     if not kb.jobs.shared:
         return
-    from argot.service.jobs.queue_jobs import QueueJobs
-    from argot.service.jobs.queue_worker import QueueWorker, WorkerLimits
+    from argot.work.queue_jobs import QueueJobs
+    from argot.work.queue_worker import QueueWorker, WorkerLimits
 
     assert isinstance(kb.jobs, QueueJobs)
     settings = kb.settings

@@ -9,11 +9,10 @@ from pydantic import Field
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.identity.keys import MOST_DAYS, Key
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 KeyName = Annotated[Text, Field(max_length=1000)]
 Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]

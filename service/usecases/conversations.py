@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
-from weakref import WeakKeyDictionary
 
 from pydantic import ConfigDict, Field
 
@@ -204,19 +203,19 @@ async def search(
 
 # -- walking through it again -----------------------------------------------------------------------------------------
 
-_graphs: WeakKeyDictionary[KnowledgeBase, ArgotGraph] = WeakKeyDictionary()
-
 
 async def memory_graph(kb: KnowledgeBase) -> ArgotGraph:
     """The graph over checkpoints in memory: nothing of these conversations is kept."""
-    if kb not in _graphs:
-        await kb.threads()  # sets what langgraph reads when it is first imported
-        from langgraph.checkpoint.memory import InMemorySaver
+    await kb.threads()  # sets what langgraph reads when it is first imported
+    return kb.part(_build_memory_graph)
 
-        from argot.graph.build import build_graph
 
-        _graphs[kb] = build_graph(InMemorySaver())
-    return _graphs[kb]
+def _build_memory_graph() -> ArgotGraph:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from argot.graph.build import build_graph
+
+    return build_graph(InMemorySaver())
 
 
 async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> None:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 from argot.errors import ModelUnavailable
 from argot.service.blocking_work import to_its_end
@@ -26,7 +25,6 @@ T = TypeVar("T")
 FAILURES_IN_A_ROW = 3
 """After this many failed passages in a row there is no use in going on."""
 SHOWN_PROBLEMS = 20
-_turns: WeakKeyDictionary[KnowledgeBase, asyncio.Lock] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +65,13 @@ class Making(Protocol):
     async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch: ...
 
 
-def deriving_turn(kb: KnowledgeBase) -> asyncio.Lock:
-    """Held by a run that somebody asked for, and for one task at a time by what nobody did."""
-    return _turns.setdefault(kb, asyncio.Lock())
+class DerivingTurn(asyncio.Lock):
+    """The turn of a run that somebody asked for, and for one task at a time of what nobody did.
+
+    `is_asked`: such a run holds it or waits for it.
+    """
+
+    is_asked = False
 
 
 def jobs_of(

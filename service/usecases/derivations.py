@@ -11,13 +11,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-from weakref import WeakSet
 
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.derivation_run import DerivationRun, DeriveReport, deriving_turn, jobs_of, to_the_end
+from argot.service.usecases.derivation_run import DerivationRun, DeriveReport, DerivingTurn, jobs_of, to_the_end
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
@@ -57,9 +56,6 @@ class RemovedTexts:
     removed: dict[DerivableKind, int]
 
 
-_deriving: WeakSet[KnowledgeBase] = WeakSet()
-
-
 @usecase("manager", everywhere=True)
 async def derive(
     kb: KnowledgeBase,
@@ -86,10 +82,11 @@ async def derive(
             "Deriving texts takes a language model, and none is named. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
             "running service: there, and start it again)."
         )
-    if kb in _deriving:
+    turn = kb.part(DerivingTurn)
+    if turn.is_asked:
         raise Conflict("Documents are being derived from already. Wait until that is done, or stop it.")
     # With no await since the test above, so that no second run slips in between.
-    _deriving.add(kb)
+    turn.is_asked = True
     try:
         from argot.corpus.ingestion.derivation_states import DerivationStates
         from argot.tools.llm.deriver import ModelDeriver
@@ -101,7 +98,7 @@ async def derive(
         # A kind that is named twice is made once.
         recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
         # What is derived unasked waits meanwhile, and is not made here once more.
-        async with deriving_turn(kb):
+        async with turn:
             jobs = await kb.blocking(jobs_of, corpus, found, recipes, renew)
             run = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
             async with aclosing(run.events()) as events:
@@ -111,7 +108,7 @@ async def derive(
         await kb.blocking(states.forget_failures, list(names))
         yield Finished(run.result())
     finally:
-        _deriving.discard(kb)
+        turn.is_asked = False
 
 
 @usecase("manager", everywhere=True)

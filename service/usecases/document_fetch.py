@@ -6,19 +6,18 @@ import asyncio
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
-from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
 from argot.errors import InvalidInput
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.uploads import REPORT, UploadReport, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
@@ -27,7 +26,6 @@ FETCH = "fetch"
 """The kind of the jobs that fetch what is at an address."""
 FETCHED_AT_ONCE = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
-_fetching: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 @usecase("manager", everywhere=True)
@@ -62,6 +60,10 @@ async def fetch_work(run: JobRun) -> Any:
     return jsonable(await _fetched(run.kb, run.principal, **run.parameters))
 
 
+def _fetching_places() -> asyncio.Semaphore:
+    return asyncio.Semaphore(FETCHED_AT_ONCE)
+
+
 async def _fetched(
     kb: KnowledgeBase,
     principal: Principal,
@@ -70,7 +72,7 @@ async def _fetched(
     audience: Sequence[str] | None,
     tags: Sequence[str] | None,
 ) -> UploadReport:
-    async with _fetching.setdefault(kb, asyncio.Semaphore(FETCHED_AT_ONCE)):  # who waits holds no thread
+    async with kb.part(_fetching_places):  # who waits holds no thread
         most = int(kb.settings.max_file_mb * 1_000_000)
         source = await kb.blocking(fetched_source, address, most)
     readers = None if audience is None else frozenset(audience)

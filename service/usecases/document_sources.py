@@ -24,8 +24,6 @@ from argot.corpus.connectors.source_store import (
 )
 from argot.service.blocking_work import stream
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted, TellProgress
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
@@ -48,6 +46,8 @@ from argot.service.usecases.source_options import (
 )
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, outcome, usecase
 from argot.types import Principal, distinct_tags
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted, TellProgress
 
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation

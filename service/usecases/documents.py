@@ -9,7 +9,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
@@ -32,10 +31,12 @@ __all__ = ["PassageShown"]
 Paths = Annotated[list[str], Field(min_length=1)]
 Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
 PDF = "application/pdf"
-_drawing: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
-"""One page of a knowledge base is drawn at a time."""
 
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
+
+
+class _DrawingTurn(asyncio.Lock):
+    """The turn of who draws a page: of a knowledge base one is drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ async def drawn_page(kb: KnowledgeBase, document: Document, data: bytes, wanted:
     """The picture of a page, drawn when its turn comes; `data` is the document's original."""
     from argot.service.page_images import PICTURES
 
-    async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
+    async with kb.part(_DrawingTurn):  # who waits holds no thread: questions need them
         return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
 
 

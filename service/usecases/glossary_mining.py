@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Literal
-from weakref import WeakKeyDictionary
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from argot.errors import ArgotError, NotFound
+from argot.errors import ArgotError, Conflict, NotFound
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
 from argot.service.glossary_review.document_mining import FoundMeaning, Mining, unread
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.queued_work import stopped_job
 from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
 from argot.types import Audience, Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobState, JobWanted
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ async def glossary_mine(
         context = await kb.blocking(_context_named, kb.glossary, principal, context)
     mining = Mining(kb.document_store, kb.glossary, principal, context, stored=not dry_run, again=again)
     # One run after the other: two at once would read the same documents and make the same proposals.
-    async with _of(kb).turn, aclosing(stream(mining.run)) as steps:
+    async with kb.jobs.turn(MINE), aclosing(stream(mining.run)) as steps:
         async for step in steps:
             yield {"kind": "progress", **asdict(step)}
     report = MiningReport(
@@ -153,55 +154,32 @@ def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
 
 # -- in the background ------------------------------------------------------------------------------------------------
 
-
-@dataclass
-class Job:
-    """How far somebody's run is. It goes on when they leave, and ends with the service; the next goes on there."""
-
-    state: Literal["running", "done", "stopped", "failed"] = "running"
-    name: str = ""
-    done: int = 0
-    total: int = 0
-    offered: int = 0
-    error: str = ""
-    task: asyncio.Task[None] | None = field(default=None, repr=False)
-
-
-@dataclass
-class _Jobs:
-    """Those of one knowledge base, by person; one after the other."""
-
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    by_person: dict[str, Job] = field(default_factory=dict)
-
-
-_jobs: WeakKeyDictionary[KnowledgeBase, _Jobs] = WeakKeyDictionary()
-
-
-def _of(kb: KnowledgeBase) -> _Jobs:
-    return _jobs.setdefault(kb, _Jobs())
+MINE = "mine"
+"""The kind of the jobs that mine the documents."""
+STATES: Mapping[JobState, Literal["running", "done", "stopped", "failed"]] = {
+    "waiting": "running",
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "aside": "failed",
+    "cancelled": "stopped",
+}
 
 
 @usecase("manager")
 async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> MiningStatus:
     """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
-    jobs = _of(kb).by_person
-    if principal.name not in jobs or jobs[principal.name].state != "running":
-        job = jobs[principal.name] = Job()
-        # Not a part of this request: it goes on when whoever began it has left.
-        job.task = kb.beside(_mine(kb, principal, job, again))
+    with suppress(Conflict):
+        await kb.jobs.begin(JobWanted(MINE, principal, {"again": again}, key=_key(principal)))
     return await glossary_mined.function(kb, principal)
 
 
 @usecase("manager")
 async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
     """Stop one's own run. What it found so far stays."""
-    job = _of(kb).by_person.get(principal.name)
-    if job is not None and job.task is not None and not job.task.done():
-        job.task.cancel()
-        await asyncio.gather(job.task, return_exceptions=True)
-        # A task that is cancelled before its first step never reaches the handler in `_mine`.
-        job.state = "stopped" if job.state == "running" else job.state
+    job = await kb.jobs.latest(MINE, _key(principal))
+    if job is not None and job.is_under_way:
+        await stopped_job(kb, job.id)
     return await glossary_mined.function(kb, principal)
 
 
@@ -214,28 +192,32 @@ async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatu
     def counted() -> tuple[int, int]:
         return len(kb.document_store.documents(principal)), len(unread(kb.document_store, kb.glossary, principal))
 
+    job = await kb.jobs.latest(MINE, _key(principal))
     documents, new = await kb.blocking(counted)
-    job = _of(kb).by_person.get(principal.name)
     if job is None:
         return MiningStatus("idle", "", 0, 0, 0, "", documents, new)
-    return MiningStatus(job.state, job.name, job.done, job.total, job.offered, job.error, documents, new)
+    offered = (job.outcome or {}).get("offered", 0)
+    return MiningStatus(STATES[job.state], job.doing, job.done, job.total, offered, job.error, documents, new)
 
 
-async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) -> None:
+def _key(principal: Principal) -> str:
+    return f"{MINE}/{principal.name}"
+
+
+@job_kind(MINE, busy="Your documents are being mined.", is_retried=False)
+async def mine_work(run: JobRun) -> Any:
+    """Mine the documents; the number of meanings `offered`."""
+    found = {"offered": 0}
     try:
         # Nobody sees the report: a limit of 1, the least, spares putting it together.
-        async with aclosing(glossary_mine.function(kb, principal, limit=1, again=again)) as events:
+        async with aclosing(glossary_mine.function(run.kb, run.principal, limit=1, **run.parameters)) as events:
             async for event in events:
                 if not isinstance(event, Finished):
-                    job.name, job.done, job.total = event["name"], event["done"], event["total"]
-                    job.offered = event["offered"]
-        job.state = "done"
-    except asyncio.CancelledError:
-        job.state = "stopped"
+                    found = {"offered": event["offered"]}
+                    run.tell(event["done"], event["total"], event["name"], found)
+    except ArgotError:
         raise
-    except ArgotError as error:
-        job.state, job.error = "failed", str(error)
-    # Nobody awaits this task: only its state can tell that it failed.
-    except Exception:
+    except Exception as error:
         logger.exception("mining the documents failed")
-        job.state, job.error = "failed", "Something went wrong. The log of the service tells more."
+        raise ArgotError("Something went wrong. The log of the service tells more.") from error
+    return found

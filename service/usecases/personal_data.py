@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 from argot.wings import load_parts
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from argot.errors import rebuild_error
-from argot.service.jobs.job_types import JobRecord, JobState, no_job
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC
 from argot.service.usecases.source_access import visible_sources
 from argot.service.usecases.unasked_derivation import DERIVE, derivation_key
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
+from argot.work.job_types import JobRecord, JobState, no_job
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") 
     """The jobs that wait or run, those that were put aside, and those that ended lately; newest first. One sees one's
     own, and others' of sources and documents that one may read.
 
-    `kind`: of this kind alone (sync, upload, fetch, derive).
+    `kind`: of this kind alone (sync, upload, fetch, derive, mine, pairs, strategy, adopt).
     """
     found = await kb.jobs.listed(kind)
     is_visible = await kb.blocking(_job_filter, kb, principal)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from argot.errors import ArgotError, Conflict, rebuild_error
-from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, outcome
+from argot.work.job_types import JobRecord, JobWanted
+
+
+async def stopped_job(kb: KnowledgeBase, number: int) -> None:
+    """Cancel a job, unless it has ended, and wait for its end."""
+    with suppress(Conflict):
+        await kb.jobs.cancel(number)
+    async with aclosing(kb.jobs.follow(number)) as found:
+        async for _ in found:
+            pass
 
 
 async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
@@ -19,7 +28,7 @@ async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event |
         Conflict: one with its key is under way, or somebody has cancelled it.
         ArgotError: what kept it from its end, as in the process that did it.
     """
-    number = (await kb.jobs.put(wanted)).id
+    number = (await kb.jobs.begin(wanted)).id
     last: JobRecord | None = None
     try:
         async with aclosing(kb.jobs.follow(number)) as found:

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 from argot.clock import utc_now
 from argot.corpus.ingestion.derivation import DERIVABLE_KINDS
@@ -72,11 +71,8 @@ class Doing:
     put_off: set[str] = field(default_factory=set)
 
 
-_doing: WeakKeyDictionary[KnowledgeBase, Doing] = WeakKeyDictionary()
-
-
 def doing_now(kb: KnowledgeBase) -> Doing:
-    return _doing.setdefault(kb, Doing())
+    return kb.part(Doing)
 
 
 @usecase("manager")

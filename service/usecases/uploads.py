@@ -19,14 +19,14 @@ from pydantic import BeforeValidator, TypeAdapter
 from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent, Source

@@ -7,8 +7,8 @@ import importlib.util
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
@@ -30,8 +30,6 @@ RETRY_SECONDS = (1.0, 5.0, 15.0, 60.0)
 
 NEWS_SECONDS = 5.0
 """How often it is looked whether the glossary has changed."""
-
-_running: WeakKeyDictionary[KnowledgeBase, Slack] = WeakKeyDictionary()
 
 
 class Slack:
@@ -158,9 +156,16 @@ class Slack:
             await asyncio.sleep(pause)
 
 
+@dataclass(slots=True)
+class _Running:
+    """The workspace that a knowledge base answers in."""
+
+    slack: Slack | None = None
+
+
 def running(kb: KnowledgeBase) -> Slack | None:
     """The workspace this knowledge base answers in, if it does."""
-    return _running.get(kb)
+    return kb.part(_Running).slack
 
 
 @asynccontextmanager
@@ -177,12 +182,13 @@ async def slack(kb: KnowledgeBase) -> AsyncIterator[Slack | None]:
     if importlib.util.find_spec("slack_bolt") is None or importlib.util.find_spec("aiohttp") is None:
         raise MissingExtra("Slack", "slack")
     made = Slack(kb)
-    _running[kb] = made
+    here = kb.part(_Running)
+    here.slack = made
     await made.start()
     try:
         yield made
     finally:
-        del _running[kb]
+        here.slack = None
         await made.stop()
 
 

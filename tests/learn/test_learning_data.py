@@ -24,8 +24,8 @@ from argot.learn.usecases.learning_data import (
     data_show,
     data_strike,
 )
-from argot.learn.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop
-from argot.learn.usecases.learning_data_results import DataFound, DataSet, making_now
+from argot.learn.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop, pairs_job
+from argot.learn.usecases.learning_data_results import DataFound, DataSet
 from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import add
@@ -318,9 +318,9 @@ async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBas
     await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
     with pytest.raises(Conflict) as before:
         await data_start(kb, MANAGER, name="theirs")
-    making_now.setdefault(kb, {})["theirs"] = None
-    with pytest.raises(Conflict) as meanwhile:
-        await data_start(kb, MANAGER, name="theirs")
-    assert str(meanwhile.value) == str(before.value)
-    with pytest.raises(Conflict, match="is being made"):
-        await data_start(kb, ADMIN, name="theirs")
+    async with kb.jobs.here(pairs_job(ADMIN, "theirs")):
+        with pytest.raises(Conflict) as meanwhile:
+            await data_start(kb, MANAGER, name="theirs")
+        assert str(meanwhile.value) == str(before.value)
+        with pytest.raises(Conflict, match="is being made"):
+            await data_start(kb, ADMIN, name="theirs")

@@ -165,7 +165,9 @@ def test_no_message_sends_anybody_to_the_package_index_for_argot() -> None:
     """Another project has the name there. An extra is added with the very Python that Argot runs on."""
     fetches = re.compile(r"(?<!-m )pip install [^\n]*(?<![\w/])argot(?![\w-])")
     found = []
-    for path in [path for folder in ("argot", "service", "ui", "jargon_db", "corpus") for path in modules(folder)]:
+    for path in [
+        path for folder in ("argot", "service", "ui", "work", "jargon_db", "corpus") for path in modules(folder)
+    ]:
         for node in ast.walk(ast.parse(text(path))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and fetches.search(node.value):
                 found.append(f"{path.relative_to(ROOT)}: {node.value[:80]}")

@@ -21,11 +21,12 @@ ALLOWED: dict[str, set[str]] = {
     "samples": set(),
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
-    "learn": {"ui", "service", "corpus", "tools", "prompts", "jargon_db"},
-    "evaluate": {"ui", "service", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
-    "service": {"graph", "corpus", "jargon_db", "tools", "samples"},
-    "ui": {"service"},
-    "slack": {"ui", "service"},
+    "learn": {"ui", "service", "work", "corpus", "tools", "prompts", "jargon_db"},
+    "evaluate": {"ui", "service", "work", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "work": {"corpus"},
+    "service": {"work", "graph", "corpus", "jargon_db", "tools", "samples"},
+    "ui": {"service", "work"},
+    "slack": {"ui", "service", "work"},
     "ratings": {"ui", "service", "graph", "tools", "jargon_db"},
 }
 WINGS = [one for one in FOLDERS if (ROOT / one / "wing.py").exists()]
@@ -206,7 +207,6 @@ BESIDE_THE_USE_CASES = {
     "service.operations.background_derivation": "what the server does at intervals, for nobody",
     "service.operations.source_schedule": "what the server does at intervals, for nobody",
     "service.operations.job_work": "what the server does beside its answers, for nobody; a worker without a service",
-    "service.jobs.job_progress": "what a worker says of its jobs, on the terminal",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
 }

@@ -23,10 +23,7 @@ from argot.service.usecases.conversations import search
 from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mined
 from argot.settings import Settings
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xfail(strict=True, reason="each process keeps the work that was begun in it to itself: issue 27"),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LOCAL = local_principal()
 
@@ -62,14 +59,14 @@ async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
 ) -> None:
     one, other = services
     storing, go_on = asyncio.Event(), asyncio.Event()
-    loop, add = asyncio.get_running_loop(), one.part(PairStore).add
+    loop, add = asyncio.get_running_loop(), one.open_store(PairStore).add
 
     def add_later(*args: Any, **given: Any) -> Any:
         loop.call_soon_threadsafe(storing.set)
         asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(300)
         return add(*args, **given)
 
-    monkeypatch.setattr(one.part(PairStore), "add", add_later)
+    monkeypatch.setattr(one.open_store(PairStore), "add", add_later)
     await data_start(one, LOCAL, name="made")
     await asyncio.wait_for(storing.wait(), 300)
     try:

@@ -18,7 +18,6 @@ from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_types import JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import text_keepers
 from argot.service.maintenance.text_keepers import every_keeper
@@ -26,6 +25,7 @@ from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
 from argot.types import DerivedText, Principal
+from argot.work.job_types import JobWanted
 
 KEEPERS = every_keeper()
 LOCAL = local_principal()

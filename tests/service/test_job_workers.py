@@ -15,7 +15,6 @@ from postgresql_server import MISSING, PostgresqlServer, programs, running
 from serving import run
 
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.job_check import job_findings
 from argot.service.usecases.document_sources import source_add, source_list, source_progress, source_sync_start
@@ -23,6 +22,7 @@ from argot.service.usecases.documents import list_documents
 from argot.service.usecases.queue_of_jobs import job_cancel, job_retry
 from argot.service.usecases.uploads import upload
 from argot.settings import Settings
+from argot.work.job_types import JobRecord, JobWanted
 
 ME = local_principal()
 LOST = 2.0

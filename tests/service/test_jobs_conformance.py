@@ -11,11 +11,11 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_kinds import KINDS, job_kind
-from argot.service.jobs.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
-from argot.service.jobs.local_jobs import LocalJobs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.work.job_kinds import KINDS, job_kind
+from argot.work.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
+from argot.work.local_jobs import LocalJobs
 
 ME = local_principal()
 BUSY = "'{label}' is at work."
@@ -56,8 +56,9 @@ def scripted() -> Iterator[Scripted]:
     script = Scripted()
     job_kind("scripted", busy=BUSY, lane="awaited")(script.work)
     job_kind("scripted_long", busy=BUSY)(script.work)
+    job_kind("scripted_once", busy=BUSY, is_retried=False)(script.work)
     yield script
-    del KINDS["scripted"], KINDS["scripted_long"]
+    del KINDS["scripted"], KINDS["scripted_long"], KINDS["scripted_once"]
 
 
 @pytest.fixture
@@ -75,15 +76,19 @@ async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scri
         return
     from argot.postgresql import PostgresqlStores
     from argot.postgresql_locks import SessionLocks
-    from argot.service.jobs.queue_jobs import QueueJobs
-    from argot.service.jobs.queue_store import QueueStore
-    from argot.service.jobs.queue_worker import QueueWorker, WorkerLimits
+    from argot.work.queue_jobs import QueueJobs
+    from argot.work.queue_store import QueueStore
+    from argot.work.queue_worker import QueueWorker, WorkerLimits
 
     server = request.getfixturevalue("postgresql_server")
     stores = PostgresqlStores(server.url("postgres"), f"t{secrets.token_hex(8)}")
     locks = SessionLocks(stores)
-    queue = QueueJobs(QueueStore(stores), local, locks, lost_after=30)
     limits = WorkerLimits(jobs=3, stop_seconds=0, lost_after=30, first_wait=0.01, poll_seconds=0.1)
+
+    async def work_on(jobs: QueueJobs, kind: str) -> None:
+        await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
+
+    queue = QueueJobs(QueueStore(stores), local, locks, 30, work_on)
     working = asyncio.create_task(QueueWorker(kb, queue, ["scripted", "scripted_long"], limits).run())
     yield queue
     working.cancel()
@@ -174,6 +179,31 @@ async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, sc
     assert done.state == "done" and done.tries == 1 and done.outcome == {"data": "kept"} and not done.error
     with pytest.raises(Conflict, match="is done"):
         await jobs.retry(job.id)
+
+
+async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_its_last(
+    jobs: Jobs, scripted: Scripted
+) -> None:
+    assert await jobs.latest("scripted_once", "k") is None
+    scripted.fails = [RuntimeError("poison")]
+    begun = await jobs.begin(wanted(kind="scripted_once", key="k"))
+    failed = await ended(jobs, begun.id)
+    assert (failed.state, failed.tries, len(scripted.runs)) == ("failed", 1, 1) and "poison" in failed.error
+    again = await ended(jobs, (await jobs.begin(wanted(kind="scripted_once", key="k", data=b"x"))).id)
+    assert again.state == "done" and again == await jobs.latest("scripted_once", "k")
+
+
+async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
+    noted: list[int] = []
+
+    async def take(number: int) -> None:
+        async with jobs.turn("mining"):
+            noted.append(number)
+            await asyncio.sleep(0.05)
+            noted.append(number)
+
+    await asyncio.gather(*(take(number) for number in range(3)))
+    assert sorted(noted) == [0, 0, 1, 1, 2, 2] and noted[::2] == noted[1::2]
 
 
 async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, scripted: Scripted) -> None:

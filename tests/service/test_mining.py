@@ -256,6 +256,11 @@ async def test_a_meaning_is_not_offered_beside_a_surer_one_that_holds_it(many: P
         assert len([one for one in offered(kb) if one[0] == "WDL"]) == 1
 
 
+async def work_ended(kb: KnowledgeBase) -> None:
+    for job in await kb.jobs.listed():
+        _ = [one async for one in kb.jobs.follow(job.id)]
+
+
 async def test_mining_in_the_background_goes_on_alone_can_be_stopped_and_ends_with_the_service(many: Path) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         assert (await result(kb, ADMIN, "glossary_mined"))["state"] == "idle"
@@ -264,7 +269,7 @@ async def test_mining_in_the_background_goes_on_alone_can_be_stopped_and_ends_wi
         assert (await result(kb, ADMIN, "glossary_mine_start"))["state"] in ("running", "done")  # the same run
         other = Principal("mia", manages=frozenset({"NAND"}))
         assert (await result(kb, other, "glossary_mined"))["state"] == "idle"  # each sees their own
-        await asyncio.gather(*kb._jobs)
+        await work_ended(kb)
         done = await result(kb, ADMIN, "glossary_mined")
         assert (done["state"], done["done"], done["unread"]) == ("done", done["total"], 0)
         assert done["offered"] == len(offered(kb))
@@ -278,7 +283,7 @@ async def test_what_goes_wrong_in_the_background_is_told(many: Path, monkeypatch
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         monkeypatch.setattr(kb.document_store, "passages_of", lambda *_: 1 / 0)
         await result(kb, ADMIN, "glossary_mine_start")
-        await asyncio.gather(*kb._jobs)
+        await work_ended(kb)
         told = await result(kb, ADMIN, "glossary_mined")
         assert told["state"] == "failed" and "log" in told["error"]
 

@@ -59,7 +59,7 @@ async def home(tiny_home: Path, tmp_path: Path) -> Path:
         await do(kb, ann, "ask", question="Who has to file it?", thread=asked["thread"])
         await do(kb, ann, "feedback", thread=asked["thread"], turn=0, value=-1, comment="No \U0001f600")
         await do(kb, ann, "ask", question="What is a PUC?")
-        assert kb.part(RatingStore) and kb.part(PairStore)
+        assert kb.open_store(RatingStore) and kb.open_store(PairStore)
         kb.glossary.senses.add("NUL", "Tools", "a text with \0 in it and \ufdd0")
         old = kb.glossary.senses.find(LOCAL, query="TFL")[0]
         kb.glossary.senses.retire(LOCAL, old.id, old.version)

@@ -215,10 +215,10 @@ async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb
     await do(kb, LOCAL, "user_add", name="ann")
     for name in ("ours", "given-up"):
         await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())
-        first = kb.part(PairStore).pairs(name)[0]
+        first = kb.open_store(PairStore).pairs(name)[0]
         question = f"What does it cost in the {CANARY} harbour?"
         its = replace(first, id=pair_id(question, first.passage_id), question=question, kind="asked", asked_by="ann")
-        kb.part(PairStore).add(name, [its])
+        kb.open_store(PairStore).add(name, [its])
         inputs = await training_inputs(kb, LOCAL, name)
         assert inputs.askers == {"ann": (its.id,)}
         request = RunRequest(kind="embedder", name=name, base="", data=name, askers=inputs.askers, asked_by="ann")

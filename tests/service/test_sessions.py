@@ -13,7 +13,7 @@ from argot.databases import Stores
 from argot.errors import InvalidInput, NotAllowed
 from argot.service.identity import passwords
 from argot.service.identity.passwords import require_password
-from argot.service.identity.people import LOCAL_NAME, MIGRATIONS, Ended, People, local_principal
+from argot.service.identity.people import MIGRATIONS, Ended, People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, MOST_PER_USER, Lifetimes
 from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Attempts, network_of
 from argot.service.knowledge_base import KnowledgeBase
@@ -22,6 +22,7 @@ from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
+from argot.types import LOCAL_NAME
 
 GOOD = "tilted copper llama 9"
 OTHER = "seven quiet harbours"

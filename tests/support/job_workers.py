@@ -18,8 +18,8 @@ from typing import Any
 
 from serving import PATIENCE, environment
 
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun
 
 
 @job_kind("log", busy="'{label}' is under way.")

@@ -21,6 +21,7 @@ FOLDERS = [
     "learn",
     "ui",
     "service",
+    "work",
     "graph",
     "tools",
     "prompts",

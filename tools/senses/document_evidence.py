@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
@@ -31,8 +29,6 @@ _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
 T = TypeVar("T", bound=Collection[Any])
 
-_caches: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDictionary()
-
 
 def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
     """Return the result of `work` about senses in documents, by ids of passages; cached for all who may read the same.
@@ -43,7 +39,7 @@ def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, wor
         what: names the result; anything else computed has another name.
     """
     read_key = store.cache_key(principal)
-    cache, key = _get_cache(store, read_key[0]), (read_key, what)
+    cache, key = store.memo(read_key[0], _KEPT_BYTES), (read_key, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
@@ -51,13 +47,6 @@ def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, wor
         if store.cache_key(principal) == read_key:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found
-
-
-def _get_cache(store: CorpusStore, version: int) -> SizedCache:
-    known = _caches.get(store)
-    if known is None or known[0] != version:
-        known = _caches[store] = (version, SizedCache(_KEPT_BYTES))
-    return known[1]
 
 
 def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:

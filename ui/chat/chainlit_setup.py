@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import MissingExtra
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, put_chainlits_errors_in_words
 from argot.ui.web.asker_identity import SECRET, local_display_name, signing_secret

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import thread_begun
 from argot.ui.web.asker_identity import current_principal
-
-# Weak: a lock goes with its session.
-_beginning: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
 
 async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
@@ -22,6 +18,6 @@ async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
     """
     principal = await current_principal(kb)
     # Chainlit announces a first message (`update_thread`) and handles it at the same time: only one begins the thread.
-    async with _beginning.setdefault(session, asyncio.Lock()):
+    async with vars(session).setdefault("argot_beginning", asyncio.Lock()):
         session.thread_id = await thread_begun(kb, principal, session.thread_id, question)
     return str(session.thread_id)

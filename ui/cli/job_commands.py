@@ -21,8 +21,8 @@ from argot.ui.cli.command_base import (
 )
 
 if TYPE_CHECKING:
-    from argot.service.jobs.job_progress import JobMoved
     from argot.service.usecases.queue_of_jobs import JobShown
+    from argot.work.job_progress import JobMoved
 
 jobs = typer.Typer(
     invoke_without_command=True,

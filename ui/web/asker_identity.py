@@ -9,10 +9,9 @@ from pathlib import Path
 
 from argot.errors import NotAllowed
 from argot.files import write_atomically
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 SECRET = "secret"  # noqa: S105  the name of a file
 

@@ -25,11 +25,12 @@ from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.service.identity.keys import PREFIX, Key
-from argot.service.identity.people import LOCAL_NAME, Ended, User, local_principal
+from argot.service.identity.people import Ended, User, local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import groups_here
+from argot.types import LOCAL_NAME
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 

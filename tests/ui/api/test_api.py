@@ -187,9 +187,9 @@ async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
     before = await catalogue.result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))
     assert await catalogue.result(site.kb, Principal("bob"), "thread_list") == before == []
-    from argot.service.usecases.conversations import _graphs
+    from argot.service.usecases.conversations import memory_graph
 
-    assert not _graphs[site.kb].checkpointer.storage  # type: ignore[union-attr]
+    assert not (await memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
 
 
 async def test_models_are_profiles_and_unknown_ones_are_told(site: Site) -> None:

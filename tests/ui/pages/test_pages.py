@@ -1,6 +1,5 @@
 """The glossary's pages: what they show and do, under each role, with whatever people type. No browser here."""
 
-import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -460,7 +459,8 @@ async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ad
     assert done.headers["location"] == "/glossary/proposals"
     running = await ada.get("/glossary/proposals/mining")
     assert ('hx-trigger="every 1s"' in running.text) != ("hx-refresh" in running.headers)
-    await asyncio.gather(*desk.kb._jobs)
+    (job,) = await desk.kb.jobs.listed()
+    _ = [one async for one in desk.kb.jobs.follow(job.id)]
     over = await ada.get("/glossary/proposals/mining")
     assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text
     assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # nothing enters by itself

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from desk import CSRF, at_desk
 
-from argot.service.jobs.job_kinds import KINDS, job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages
+from argot.work.job_kinds import KINDS, job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 MIA = Principal("mia", frozenset({"managers"}))
 HOSTILE = "<script>alert(1)</script>"

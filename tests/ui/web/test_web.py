@@ -23,11 +23,12 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from argot.errors import InvalidSettings, NotAllowed
-from argot.service.identity.people import LOCAL_NAME, People
+from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
+from argot.types import LOCAL_NAME
 from argot.ui.chat.chainlit_setup import lay_out, self_hosted_page, settings_toml
 from argot.ui.server import bind, require_consistent
 from argot.ui.web.asker_identity import asker, current_principal, signing_secret

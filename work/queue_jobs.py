@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import JobRecord, JobWanted, TellProgress
-from argot.service.jobs.local_jobs import LocalJobs
-from argot.service.jobs.queue_store import QueueStore
+from argot.work.job_kinds import busy_words
+from argot.work.job_types import JobRecord, JobWanted, TellProgress
+from argot.work.local_jobs import LocalJobs
+from argot.work.queue_store import QueueStore
 
 LOOK_SECONDS = 0.25
 """So often it is looked how far a job is that somebody waits for; ever later, up to `LONGEST_LOOK`."""
 LONGEST_LOOK = 2.0
+
+WorkOn: TypeAlias = "Callable[[QueueJobs, str], Coroutine[Any, Any, None]]"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,21 +44,43 @@ class QueueJobs:
     Args:
         local: of this process, for what it does at once.
         lost_after: seconds after which a worker that says nothing counts as gone.
+        work_on: takes jobs of a kind in this process, until it is cancelled.
     """
 
     shared = True
 
-    def __init__(self, store: QueueStore, local: LocalJobs, locks: Locks, lost_after: float) -> None:
+    def __init__(self, store: QueueStore, local: LocalJobs, locks: Locks, lost_after: float, work_on: WorkOn) -> None:
         self.store = store
         self.locks = locks
         self._local = local
         self._lost_after = lost_after
+        self._work_on = work_on
+        self._workers: dict[str, asyncio.Task[None]] = {}
         self._moved = asyncio.Event()
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
     async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         return await self.job(await self._asked(self.store.put, wanted, again=again))
+
+    async def begin(self, wanted: JobWanted) -> JobRecord:
+        if wanted.kind not in self._workers and not await self.taken(wanted.kind):
+            self._workers.setdefault(wanted.kind, asyncio.create_task(self._work_on(self, wanted.kind)))
+        return await self.put(wanted)
+
+    @asynccontextmanager
+    async def turn(self, name: str) -> AsyncIterator[None]:
+        async with self._local.turn(name):
+            taking = asyncio.create_task(self._asked(self.locks.take, f"turn/{name}"))
+            try:
+                while await asyncio.shield(taking) is None:
+                    await asyncio.sleep(LOOK_SECONDS)
+                    taking = asyncio.create_task(self._asked(self.locks.take, f"turn/{name}"))
+                yield
+            finally:
+                # A thread may take it while this is cancelled.
+                if (held := await taking) is not None:
+                    await self._asked(self.locks.give_back, held)
 
     @asynccontextmanager
     async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
@@ -82,6 +106,9 @@ class QueueJobs:
 
     async def listed(self, kind: str = "") -> list[JobRecord]:
         return [*await self._local.listed(kind), *await self._asked(self.store.listed, kind)]
+
+    async def latest(self, kind: str, key: str) -> JobRecord | None:
+        return await self._asked(self.store.latest, kind, key)
 
     async def job(self, number: int) -> JobRecord:
         return await self._asked(self.store.job, number)
@@ -127,6 +154,9 @@ class QueueJobs:
         await self._asked(self.store.forget_documents, documents, originals)
 
     async def close(self) -> None:
+        for worker in self._workers.values():
+            worker.cancel()
+        await asyncio.gather(*self._workers.values(), return_exceptions=True)
         await self._local.close()
         await self._asked(self.locks.close)
 

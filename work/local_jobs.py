@@ -7,18 +7,18 @@ import json
 import logging
 import os
 import socket
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from argot.clock import format_utc, timestamp, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import KINDS, busy_words
-from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
-from argot.service.jobs.tries import error_words, log_try, verdict
+from argot.work.job_kinds import KINDS, busy_words
+from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
+from argot.work.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class LocalJobs:
         self._jobs: dict[int, _LocalJob] = {}
         self._ended: deque[int] = deque()
         self._last = 0
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
@@ -57,6 +58,12 @@ class LocalJobs:
         one = self._begun(wanted)
         one.task = asyncio.create_task(self._worked(one))
         return one.job
+
+    async def begin(self, wanted: JobWanted) -> JobRecord:
+        return await self.put(wanted)
+
+    def turn(self, name: str) -> AbstractAsyncContextManager[None]:
+        return self._turns[name]
 
     @asynccontextmanager
     async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
@@ -77,6 +84,10 @@ class LocalJobs:
     async def listed(self, kind: str = "") -> list[JobRecord]:
         found = [one.job.without_outcome() for one in self._jobs.values() if kind in ("", one.job.kind)]
         return sorted(found, key=lambda job: -job.id)
+
+    async def latest(self, kind: str, key: str) -> JobRecord | None:
+        found = [one.job for one in self._jobs.values() if (one.job.kind, one.job.key) == (kind, key)]
+        return max(found, key=lambda job: job.id, default=None)
 
     async def job(self, number: int) -> JobRecord:
         return self._named(number).job
@@ -155,7 +166,7 @@ class LocalJobs:
         return JobRun(self._kb, wanted.by, wanted.parameters, wanted.data, one.tell)
 
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
-        found = verdict(error, one.job.tries, one.put_off, self._first_wait)
+        found = verdict(error, one.job.tries, one.put_off, self._first_wait, is_retried=KINDS[one.job.kind].is_retried)
         log_try(logger, one.job, found, error)
         said = {"error": error_words(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
@@ -206,8 +217,9 @@ class _LocalJob:
     def __init__(self, number: int, wanted: JobWanted) -> None:
         self.wanted = wanted
         self.job = JobRecord(
-            number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(), worker=process_name()
-        )
+            number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(),
+            worker=process_name(), parameters=wanted.parameters,
+        )  # fmt: skip
         self.task: asyncio.Task[None] | None = None
         self.put_off = 0
         self.changed = asyncio.Event()
@@ -217,5 +229,5 @@ class _LocalJob:
         seen, self.changed = self.changed, asyncio.Event()
         seen.set()
 
-    def tell(self, done: int, total: int, doing: str = "") -> None:
-        self.changes(done=done, total=total, doing=doing)
+    def tell(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None:
+        self.changes(done=done, total=total, doing=doing, outcome=self.job.outcome if outcome is None else outcome)

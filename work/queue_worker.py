@@ -24,14 +24,14 @@ from procrastinate.jobs import Job as QueuedJob
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 
 from argot.errors import StoreUnavailable
-from argot.service.identity.people import LOCAL_NAME
-from argot.service.jobs.job_kinds import KINDS, Lane
-from argot.service.jobs.job_progress import JobMoved
-from argot.service.jobs.job_types import JobRun, PutOff
-from argot.service.jobs.local_jobs import process_name
-from argot.service.jobs.queue_jobs import QueueJobs, lock_name
-from argot.service.jobs.queue_store import TASK, QueueStore, TakenJob
-from argot.service.jobs.tries import error_words, log_try, verdict
+from argot.types import LOCAL_NAME
+from argot.work.job_kinds import KINDS, Lane
+from argot.work.job_progress import JobMoved
+from argot.work.job_types import JobRun, PutOff
+from argot.work.local_jobs import process_name
+from argot.work.queue_jobs import QueueJobs, lock_name
+from argot.work.queue_store import TASK, QueueStore, TakenJob
+from argot.work.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +65,7 @@ class QueueWorker:
         kb: a `KnowledgeBase`, whose module imports this one.
         kinds: the kinds of jobs to take.
         told: called in the event loop about each job.
+        name: of this worker among those of its process.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class QueueWorker:
         limits: WorkerLimits,
         *,
         told: Callable[[JobMoved], None] = lambda moved: None,
+        name: str = "",
     ) -> None:
         self._kb = kb
         self._jobs = jobs
@@ -82,7 +84,7 @@ class QueueWorker:
         self._kinds = tuple(kinds)
         self._limits = limits
         self._told = told
-        self.name = process_name()
+        self.name = ":".join([process_name(), name]).rstrip(":")
 
     async def run(self) -> None:
         """For ever. Cancelled, it lets jobs under way end, or gives them back after `stop_seconds`."""
@@ -236,7 +238,9 @@ class QueueWorker:
         await self._failed(taken, PutOff(f"The worker {self.name} was stopped while it was at it.", 0.0))
 
     async def _failed(self, taken: TakenJob, error: Exception) -> None:
-        found = verdict(error, taken.tries, taken.put_off, self._limits.first_wait)
+        found = verdict(
+            error, taken.tries, taken.put_off, self._limits.first_wait, is_retried=KINDS[taken.kind].is_retried
+        )
         words = error_words(error)
         log_try(logger, taken, found, error)
         at = await asyncio.to_thread(self._store.fails, taken.id, found, words, type(error).__name__)
@@ -288,11 +292,11 @@ class _Telling:
         self._store = store
         self._say = say
         self._taken = taken
-        self._latest: tuple[int, int, str] | None = None
+        self._latest: tuple[int, int, str, Any] | None = None
         self._noting: asyncio.Task[None] | None = None
 
-    def tell(self, done: int, total: int, doing: str = "") -> None:
-        self._latest = (done, total, doing)
+    def tell(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None:
+        self._latest = (done, total, doing, outcome)
         if self._noting is None or self._noting.done():
             self._noting = asyncio.create_task(self._note())
 
@@ -303,10 +307,10 @@ class _Telling:
 
     async def _note(self) -> None:
         while self._latest is not None:
-            (done, total, doing), self._latest = self._latest, None
+            (done, total, doing, outcome), self._latest = self._latest, None
             self._say(self._taken, doing, done, total)
             try:
-                await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing)
+                await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing, outcome)
             # How far it is can be told later; the job itself finds out if the server stays away.
             except StoreUnavailable as error:
                 logger.info("how far job %d is could not be noted: %s", self._taken.id, error)

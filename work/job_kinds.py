@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from argot.service.jobs.job_types import JobWanted, Work
+from argot.work.job_types import JobWanted, Work
 
 Lane: TypeAlias = Literal["awaited", "long"]
 """Jobs that somebody waits for must not queue behind those that take hours."""
@@ -14,12 +14,15 @@ Lane: TypeAlias = Literal["awaited", "long"]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """Args: `busy`: what is said of a second one with its key, with `{label}`."""
+    """Args: `busy`: what is said of a second one with its key, with `{label}`; `is_retried`: False: its first failure
+    is its last.
+    """
 
     name: str
     work: Work
     busy: str
     lane: Lane
+    is_retried: bool = True
 
     def busy_with(self, label: str) -> str:
         # Not by `format`: a label may hold braces.
@@ -29,11 +32,11 @@ class JobKind:
 KINDS: dict[str, JobKind] = {}
 
 
-def job_kind(name: str, *, busy: str, lane: Lane = "long") -> Callable[[Work], Work]:
+def job_kind(name: str, *, busy: str, lane: Lane = "long", is_retried: bool = True) -> Callable[[Work], Work]:
     """Declare a function as what does jobs of this kind."""
 
     def declare(work: Work) -> Work:
-        KINDS[name] = JobKind(name, work, busy, lane)
+        KINDS[name] = JobKind(name, work, busy, lane, is_retried)
         return work
 
     return declare

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import format_utc, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import JobRecord, JobState, JobWanted, no_job
-from argot.service.jobs.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
-from argot.service.jobs.tries import MOST_TRIES, TryOutcome, wait_after
+from argot.work.job_kinds import busy_words
+from argot.work.job_types import JobRecord, JobState, JobWanted, no_job
+from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
+from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
@@ -39,13 +39,13 @@ _STATES: dict[str, JobState] = {
     "aborted": "cancelled",
 }
 _JOBS = """
-    SELECT j.id, CAST(j.status AS TEXT) AS status, j.scheduled_at, j.abort_requested, {outcome} AS outcome, n.kind,
+    SELECT j.id, CAST(j.status AS TEXT) AS status, j.scheduled_at, j.abort_requested, {more}, n.kind,
         n.label, n.key, n.asked_by, n.put_at, n.started_at, n.ended_at, n.aside, n.tries, n.put_off, n.done, n.total,
         n.doing, n.error, n.error_kind, n.worker
     FROM procrastinate_jobs j JOIN job_notes n ON n.job = j.id
 """
-_ALL = _JOBS.format(outcome="NULL")
-_ONE = _JOBS.format(outcome="n.outcome") + "WHERE j.id = ?"
+_ALL = _JOBS.format(more="NULL AS outcome, NULL AS parameters")
+_WHOLE = _JOBS.format(more="n.outcome, n.parameters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,15 @@ class QueueStore:
         Raises:
             NotFound
         """
-        rows = self._database.rows(_ONE, number)
+        rows = self._database.rows(f"{_WHOLE} WHERE j.id = ?", number)
         if not rows:
             raise no_job(number)
         return _job(rows[0])
+
+    def latest(self, kind: str, key: str) -> JobRecord | None:
+        """Return the newest job of this kind and key."""
+        rows = self._database.rows(f"{_WHOLE} WHERE n.kind = ? AND n.key = ? ORDER BY j.id DESC LIMIT 1", kind, key)
+        return _job(rows[0]) if rows else None
 
     def workers(self, seconds: float) -> dict[str, list[str]]:
         """The workers that were there within so many seconds, each with the kinds of jobs that it takes."""
@@ -229,10 +234,11 @@ class QueueStore:
             **given,
         )
 
-    def tell(self, number: int, done: int, total: int, doing: str) -> None:
+    def tell(self, number: int, done: int, total: int, doing: str, outcome: Any) -> None:
         self._database.write(
-            "UPDATE job_notes SET done = ?, total = ?, doing = ? WHERE job = ?", done, total, _plain(doing), number
-        )
+            "UPDATE job_notes SET done = ?, total = ?, doing = ?, outcome = coalesce(?, outcome) WHERE job = ?",
+            done, total, _plain(doing), None if outcome is None else json.dumps(outcome), number,
+        )  # fmt: skip
 
     def succeeded(self, number: int, outcome: Any) -> None:
         with self._database.transaction() as connection:
@@ -386,7 +392,8 @@ def _job(row: Any) -> JobRecord:
         started_at=_text(row["started_at"]),
         ended_at=_text(row["ended_at"]),
         next_at=_text(row["scheduled_at"]) if waits else "",
-        outcome=None if row["outcome"] is None else json.loads(row["outcome"]),
+        outcome=json.loads(row["outcome"] or "null"),
+        parameters=json.loads(row["parameters"] or "{}"),
         **{name: row[name] for name in _AS_THEY_ARE},
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from argot.databases import Stores
-from argot.service.jobs.job_types import Jobs
-from argot.service.jobs.local_jobs import LocalJobs
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
+from argot.work.job_types import Jobs
+from argot.work.local_jobs import LocalJobs
 
 
 def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
@@ -23,8 +23,16 @@ def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     # What speaks to PostgreSQL is an extra.
     from argot.postgresql import PostgresqlStores
     from argot.postgresql_locks import SessionLocks
-    from argot.service.jobs.queue_jobs import QueueJobs
-    from argot.service.jobs.queue_store import QueueStore
+    from argot.work.queue_jobs import QueueJobs
+    from argot.work.queue_store import QueueStore
 
     assert isinstance(stores, PostgresqlStores)
-    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds)
+
+    async def work_on(jobs: QueueJobs, kind: str) -> None:
+        from argot.work.queue_worker import QueueWorker, WorkerLimits
+
+        # Others go on with what is under way when this process ends: no need to wait for it.
+        limits = WorkerLimits(max(settings.jobs_here, 1), 0, settings.job_lost_seconds, settings.job_retry_seconds)
+        await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
+
+    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds, work_on)

@@ -50,7 +50,8 @@ class JobRecord:
         done, total: how far it is, in whatever it counts; `doing`: what is in hand.
         error: why it failed, or why it is tried again; `error_kind`: the class of that error.
         worker: the machine and process that has it, or had it last.
-        outcome: what came of it, as JSON; None before it is done.
+        outcome: what came of it so far, as JSON; None before there is anything.
+        parameters: those it was put with; empty in a list of jobs.
     """
 
     id: int
@@ -71,6 +72,7 @@ class JobRecord:
     error_kind: str = ""
     worker: str = ""
     outcome: Any = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_under_way(self) -> bool:
@@ -97,9 +99,12 @@ def no_job(number: int) -> NotFound:
 
 
 class TellProgress(Protocol):
-    """How a job says how far it is; to be called in the event loop, as often as one likes."""
+    """How a job says how far it is; to be called in the event loop, as often as one likes.
 
-    def __call__(self, done: int, total: int, doing: str = "") -> None: ...
+    `outcome`: what came of it so far, which stays where it is stopped; None: as it was told before.
+    """
+
+    def __call__(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +157,17 @@ class Jobs(Protocol):
         """
         ...
 
+    async def begin(self, wanted: JobWanted) -> JobRecord:
+        """Put a job, and do it in this process unless a worker takes jobs of its kind.
+
+        Raises:
+            Conflict: one with its key waits or runs.
+        """
+        ...
+
+    def turn(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Wait for the turn of this name, which one at a time has among all processes, and hold it."""
+
     def here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
         """Around what is done in this process at once, and is listed as a job while it is.
 
@@ -166,6 +182,10 @@ class Jobs(Protocol):
 
     async def listed(self, kind: str = "") -> list[JobRecord]:
         """Those under way and those that ended lately, newest first, without what came of them."""
+        ...
+
+    async def latest(self, kind: str, key: str) -> JobRecord | None:
+        """Return the newest job of this kind and key, with its parameters and what came of it."""
         ...
 
     async def job(self, number: int) -> JobRecord: ...

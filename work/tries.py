@@ -19,7 +19,7 @@ from argot.errors import (
     StoreUnavailable,
 )
 from argot.errors import RetryLater as AskedTooMuch
-from argot.service.jobs.job_types import JobState, PutOff
+from argot.work.job_types import JobState, PutOff
 
 MOST_TRIES = 3
 LONGEST_WAIT = 1800.0
@@ -44,15 +44,18 @@ class TryOutcome:
         return timedelta(seconds=self.seconds)
 
 
-def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> TryOutcome:
+def verdict(error: Exception, tries: int, put_off: int, first_wait: float, *, is_retried: bool = True) -> TryOutcome:
     """
     Args:
         tries: those so far, with the one that failed.
         put_off: how often in a row it was put off before.
         first_wait: seconds after the first try that failed; four times as many after the second.
+        is_retried: False: an error of the job itself ends it.
     """
     if isinstance(error, PutOff) and error.seconds is not None:
         return TryOutcome("waiting", error.seconds, counts=False)
+    if not is_retried:
+        return TryOutcome("failed")
     if isinstance(error, PutOff | AskedTooMuch | StoreUnavailable | ModelUnavailable):
         return TryOutcome("waiting", min(first_wait * 2**put_off, LONGEST_WAIT), counts=False)
     if isinstance(error, _FINAL):
@@ -77,7 +80,7 @@ class _Named(Protocol):
 
 def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Exception) -> None:
     """Log a try that failed: where it is no fault of ours, without saying where in our code it was met."""
-    expected = found.state == "failed" or not found.counts
+    expected = (isinstance(error, ArgotError) and found.state == "failed") or not found.counts
     place = None if expected else error
     logger.warning(
         "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, error_words(error), exc_info=place

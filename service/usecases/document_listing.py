@@ -16,7 +16,7 @@ from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text,
 from argot.tools.answering.freshness import freshness, validity
 from argot.types import Document, Principal, distinct_tags, is_of_thread
 
-__all__ = ["freshness", "validity"]
+__all__ = ["NearDuplicate", "freshness", "validity"]
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
 """Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""

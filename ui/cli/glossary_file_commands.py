@@ -16,18 +16,16 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     counted,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
     plain,
-    progress_text,
     say,
     say_json,
     settings_for,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.document_commands import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,15 +109,10 @@ def import_(
 
 
 def _taken_in(client: Client, given: _Given, why: str) -> ImportReport:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
-
     from argot.service.usecases.glossary_files import glossary_import_file
 
-    console = error_console()
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = Bar(progress, "importing")
-        return client.watched(bar.move).call(glossary_import_file, **given, why=why)
+    with show_progress("importing") as move:
+        return client.watched(move).call(glossary_import_file, **given, why=why)
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:

@@ -14,21 +14,26 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     counted,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
-    progress_text,
     say,
     say_json,
     table,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.document_commands import show_progress
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport, SyncUnderWay
+    from argot.service.usecases.document_sources import (
+        RemovedSource,
+        SourceKind,
+        SourceRecord,
+        SyncReport,
+        SyncUnderWay,
+    )
 
 source = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
@@ -198,24 +203,22 @@ def sync(
         raise typer.Exit(1)
 
 
-@source.command("remove", epilog=examples("argot source remove handbook", "argot source remove old --with-documents"))
+@UseCaseCommands(source)(
+    "document_sources.source_remove",
+    "argot source remove handbook",
+    "argot source remove old --with-documents",
+    json=True,
+)
 def remove(
+    gone: RemovedSource,
+    /,
     name: SourceName,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Take out the documents that it brought, too.")
     ] = False,
-    json_: Json = False,
-    home: Home = None,
 ) -> None:
     """Stop keeping documents in step with a source. They stay, unless --with-documents is given."""
-    from argot.service.usecases.document_sources import source_remove
-
-    with knowledge_base(home) as client:
-        gone = client.call(source_remove, name=name, with_documents=with_documents)
-    if json_:
-        say_json(gone)
-    else:
-        say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
+    say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
 
 
 def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
@@ -230,14 +233,10 @@ def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
 
 
 def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
     from argot.service.usecases.document_sources import source_sync
 
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = error_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        return client.watched(Bar(progress, "syncing").move).call(source_sync, name=name, confirm=confirm)
+    with show_progress("syncing", elapsed=True) as move:
+        return client.watched(move).call(source_sync, name=name, confirm=confirm)
 
 
 def _summarise(report: SyncReport) -> None:

@@ -18,12 +18,18 @@ endif
 WORKERS ?= 3
 TESTS   ?=
 
-.PHONY: help setup chat test install-tests run-tests check links clean model-server model-server-setup \
+# What `make changed` compares with, and over how many importers it looks for tests.
+BASE    ?= main
+DEPTH   ?= 2
+
+.PHONY: help setup chat test install-tests run-tests quick changed check links clean model-server model-server-setup \
 	offline offline-model-server
 
 help:
 	@echo "make chat    install, build the sample knowledge base and open the chat window on http://localhost:8000"
 	@echo "make test    install with the test tools; lint, check types, run every test"
+	@echo "make quick   run the tests that need no process, server, browser or model (WHY=1 lists what is left out, and why)"
+	@echo "make changed   run the tests that the import graph ties to what changed since main (BASE, DEPTH; QUICK=1: the quick ones)"
 	@echo "make model-server   install vLLM for the processor, serve its small model on http://127.0.0.1:8011/v1 (PORT, MODEL, THREADS)"
 	@echo "make offline   put all packages into dist/wheelhouse; on a machine without a network: make chat WHEELS=dist/wheelhouse"
 	@echo "make setup   install only (PYTHON=/path/to/python3.11 names the Python to use)"
@@ -62,6 +68,15 @@ test: check run-tests
 
 run-tests: install-tests
 	$(BIN)/python -m pytest -rsfE -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+# Each process collects all of them, so there are two at most.
+quick: WORKERS := 2
+quick: install-tests
+	$(BIN)/python -m pytest --quick $(if $(WHY),--why -rs) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+changed: install-tests
+	@files=$$($(BIN)/python tests/support/changed_tests.py --depth $(DEPTH) $(BASE)) || exit 1; \
+	[ -z "$$files" ] || $(BIN)/python -m pytest $(if $(QUICK),--quick) -rsfE -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$files
 
 check: install-tests links
 	$(BIN)/ruff check .

@@ -66,6 +66,18 @@ bound_arenas()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="only tests that need no process, server, browser or model")
+    parser.addoption("--why", action="store_true", help="with --quick: list each test that is left out, and its reason")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--quick"):
+        from quick_lane import QuickLane
+
+        config.pluginmanager.register(QuickLane(config.getoption("--why")), "quick_lane")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the rest in the order it is in."""
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}

@@ -415,8 +415,8 @@ def test_a_census_that_fails_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_census_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "_LEAST_COUNTING_SECONDS", 0.0)
-    monkeypatch.setattr(readers, "_MOST_COUNTING_SHARE", 0.0)
+    monkeypatch.setattr(readers, "_LEAST_COUNTING_SECONDS", -1.0)
+    monkeypatch.setattr(readers, "_MOST_COUNTING_SHARE", -1.0)
     parsed, ledger = read_with_ledger(b"<p>The pump runs.</p>", "a.html", LIMITS)
     assert "The pump runs." in parsed.markdown
     assert ledger.shortfall.startswith("CensusOver")

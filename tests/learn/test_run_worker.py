@@ -55,6 +55,7 @@ def test_a_process_that_is_killed_has_failed(tmp_path: Path) -> None:
     assert (found := next_run(tmp_path)) and found.id == run.id
 
 
+@pytest.mark.slow
 def test_the_end_of_a_worker_lets_a_run_wait_and_a_person_stops_it(tmp_path: Path) -> None:
     run = made(tmp_path, does="wait")
     for ended_by_person in (False, True):

@@ -46,7 +46,10 @@ def _counts(found: Insight) -> None:
     table(["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes])
     table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
     waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
-    table(["wait", "half at most", "95 of 100 at most"], [[name, _told(of.p50), _told(of.p95)] for name, of in waits])
+    table(
+        ["wait", "half at most", "95 of 100 at most"],
+        [[name, _format_seconds(of.p50), _format_seconds(of.p95)] for name, of in waits],
+    )
     used = counts.model
     say(
         f"Language model: {counted(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
@@ -54,7 +57,7 @@ def _counts(found: Insight) -> None:
     )
 
 
-def _told(seconds: float | None) -> str:
+def _format_seconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:.1f} s"
 
 

@@ -27,7 +27,7 @@ def list_profiles(found: list[ProfileSummary], /) -> None:
     """List the profiles: what each is for, where it comes from, and how it differs from the default."""
     table(
         ["profile", "from", "for", "other than the default"],
-        [[one.name, one.origin, one.about, _changed(one)] for one in found],
+        [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
     )
     note("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
 
@@ -98,7 +98,7 @@ def save(  # noqa: PLR0917
     note(f"Ask with it: argot ask --profile {saved.name}")
 
 
-def _changed(one: ProfileSummary) -> str:
+def _describe_changes(one: ProfileSummary) -> str:
     return f"cannot be used: {line(one.problem)}" if one.problem else _switches(one.changed)
 
 

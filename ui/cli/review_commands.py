@@ -77,30 +77,30 @@ def queue(
         say_json({"misses": found, "proposals": proposals})
         return
     headings = ["term", "times", "last", "proposed", "like it", "question"]
-    table(headings, [_queued(miss) for miss in found])
+    table(headings, [_miss_row(miss) for miss in found])
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
         say("\nProposed besides:")
         # Proposals come oldest first; the surest are worth looking at first.
         others.sort(key=lambda one: -(one.score or 0))
-        table(["proposal", "term", "expansion", "from", "sure"], [_proposed(one) for one in others[:limit]])
+        table(["proposal", "term", "expansion", "from", "sure"], [_proposal_row(one) for one in others[:limit]])
     note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
 
 
-def _queued(miss: QueuedMiss) -> list[object]:
+def _miss_row(miss: QueuedMiss) -> list[object]:
     offered = ", ".join(f"{one.id}: {one.expansion or one.description}" for one in miss.proposals)
     question = miss.questions[0] if miss.questions else ""
     return [miss.term, miss.count, miss.last[:10], offered, ", ".join(miss.similar), question]
 
 
-def _proposed(one: Proposal | ProposalShown) -> list[object]:
+def _proposal_row(one: Proposal | ProposalShown) -> list[object]:
     return [one.id, one.term, one.expansion or one.description, one.origin, one.score or ""]
 
 
 def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(help="The term to look for.")]) -> None:
     """Look in the documents for what a term means, and propose it with the words that say so."""
-    rows = [[*_proposed(one), one.evidence[0].quote if one.evidence else ""] for one in found]
+    rows = [[*_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     note(f"{len(found)} proposed" if found else "No document says what it means.")
 
@@ -160,7 +160,7 @@ def accept(
             status=status,
             why=why,
         )
-    say(_told(sense))
+    say(_describe_sense(sense))
     if not approved:
         note(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
         note(f"Approve it with: argot glossary approve {sense.id}")
@@ -168,7 +168,7 @@ def accept(
 
 def _say_accepted(done: AcceptedProposals) -> None:
     for sense in done.senses:
-        say(_told(sense))
+        say(_describe_sense(sense))
     for one in done.left:
         note(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
     undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
@@ -197,12 +197,12 @@ def _change_status(
     # In the version just read: a change in between is refused, and not approved unseen.
     with knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
-        say(_told(client.as_user(as_user).call(case, sense_id=sense, version=seen.version, why=why)))
+        say(_describe_sense(client.as_user(as_user).call(case, sense_id=sense, version=seen.version, why=why)))
 
 
 def merge(merged: Sense, /, proposal_id: ProposalId, sense_id: SenseId, why: Why = "") -> None:
     """Make a proposed term another name of a sense there is."""
-    say(f"{_told(merged)}; also called {', '.join(map(line, merged.aliases))}")
+    say(f"{_describe_sense(merged)}; also called {', '.join(map(line, merged.aliases))}")
 
 
 def dismiss(
@@ -311,5 +311,5 @@ def _question(text: str, number: int, path: Path) -> str:
         raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
 
 
-def _told(sense: Sense) -> str:
+def _describe_sense(sense: Sense) -> str:
     return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)} [{sense.status}, {sense.id}]"

@@ -164,7 +164,7 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
             if told:
                 note(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
-            note(f"{one.name}: {_gone(one.gone, one.counts.get('gone', 0))}")
+            note(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
     note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
 
 
@@ -191,9 +191,9 @@ def sync(
         raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
     with knowledge_base(home) as client:
         if name is not None:
-            reports = [_synced(client, name, confirm=confirm)]
+            reports = [_sync_source(client, name, confirm=confirm)]
         else:
-            reports = _all_synced(client, [one.name for one in client.call(source_list)])
+            reports = _sync_sources(client, [one.name for one in client.call(source_list)])
     if json_:
         say_json(reports)
     else:
@@ -221,18 +221,18 @@ def remove(
     say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
 
 
-def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
+def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
     """One after the other; what a running service syncs just now is named and left to it."""
     reports = []
     for name in names:
         try:
-            reports.append(_synced(client, name, confirm=False))
+            reports.append(_sync_source(client, name, confirm=False))
         except Conflict as error:
             note(error)
     return reports
 
 
-def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:
+def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
     from argot.service.usecases.document_sources import source_sync
 
     with show_progress("syncing", elapsed=True) as move:
@@ -250,17 +250,17 @@ def _summarise(report: SyncReport) -> None:
     if report.detail:
         note(line(report.detail))
     if report.gone:
-        note(_gone(report.gone, report.waiting))
+        note(_list_gone(report.gone, report.waiting))
 
 
-def _gone(names: Sequence[str], number: int) -> str:
-    """What waits to be taken out: the first of it by name."""
+def _list_gone(names: Sequence[str], number: int) -> str:
+    """Name the first of what waits to be taken out."""
     more = f" and {number - len(names):,} more" if number > len(names) else ""
     return f"gone there: {', '.join(map(line, names))}{more}"
 
 
 def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
-    """Its state, when it was last synced, and what that changed."""
+    """Return its state, the time of its last sync, and what that changed."""
     if under_way is not None:
         far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
         return f"syncing{far}", (one.synced_at or "")[:16], ""
@@ -271,7 +271,7 @@ def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, s
 
 
 def _time(seconds: int) -> str:
-    """As it is given: 6h."""
+    """Return a time as it is typed: 6h."""
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 

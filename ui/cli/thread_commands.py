@@ -117,11 +117,11 @@ def feedback(
             # On one line each, so that the file can be read line by line.
             say(json.dumps(jsonable(one), ensure_ascii=False))
         return
-    table(["when", "", "question", "reason"], [_judged(one) for one in found])
+    table(["when", "", "question", "reason"], [_judged_row(one) for one in found])
     note(f"{len(found)} answers judged")
 
 
-def _judged(one: JudgedAnswer) -> list[object]:
+def _judged_row(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.threads import SharedAnswer
 
     # Where it was not shared, only the verdict is there.

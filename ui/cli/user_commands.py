@@ -68,7 +68,10 @@ def list_users(users: list[UserShown], /) -> None:
     """List the users."""
     table(
         ["name", "display name", "groups", "role", "manages", "signs in"],
-        [[one.name, one.display_name, ", ".join(one.groups), one.role, _managed(one), _signs_in(one)] for one in users],
+        [
+            [one.name, one.display_name, ", ".join(one.groups), one.role, _list_managed_contexts(one), _signs_in(one)]
+            for one in users
+        ],
     )
     note(f"{len(users)} users")
 
@@ -177,11 +180,11 @@ def _new_password(name: str) -> SecretStr:
 
 def _line(made: UserShown) -> str:
     groups = ", ".join(made.groups) or "none"
-    manages = f" of {_managed(made)}" if made.manages else ""
+    manages = f" of {_list_managed_contexts(made)}" if made.manages else ""
     return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_signs_in(made)}"
 
 
-def _managed(made: UserShown) -> str:
+def _list_managed_contexts(made: UserShown) -> str:
     # "*" stands for all of them (`EVERY_CONTEXT`).
     return "every context" if "*" in made.manages else ", ".join(made.manages)
 

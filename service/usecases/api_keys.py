@@ -14,6 +14,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
 
+__all__ = ["Key"]
+
 KeyName = Annotated[Text, Field(max_length=1000)]
 Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 

@@ -16,7 +16,7 @@ from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text,
 from argot.tools.answering.freshness import describe_validity, freshness
 from argot.types import Document, Principal, distinct_tags, is_of_thread
 
-__all__ = ["describe_validity", "freshness"]
+__all__ = ["NearDuplicate", "describe_validity", "freshness"]
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
 """Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""

@@ -11,17 +11,15 @@ from argot.types import DerivableKind
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
-    progress_text,
     say,
     say_json,
     table,
 )
-from argot.ui.cli.document_commands import Bar, reference
+from argot.ui.cli.document_commands import reference, show_progress
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
@@ -107,16 +105,11 @@ def derive(
 
 
 def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *, renew: bool, json_: bool) -> None:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
     from argot.service.usecases.derivations import derive as derive_case
 
     # With the time left: a model takes seconds for each passage.
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = error_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        watched = client.watched(Bar(progress, "deriving").move)
-        result = watched.call(derive_case, kinds=kinds, documents=documents, renew=renew)
+    with show_progress("deriving", elapsed=True, left=True) as move:
+        result = client.watched(move).call(derive_case, kinds=kinds, documents=documents, renew=renew)
     if json_:
         say_json(result)
     else:

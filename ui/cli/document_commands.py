@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import unquote, urlsplit
@@ -26,13 +28,26 @@ from argot.ui.cli.command_base import (
     say_json,
     table,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from argot.service.usecases.documents import AddReport
+    from argot.types import Document as StoredDocument
 
-Document = Annotated[str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT")]
+
+def reference(document: str) -> str:
+    """A path is made absolute: the process that looks it up may work in another folder."""
+    # Names may hold a slash too: this is a path only where there is such a file.
+    if "/" in document and "://" not in document and Path(document).exists():
+        return str(Path(document).absolute())
+    return document
+
+
+Document = Annotated[
+    str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT", callback=reference)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +60,9 @@ def register(app: typer.Typer) -> None:
         )
     )(add)
     app.command(epilog=examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
-    app.command("list", epilog=examples("argot list", "argot list --json --as ann"))(list_documents)
+    UseCaseCommands(app, as_user=True)(
+        "documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
+    )(list_documents)
     app.command(epilog=examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
     app.command(epilog=examples("argot reindex"))(reindex)
 
@@ -75,8 +92,6 @@ def add(
     A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1. Links are read
     only if they stay within their folder; what is passed over is named.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
     from argot.service.usecases.documents import add as add_case
 
     # `Path("")` is the current folder: an unset variable in a script would put all of it in.
@@ -88,14 +103,8 @@ def add(
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = error_console()
-    with (
-        knowledge_base(home, create=True) as client,
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
-    ):
-        bar = Bar(progress, "adding")
-        result = client.watched(bar.move).call(
+    with knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
+        result = client.watched(move).call(
             add_case,
             # Absolute: the service that does the work may run in another folder.
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
@@ -148,22 +157,15 @@ def remove(
     from argot.service.usecases.documents import remove as remove_case
 
     with knowledge_base(home) as client:
-        removed = client.call(remove_case, document=reference(document), forever=forever)
+        removed = client.call(remove_case, document=document, forever=forever)
         kept = any(one.id == removed.id for one in client.call(removed_list))
     say(f"Removed {line(removed.name)} ({removed.id}), {counted(removed.passages, 'passage')}.")
     if kept:
         note(f"It can be brought back with: argot documents restore {removed.id}")
 
 
-def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+def list_documents(documents: list[StoredDocument], /) -> None:
     """List the documents."""
-    from argot.service.usecases.documents import list_documents as list_documents_case
-
-    with knowledge_base(home) as client:
-        documents = client.as_user(as_user).call(list_documents_case)
-    if json_:
-        say_json(documents)
-        return
     rows = [
         [one.id, one.listed_name, one.title, one.passages, groups_text(one.audience), one.added_at[:10]]
         for one in documents
@@ -178,7 +180,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     from argot.service.usecases.documents import show as show_case
 
     with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(show_case, document=reference(document))
+        found = client.as_user(as_user).call(show_case, document=document)
         near = client.as_user(as_user).call(document_near, document=found.document.id)
     if json_:
         say_json(found)
@@ -202,26 +204,11 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
 
 def reindex(home: Home = None) -> None:
     """Rebuild vectors and keyword index from what is stored (after a change of embedding model, or for repair)."""
-    from rich.progress import Progress
-
     from argot.service.usecases.documents import reindex as reindex_case
 
-    console = error_console()
-    with (
-        knowledge_base(home) as client,
-        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
-    ):
-        bar = Bar(progress, "indexing")
-        result = client.watched(bar.move).call(reindex_case)
+    with knowledge_base(home) as client, show_progress("indexing") as move:
+        result = client.watched(move).call(reindex_case)
     say(f"Indexed {counted(result.passages, 'passage')}.")
-
-
-def reference(document: str) -> str:
-    """A path is made absolute: the process that looks it up may work in another folder."""
-    # Names may hold a slash too: this is a path only where there is such a file.
-    if "/" in document and "://" not in document and Path(document).exists():
-        return str(Path(document).absolute())
-    return document
 
 
 class Bar:
@@ -240,6 +227,20 @@ class Bar:
         self._progress.update(
             self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
         )
+
+
+@contextmanager
+def show_progress(
+    label: str, *, elapsed: bool = False, left: bool = False
+) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Show a progress bar, with the time that has passed or is left, and give the function that moves it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    times = [*([TimeElapsedColumn()] if elapsed else []), *([TimeRemainingColumn()] if left else [])]
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), *times)
+    console = error_console()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield Bar(progress, label).move
 
 
 def _summarise(result: AddReport) -> None:

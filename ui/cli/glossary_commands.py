@@ -14,22 +14,24 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     counted,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
-    progress_text,
     say,
     say_json,
     table,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.document_commands import show_progress
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.usecases.glossary_mining import MiningReport
+    from argot.service.usecases.proposal_results import MissRecord
+    from argot.types import Context, Sense
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
+glossary_command = UseCaseCommands(glossary, as_user=True)
 context = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Teams or fields in which terms have a meaning."
 )
@@ -56,33 +58,24 @@ def _status(text: str) -> SenseStatus:
     raise typer.BadParameter(f"Unknown status '{text}'. Statuses: {', '.join(STATUSES)}.")
 
 
-@glossary.command(
-    "list",
-    epilog=examples(
-        "argot glossary list PUC", "argot glossary list --status draft", "argot glossary list --context Legal --json"
-    ),
+@glossary_command(
+    "senses.glossary_list",
+    "argot glossary list PUC",
+    "argot glossary list --status draft",
+    "argot glossary list --context Legal --json",
+    name="list",
+    json=True,
 )
 def list_senses(
-    *,
+    senses: list[Sense],
+    /,
     query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions with this in them.")] = None,
-    in_context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
+    context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
     status: Annotated[
         str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_status)
     ] = None,
-    json_: Json = False,
-    as_user: AsUser = None,
-    home: Home = None,
 ) -> None:
     """List terms with their meanings, and the numbers of these."""
-    from argot.service.usecases.senses import glossary_list
-
-    with knowledge_base(home) as client:
-        senses = client.as_user(as_user).call(
-            glossary_list, query=query, context=in_context, status=None if status is None else _status(status)
-        )
-    if json_:
-        say_json(senses)
-        return
     rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
     table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
     note(
@@ -130,16 +123,9 @@ def add_sense(
             note(f"Note: {line(one.message)}")
 
 
-@glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
-def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@glossary_command("proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True)
+def misses(found: list[MissRecord], /) -> None:
     """List terms that people asked for and nobody has defined."""
-    from argot.service.usecases.proposals import glossary_misses
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(glossary_misses)
-    if json_:
-        say_json(found)
-        return
     table(
         ["term", "times", "last", "question"],
         [[one.term, one.count, one.last, one.questions[0] if one.questions else ""] for one in found],
@@ -168,18 +154,12 @@ def mine(
     Nothing becomes part of the glossary by itself. What it knows already, and what was dismissed, is left out. Stop it
     when you like: what was found stays, and the same command goes on there, reading only what is new.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
-
     from argot.service.usecases.glossary_mining import glossary_mine
 
-    with knowledge_base(home) as client:
-        console = error_console()
-        columns = (progress_text(), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            # By documents: how many meanings there will be nobody knows.
-            bar = Bar(progress, "mining")
-            watched = client.as_user(as_user).watched(bar.move)
-            result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
+    # The bar counts documents: nobody knows how many meanings there will be.
+    with knowledge_base(home) as client, show_progress("mining") as move:
+        watched = client.as_user(as_user).watched(move)
+        result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
     if json_:
         say_json(result)
         return
@@ -202,31 +182,26 @@ def _note_mined(result: MiningReport, shown: int) -> None:
         note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
 
 
-@context.command("add", epilog=examples('argot context add "NAND Design" --contact nand-terms@example.org'))
+# Contexts and their terms may come before the first document.
+@UseCaseCommands(context)(
+    "contexts.context_add",
+    'argot context add "NAND Design" --contact nand-terms@example.org',
+    name="add",
+    create=True,
+)
 def add_context(
+    made: Context,
+    /,
     name: Annotated[str, typer.Argument(help="Its name.")],
     description: Annotated[str, typer.Option(help="What it is about; helps to recognise its questions.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to ask about its terms.")] = "",
     audience: Audience = None,
-    home: Home = None,
 ) -> None:
     """Make a context, or change what is known of one."""
-    from argot.service.usecases.contexts import context_add
-
-    # Contexts and their terms may come before the first document.
-    with knowledge_base(home, create=True) as client:
-        made = client.call(context_add, name=name, description=description, contact=contact, audience=audience)
     say(f"Context {line(made.name)}")
 
 
-@context.command("list", epilog=examples("argot context list"))
-def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@UseCaseCommands(context, as_user=True)("contexts.context_list", "argot context list", name="list", json=True)
+def list_contexts(found: list[Context], /) -> None:
     """List the contexts."""
-    from argot.service.usecases.contexts import context_list
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(context_list)
-    if json_:
-        say_json(found)
-        return
     table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

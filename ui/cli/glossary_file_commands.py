@@ -16,18 +16,16 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     counted,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
     plain,
-    progress_text,
     say,
     say_json,
     settings_for,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.document_commands import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +99,7 @@ def import_(
         if dry_run:
             _show_preview(client.call(glossary_preview, **given, limit=_SHOWN), json_)
             return
-        report = _taken_in(client, given, why)
+        report = _import_file(client, given, why)
     if json_:
         say_json(report)
         return
@@ -110,16 +108,11 @@ def import_(
     _note_ignored(report.ignored)
 
 
-def _taken_in(client: Client, given: _Given, why: str) -> ImportReport:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
-
+def _import_file(client: Client, given: _Given, why: str) -> ImportReport:
     from argot.service.usecases.glossary_files import glossary_import_file
 
-    console = error_console()
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = Bar(progress, "importing")
-        return client.watched(bar.move).call(glossary_import_file, **given, why=why)
+    with show_progress("importing") as move:
+        return client.watched(move).call(glossary_import_file, **given, why=why)
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -175,9 +168,9 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
         say_json(found)
     else:
         for one in found.added:
-            say(f"+ {_told(one)}")
+            say(f"+ {_describe_sense(one)}")
         for update in found.updated:
-            say(f"~ {_told(update.after)}")
+            say(f"~ {_describe_sense(update.after)}")
             before, after = jsonable(update.before), jsonable(update.after)
             for name in (name for name in after if after[name] != before[name]):
                 say(f"    {name}: {_value(before[name])} -> {_value(after[name])}")
@@ -190,7 +183,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
         raise InvalidInput(f"Nothing would be imported, for {counted(counts.problems, 'reason')}.")
 
 
-def _told(sense: Sense) -> str:
+def _describe_sense(sense: Sense) -> str:
     return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}"
 
 

@@ -55,7 +55,8 @@ def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
         return
     headings = ["change", "when", "who", "what", "context", "fields", "why"]
     rows: list[list[object]] = [
-        [one.change, _when(one.at), one.who, one.kind, one.context, ", ".join(_changed(one)), one.why] for one in found
+        [one.change, _when(one.at), one.who, one.kind, one.context, ", ".join(_list_changed_fields(one)), one.why]
+        for one in found
     ]
     table(headings, rows)
 
@@ -99,7 +100,7 @@ def _about(one: ChangeSet) -> str:
     return ", ".join(map(line, one.about)) + more
 
 
-def _changed(one: HistoryEntry) -> list[str]:
+def _list_changed_fields(one: HistoryEntry) -> list[str]:
     before, after = one.before or {}, one.after or {}
     # One side is missing where the sense was made or removed: then every field differs.
     if not before or not after:

@@ -6,45 +6,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.ui.cli.command_base import (
-    AsUser,
-    Home,
-    Json,
-    counted,
-    examples,
-    knowledge_base,
-    line,
-    note,
-    say,
-    say_json,
-    table,
-)
+from argot.ui.cli.command_base import counted, line, note, say, table
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.usecases.insight import Insight
 
 
 def register(app: typer.Typer) -> None:
-    app.command("insight", epilog=examples("argot insight", "argot insight --since 2027-01-01 --json"))(insight)
+    UseCaseCommands(app, as_user=True)(
+        "insight.insight", "argot insight", "argot insight --since 2027-01-01 --json", json=True
+    )(insight)
 
 
 def insight(
+    found: Insight,
+    /,
     since: Annotated[
         str, typer.Option("--since", help="The first day, as 2027-01-31; else the last 30 days.", metavar="DAY")
     ] = "",
     until: Annotated[str, typer.Option("--until", help="The last day; else today.", metavar="DAY")] = "",
-    json_: Json = False,
-    as_user: AsUser = None,
-    home: Home = None,
 ) -> None:
     """Show what was asked and how it went: unanswered subjects, thumbs, documents, missed terms, waits, model calls."""
-    from argot.service.usecases.insight import insight as insight_case
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(insight_case, since=since, until=until)
-    if json_:
-        say_json(found)
-        return
     if not found.counted_from:
         note("No question has been counted yet.")
         return
@@ -63,7 +46,10 @@ def _counts(found: Insight) -> None:
     table(["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes])
     table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
     waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
-    table(["wait", "half at most", "95 of 100 at most"], [[name, _told(of.p50), _told(of.p95)] for name, of in waits])
+    table(
+        ["wait", "half at most", "95 of 100 at most"],
+        [[name, _format_seconds(of.p50), _format_seconds(of.p95)] for name, of in waits],
+    )
     used = counts.model
     say(
         f"Language model: {counted(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
@@ -71,7 +57,7 @@ def _counts(found: Insight) -> None:
     )
 
 
-def _told(seconds: float | None) -> str:
+def _format_seconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:.1f} s"
 
 

@@ -19,9 +19,10 @@ from argot.ui.cli.command_base import (
     settings_for,
     table,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.queue_of_jobs import JobShown
+    from argot.service.usecases.queue_of_jobs import JobDetails, JobShown
     from argot.work.job_progress import JobMoved
 
 jobs = typer.Typer(
@@ -30,6 +31,7 @@ jobs = typer.Typer(
     help="List jobs: syncs, files that were sent, texts to be derived. Those under way, put aside, or ended lately.",
     epilog=examples("argot jobs", "argot jobs --kind sync", "argot jobs --json"),
 )
+job_command = UseCaseCommands(jobs)
 
 JobNumber = Annotated[int, typer.Argument(help="Its number (see `argot jobs`).", metavar="ID", min=0)]
 
@@ -70,16 +72,9 @@ def list_jobs(
     note(counted(len(found), "job") if found else "No jobs.")
 
 
-@jobs.command(epilog=examples("argot jobs show 12", "argot jobs show 12 --json"))
-def show(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+@job_command("queue_of_jobs.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
+def show(found: JobDetails, /, job: JobNumber) -> None:
     """Show a job, and what came of it."""
-    from argot.service.usecases.queue_of_jobs import job_show
-
-    with knowledge_base(home) as client:
-        found = client.call(job_show, job=job)
-    if json_:
-        say_json(found)
-        return
     one = found.job
     say(f"Job {one.id}: {one.kind} {line(one.label)}, {_state(one)}, asked by {line(one.asked_by)}")
     for name, value in (
@@ -97,22 +92,16 @@ def show(job: JobNumber, json_: Json = False, home: Home = None) -> None:
         say_json(found.outcome)
 
 
-@jobs.command(epilog=examples("argot jobs retry 12"))
-def retry(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+@job_command("queue_of_jobs.job_retry", "argot jobs retry 12", json=True)
+def retry(found: JobShown, /, job: JobNumber) -> None:
     """Put a job back that failed, was put aside or cancelled: it begins anew."""
-    from argot.service.usecases.queue_of_jobs import job_retry
-
-    with knowledge_base(home) as client:
-        _say_state(client.call(job_retry, job=job), json_)
+    _say_state(found)
 
 
-@jobs.command(epilog=examples("argot jobs cancel 12"))
-def cancel(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+@job_command("queue_of_jobs.job_cancel", "argot jobs cancel 12", json=True)
+def cancel(found: JobShown, /, job: JobNumber) -> None:
     """Let a job not begin, or stop it; it may run on for a moment."""
-    from argot.service.usecases.queue_of_jobs import job_cancel
-
-    with knowledge_base(home) as client:
-        _say_state(client.call(job_cancel, job=job), json_)
+    _say_state(found)
 
 
 def work(
@@ -140,11 +129,8 @@ def _tell(moved: JobMoved) -> None:
     say(f"{moved.id} {moved.kind} {line(moved.label)}:{far} {line(moved.what)}".rstrip())
 
 
-def _say_state(one: JobShown, json_: bool) -> None:
-    if json_:
-        say_json(one)
-    else:
-        say(f"Job {one.id} ({one.kind} {line(one.label)}): {_state(one)}")
+def _say_state(one: JobShown) -> None:
+    say(f"Job {one.id} ({one.kind} {line(one.label)}): {_state(one)}")
 
 
 def _state(one: JobShown) -> str:

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.usecase_commands import UseCaseCommands
+
+if TYPE_CHECKING:
+    from argot.service.usecases.api_keys import Key, NewKey
 
 key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys by which programs use the API.")
+key_command = UseCaseCommands(key, as_user=True)
 
 
 def register(app: typer.Typer) -> None:
     app.add_typer(key, name="key")
 
 
-@key.command(
-    "add",
-    epilog=examples("argot key add ann", 'argot key add ann --label "nightly report" --days 90', "argot key add local"),
+@key_command(
+    "api_keys.key_add",
+    "argot key add ann",
+    'argot key add ann --label "nightly report" --days 90',
+    "argot key add local",
 )
 def add(
-    name: Annotated[str, typer.Argument(help="Whose key it is: a user, or 'local', the person at this machine.")],
-    label: Annotated[str, typer.Option("--label", help="What will use it.")] = "made on the command line",
+    made: NewKey,
+    /,
+    user: Annotated[
+        str,
+        typer.Argument(metavar="name", help="Whose key it is: a user, or 'local', the person at this machine."),
+    ],
+    name: Annotated[str, typer.Option("--label", help="What will use it.")] = "made on the command line",
     days: Annotated[
         int | None, typer.Option("--days", help="Days until it expires; else it is valid until revoked.")
     ] = None,
-    as_user: AsUser = None,
-    home: Home = None,
 ) -> None:
     """Make a key and print it, this once. It may do whatever that user may."""
-    from argot.service.usecases.api_keys import key_add
-
-    with knowledge_base(home) as client:
-        made = client.as_user(as_user).call(key_add, name=label, user=name, days=days)
     # The key alone on the standard output, so that a script can take it from there.
     say(made.key)
     note(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
@@ -65,17 +71,13 @@ def list_keys(
     note(f"{len(found)} keys")
 
 
-@key.command("revoke", epilog=examples("argot key revoke k1f2e3d4c5b6"))
+@key_command("api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
 def revoke(
-    id_: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, as 'argot key list' shows it.")],
-    as_user: AsUser = None,
-    home: Home = None,
+    gone: Key,
+    /,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, as 'argot key list' shows it.")],
 ) -> None:
     """Revoke a key: it opens nothing any more, and what is open with it is cut off."""
-    from argot.service.usecases.api_keys import key_revoke
-
-    with knowledge_base(home) as client:
-        gone = client.as_user(as_user).call(key_revoke, key=id_)
     say(f"Key {gone.id} of {line(gone.user)} ({line(gone.name)}) is revoked.")
 
 

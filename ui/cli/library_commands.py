@@ -24,14 +24,19 @@ from argot.ui.cli.command_base import (
     table,
 )
 from argot.ui.cli.document_commands import Document, reference
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.document_listing import State
+    from argot.service.usecases.document_dustbin import RemovedDocument
+    from argot.service.usecases.document_listing import NearDuplicate, State
+    from argot.service.usecases.document_passages import DocumentUse
+    from argot.service.usecases.document_revisions import Comparison, Revision
     from argot.service.usecases.uploads import UploadReport
 
 documents = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Find, label and replace documents; bring removed ones back."
 )
+document_command = UseCaseCommands(documents)
 
 REMOVED_HELP = "Its id, name or URI (see `argot documents removed`)."
 Removed = Annotated[str, typer.Argument(help=REMOVED_HELP, metavar="DOCUMENT")]
@@ -122,7 +127,7 @@ def label(
     tags = [] if no_tags else tag or None
     readers = [] if everyone else audience or None
     with knowledge_base(home) as client:
-        found = client.call(document_label, document=reference(document), tags=tags, audience=readers, fields=fields)
+        found = client.call(document_label, document=document, tags=tags, audience=readers, fields=fields)
     said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
     tags_text = ", ".join(map(line, found.tags)) or "none"
     say(f"{line(found.name)}: tags {tags_text}, for {groups_text(found.audience)}{said}.")
@@ -167,54 +172,38 @@ def change(
         raise typer.Exit(1)
 
 
-@documents.command(epilog=examples("argot documents use handbook.pdf"))
-def use(document: Document, json_: Json = False, home: Home = None) -> None:
+@document_command("document_passages.document_use", "argot documents use handbook.pdf", json=True)
+def use(found: DocumentUse, /, document: Document) -> None:
     """Say how many answers cited a document, and the questions behind them that their askers shared."""
-    from argot.service.usecases.document_passages import document_use
-
-    with knowledge_base(home) as client:
-        found = client.call(document_use, document=reference(document))
-    if json_:
-        say_json(found)
-        return
     last = f", the last on {found.last}" if found.last else ""
     say(f"{line(found.document.name)}: {counted(found.answers, 'answer')}, {found.lately} in the last 30 days{last}")
     for question in found.questions:
         say(f"  {line(question)}")
 
 
-@documents.command(epilog=examples("argot documents near", "argot documents near plan.pdf --json"))
+@UseCaseCommands(documents, as_user=True)(
+    "document_listing.document_near", "argot documents near", "argot documents near plan.pdf --json", json=True
+)
 def near(
+    found: list[NearDuplicate],
+    /,
     document: Annotated[
-        str, typer.Argument(help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]")
+        str,
+        typer.Argument(help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]", callback=reference),
     ] = "",
-    *,
-    json_: Json = False,
-    as_user: AsUser = None,
-    home: Home = None,
 ) -> None:
     """List the documents that are nearly the same as another."""
-    from argot.service.usecases.document_listing import document_near
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(document_near, document=reference(document))
-    if json_:
-        say_json(found)
-        return
     table(["alike", "document", "and"], [[f"{one.likeness:.0%}", one.document.uri, one.other.uri] for one in found])
     note(counted(len(found), "pair"))
 
 
-@documents.command(epilog=examples("argot documents reread scan.pdf"))
-def reread(document: Document, home: Home = None) -> None:
+@document_command("document_revisions.document_reread", "argot documents reread scan.pdf")
+def reread(report: UploadReport, /, document: Document) -> None:
     """Read a document again from its stored original, as this version of Argot reads it.
 
     What a language model derived of it is lost; `argot derive` makes it again.
     """
-    from argot.service.usecases.document_revisions import document_reread
-
-    with knowledge_base(home) as client:
-        _say_report(client.call(document_reread, document=reference(document)))
+    _say_report(report)
 
 
 @documents.command(epilog=examples("argot documents replace plan.pdf new/plan-2027.pdf"))
@@ -230,32 +219,20 @@ def replace(
         raise InvalidInput(f"There is no file {file}.")
     data = file.read_bytes()
     with knowledge_base(home) as client:
-        _say_report(client.call(document_replace, document=reference(document), name=file.name, data=data))
+        _say_report(client.call(document_replace, document=document, name=file.name, data=data))
 
 
-@documents.command(epilog=examples("argot documents revisions plan.pdf"))
-def revisions(document: Document, json_: Json = False, home: Home = None) -> None:
+@document_command("document_revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
+def revisions(found: list[Revision], /, document: Document) -> None:
     """List the revisions of a document, the one that answers first."""
-    from argot.service.usecases.document_revisions import document_revisions
-
-    with knowledge_base(home) as client:
-        found = client.call(document_revisions, document=reference(document))
-    if json_:
-        say_json(found)
-        return
     table(["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found])
 
 
-@documents.command(epilog=examples("argot documents compare plan.pdf r0123456789abcdef"))
-def compare(document: Document, revision: RevisionId, json_: Json = False, home: Home = None) -> None:
+@document_command(
+    "document_revisions.document_compare", "argot documents compare plan.pdf r0123456789abcdef", json=True
+)
+def compare(found: Comparison, /, document: Document, revision: RevisionId) -> None:
     """Show what the revision that answers has that a former one had not."""
-    from argot.service.usecases.document_revisions import document_compare
-
-    with knowledge_base(home) as client:
-        found = client.call(document_compare, document=reference(document), revision=revision)
-    if json_:
-        say_json(found)
-        return
     for one in found.differences:
         say(f"@@ line {one.line}")
         for mark, text in (("-", one.older), ("+", one.newer)):
@@ -264,37 +241,28 @@ def compare(document: Document, revision: RevisionId, json_: Json = False, home:
     note(counted(len(found.differences), "difference"))
 
 
-@documents.command("bring-back", epilog=examples("argot documents bring-back plan.pdf r0123456789abcdef"))
-def bring_back(document: Document, revision: RevisionId, home: Home = None) -> None:
+@document_command(
+    "document_revisions.document_bring_back",
+    "argot documents bring-back plan.pdf r0123456789abcdef",
+    name="bring-back",
+)
+def bring_back(report: UploadReport, /, document: Document, revision: RevisionId) -> None:
     """Make a former revision of a document the one that answers."""
-    from argot.service.usecases.document_revisions import document_bring_back
-
-    with knowledge_base(home) as client:
-        _say_report(client.call(document_bring_back, document=reference(document), revision=revision))
+    _say_report(report)
 
 
-@documents.command(epilog=examples("argot documents removed"))
-def removed(json_: Json = False, home: Home = None) -> None:
+@document_command("document_dustbin.removed_list", "argot documents removed", json=True)
+def removed(found: list[RemovedDocument], /) -> None:
     """List the removed documents that can be brought back, the last removed first."""
-    from argot.service.usecases.document_dustbin import removed_list
-
-    with knowledge_base(home) as client:
-        found = client.call(removed_list)
-    if json_:
-        say_json(found)
-        return
     rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
     table(["id", "name", "title", "passages", "removed"], rows)
     note(counted(len(found), "removed document"))
 
 
-@documents.command(epilog=examples("argot documents restore plan.pdf"))
-def restore(document: Removed, home: Home = None) -> None:
+@document_command("document_dustbin.document_restore", "argot documents restore plan.pdf")
+def restore(report: UploadReport, /, document: Removed) -> None:
     """Bring a removed document back, with its readers, tags and former revisions."""
-    from argot.service.usecases.document_dustbin import document_restore
-
-    with knowledge_base(home) as client:
-        _say_report(client.call(document_restore, document=document))
+    _say_report(report)
 
 
 @documents.command(epilog=examples("argot documents erase plan.pdf", "argot documents erase --all"))

@@ -75,7 +75,7 @@ def move(  # noqa: PLR0917
     settings = settings_for(home)
     target = _target(to, schema, chroma, settings)
     source = (settings.home.expanduser().absolute(), settings)
-    with _watched() as progress:
+    with _show_progress() as progress:
         moved = move_base(source, target, with_vectors=not reindex, progress=progress)
     if json_:
         say_json(moved)
@@ -113,7 +113,7 @@ def _target(to: str, schema: str | None, chroma: str | None, settings: Settings)
 
 
 @contextmanager
-def _watched() -> Iterator[Progress]:
+def _show_progress() -> Iterator[Progress]:
     """A bar with the rows done, of how many, and the time that is left."""
     from rich import progress as rich
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argot.errors import InvalidInput
 from argot.ui.cli.command_base import Home, examples, knowledge_base, line, note, say, say_json
-from argot.ui.cli.user_commands import Name, user
+from argot.ui.cli.user_commands import Name, user, user_command
+
+if TYPE_CHECKING:
+    from argot.service.usecases.personal_data import ErasedPerson
 
 
 def register(app: typer.Typer) -> None:
     user.command("export", epilog=examples("argot user export ann ann.json", "argot user export ann"))(export)
-    user.command("erase", epilog=examples("argot user erase ann", "argot user erase ann --yes"))(erase)
+    user_command(
+        "personal_data.user_erase",
+        "argot user erase ann",
+        "argot user erase ann --yes",
+        ask="Erase {name} with all conversations, for good?",
+    )(erase)
 
 
 def export(
@@ -42,19 +50,8 @@ def export(
     note(f"Wrote {file}: {len(found.conversations)} conversations")
 
 
-def erase(
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    home: Home = None,
-) -> None:
+def erase(done: ErasedPerson, /, name: Name) -> None:
     """Erase a person with everything that is kept of them. It cannot be undone; backups keep what they hold."""
-    from argot.service.usecases.personal_data import user_erase
-
-    if not yes:
-        # On standard error (`err`), so that the question is seen when the output goes into a file.
-        typer.confirm(f"Erase {line(name)} with all conversations, for good?", abort=True, err=True)
-    with knowledge_base(home) as client:
-        done = client.call(user_erase, name=name)
     say(
         f"Erased {line(name)}: {done.conversations} conversations, {done.files} files,"
         f" {done.questions} questions in the queue, {done.rows} rows of the account,"

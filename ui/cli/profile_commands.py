@@ -9,56 +9,44 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.profiles import ProfileSummary
+    from argot.service.usecases.profiles import ProfileShown, ProfileSummary
 
 profile = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Profiles: how questions are answered.")
+profile_command = UseCaseCommands(profile, as_user=True)
 
 
 def register(app: typer.Typer) -> None:
     app.add_typer(profile, name="profile")
 
 
-@profile.command("list", epilog=examples("argot profile list", "argot profile list --json"))
-def list_profiles(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@profile_command("profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True)
+def list_profiles(found: list[ProfileSummary], /) -> None:
     """List the profiles: what each is for, where it comes from, and how it differs from the default."""
-    from argot.service.usecases.profiles import profile_list
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(profile_list)
-    if json_:
-        say_json(found)
-        return
     table(
         ["profile", "from", "for", "other than the default"],
-        [[one.name, one.origin, one.about, _changed(one)] for one in found],
+        [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
     )
     note("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
 
 
-@profile.command(
-    "show",
-    epilog=examples(
-        "argot profile show default", "argot profile show paper > my.toml", "argot profile show strict --json"
-    ),
+@profile_command(
+    "profiles.profile_show",
+    "argot profile show default",
+    "argot profile show paper > my.toml",
+    "argot profile show strict --json",
+    json=True,
 )
 def show(
+    found: ProfileShown,
+    /,
     name: Annotated[str, typer.Argument(help="Its name, as 'argot profile list' shows it.", metavar="NAME")],
-    json_: Json = False,
-    as_user: AsUser = None,
-    home: Home = None,
 ) -> None:
     """Print a profile as TOML, with every switch and what it does: to edit, and to use with --profile FILE.toml."""
-    from argot.service.usecases.profiles import profile_show
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(profile_show, name=name)
-    if json_:
-        say_json(found)
-    else:
-        # Without an empty line at its end: it is a file.
-        say(found.toml.rstrip("\n"))
+    # Without an empty line at its end: it is a file.
+    say(found.toml.rstrip("\n"))
 
 
 @profile.command(
@@ -110,7 +98,7 @@ def save(  # noqa: PLR0917
     note(f"Ask with it: argot ask --profile {saved.name}")
 
 
-def _changed(one: ProfileSummary) -> str:
+def _describe_changes(one: ProfileSummary) -> str:
     return f"cannot be used: {line(one.problem)}" if one.problem else _switches(one.changed)
 
 

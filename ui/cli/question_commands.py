@@ -194,17 +194,17 @@ class _Asking:
     def ask(self, question: str, thread: str | None) -> AskResult:
         from argot.service.usecases.questions import ask
 
-        with self._watched() as client:
+        with self._open_display() as client:
             return client.call(ask, question=question, thread=thread, **self._options.parameters())
 
     def answer(self, thread: str, choice: str) -> AskResult:
         from argot.service.usecases.questions import answer
 
-        with self._watched() as client:
+        with self._open_display() as client:
             return client.call(answer, thread=thread, choice=choice, **self._options.parameters())
 
     @contextmanager
-    def _watched(self) -> Iterator[Client]:
+    def _open_display(self) -> Iterator[Client]:
         """The client, with the running stage and the answer's words shown to whoever watches as they come."""
         console = error_console()
         # In a pipe or a script nobody watches.

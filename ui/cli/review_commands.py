@@ -24,10 +24,13 @@ from argot.ui.cli.command_base import (
     say_json,
     table,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.usecases.glossary_impact import QuestionAsRead, QuestionImpact
     from argot.service.usecases.proposal_results import AcceptedProposals, Proposal, ProposalShown, QueuedMiss
+    from argot.service.usecases.sense_results import SenseShown
+    from argot.service.usecases.usecase_registry import UseCase
     from argot.types import Sense
 
 ProposalId = Annotated[int, typer.Argument(help="Its number (see `argot glossary queue`).", metavar="PROPOSAL", min=0)]
@@ -37,7 +40,8 @@ Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
 
 def register(glossary: typer.Typer) -> None:
     glossary.command("queue", epilog=examples("argot glossary queue", "argot glossary queue --json"))(queue)
-    glossary.command("propose", epilog=examples("argot glossary propose FTLX"))(propose)
+    plain = UseCaseCommands(glossary, as_user=True)
+    plain("glossary_impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
     glossary.command(
         "accept",
         epilog=examples(
@@ -48,7 +52,7 @@ def register(glossary: typer.Typer) -> None:
     )(accept)
     glossary.command("approve", epilog=examples("argot glossary approve 17"))(approve)
     glossary.command("retire", epilog=examples('argot glossary retire 17 --why "nobody says it any more"'))(retire)
-    glossary.command("merge", epilog=examples("argot glossary merge 3 17"))(merge)
+    plain("proposals.glossary_merge", "argot glossary merge 3 17")(merge)
     glossary.command("dismiss", epilog=examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(dismiss)
     glossary.command(
         "effects",
@@ -73,42 +77,30 @@ def queue(
         say_json({"misses": found, "proposals": proposals})
         return
     headings = ["term", "times", "last", "proposed", "like it", "question"]
-    table(headings, [_queued(miss) for miss in found])
+    table(headings, [_miss_row(miss) for miss in found])
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
         say("\nProposed besides:")
         # Proposals come oldest first; the surest are worth looking at first.
         others.sort(key=lambda one: -(one.score or 0))
-        table(["proposal", "term", "expansion", "from", "sure"], [_proposed(one) for one in others[:limit]])
+        table(["proposal", "term", "expansion", "from", "sure"], [_proposal_row(one) for one in others[:limit]])
     note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
 
 
-def _queued(miss: QueuedMiss) -> list[object]:
+def _miss_row(miss: QueuedMiss) -> list[object]:
     offered = ", ".join(f"{one.id}: {one.expansion or one.description}" for one in miss.proposals)
     question = miss.questions[0] if miss.questions else ""
     return [miss.term, miss.count, miss.last[:10], offered, ", ".join(miss.similar), question]
 
 
-def _proposed(one: Proposal | ProposalShown) -> list[object]:
+def _proposal_row(one: Proposal | ProposalShown) -> list[object]:
     return [one.id, one.term, one.expansion or one.description, one.origin, one.score or ""]
 
 
-def propose(
-    term: Annotated[str, typer.Argument(help="The term to look for.")],
-    json_: Json = False,
-    as_user: AsUser = None,
-    home: Home = None,
-) -> None:
+def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(help="The term to look for.")]) -> None:
     """Look in the documents for what a term means, and propose it with the words that say so."""
-    from argot.service.usecases.glossary_impact import glossary_propose
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(glossary_propose, term=term)
-    if json_:
-        say_json(found)
-        return
-    rows = [[*_proposed(one), one.evidence[0].quote if one.evidence else ""] for one in found]
+    rows = [[*_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     note(f"{len(found)} proposed" if found else "No document says what it means.")
 
@@ -168,7 +160,7 @@ def accept(
             status=status,
             why=why,
         )
-    say(_told(sense))
+    say(_describe_sense(sense))
     if not approved:
         note(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
         note(f"Approve it with: argot glossary approve {sense.id}")
@@ -176,7 +168,7 @@ def accept(
 
 def _say_accepted(done: AcceptedProposals) -> None:
     for sense in done.senses:
-        say(_told(sense))
+        say(_describe_sense(sense))
     for one in done.left:
         note(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
     undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
@@ -185,33 +177,32 @@ def _say_accepted(done: AcceptedProposals) -> None:
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Let a draft answer questions from now on. Whoever asked for the term is told."""
-    from argot.service.usecases.senses import glossary_approve, glossary_sense
+    from argot.service.usecases.senses import glossary_approve
 
-    # In the version just read: a change in between is refused, and not approved unseen.
-    with knowledge_base(home) as client:
-        seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
-        done = client.as_user(as_user).call(glossary_approve, sense_id=sense, version=seen.version, why=why)
-    say(_told(done))
+    _change_status(glossary_approve, sense, why, as_user, home)
 
 
 def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Let a sense answer nobody any more. It stays to be read, and can be approved again."""
-    from argot.service.usecases.senses import glossary_retire, glossary_sense
+    from argot.service.usecases.senses import glossary_retire
 
+    _change_status(glossary_retire, sense, why, as_user, home)
+
+
+def _change_status(
+    case: UseCase[..., SenseShown], sense: int, why: str, as_user: str | None, home: Path | None
+) -> None:
+    from argot.service.usecases.senses import glossary_sense
+
+    # In the version just read: a change in between is refused, and not approved unseen.
     with knowledge_base(home) as client:
-        # In the version just read, as with `approve`.
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
-        done = client.as_user(as_user).call(glossary_retire, sense_id=sense, version=seen.version, why=why)
-    say(_told(done))
+        say(_describe_sense(client.as_user(as_user).call(case, sense_id=sense, version=seen.version, why=why)))
 
 
-def merge(proposal: ProposalId, sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
+def merge(merged: Sense, /, proposal_id: ProposalId, sense_id: SenseId, why: Why = "") -> None:
     """Make a proposed term another name of a sense there is."""
-    from argot.service.usecases.proposals import glossary_merge
-
-    with knowledge_base(home) as client:
-        done = client.as_user(as_user).call(glossary_merge, proposal_id=proposal, sense_id=sense, why=why)
-    say(f"{_told(done)}; also called {', '.join(map(line, done.aliases))}")
+    say(f"{_describe_sense(merged)}; also called {', '.join(map(line, merged.aliases))}")
 
 
 def dismiss(
@@ -320,5 +311,5 @@ def _question(text: str, number: int, path: Path) -> str:
         raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
 
 
-def _told(sense: Sense) -> str:
+def _describe_sense(sense: Sense) -> str:
     return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)} [{sense.status}, {sense.id}]"

@@ -12,20 +12,22 @@ from argot.ui.cli.command_base import (
     Home,
     error_console,
     examples,
-    knowledge_base,
     line,
     note,
     progress_text,
     say,
     settings_for,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 
 def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2")
     )(serve)
-    app.command(epilog=examples("argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"))(metrics)
+    UseCaseCommands(app)("monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom")(
+        metrics
+    )
 
 
 def serve(
@@ -50,12 +52,9 @@ def serve(
     serve_web(settings.home, settings)
 
 
-def metrics(home: Home = None) -> None:
+def metrics(text: str, /) -> None:
     """Print what the running service counted, in Prometheus' text format. Also at /metrics, for administrators."""
-    from argot.service.usecases.monitoring import metrics as metrics_case
-
-    with knowledge_base(home) as client:
-        say(client.call(metrics_case).rstrip())
+    say(text.rstrip())
 
 
 def put_samples_in(home: Home) -> None:

@@ -14,21 +14,26 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     counted,
-    error_console,
     examples,
     knowledge_base,
     line,
     note,
-    progress_text,
     say,
     say_json,
     table,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.document_commands import show_progress
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport, SyncUnderWay
+    from argot.service.usecases.document_sources import (
+        RemovedSource,
+        SourceKind,
+        SourceRecord,
+        SyncReport,
+        SyncUnderWay,
+    )
 
 source = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
@@ -159,7 +164,7 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
             if told:
                 note(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
-            note(f"{one.name}: {_gone(one.gone, one.counts.get('gone', 0))}")
+            note(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
     note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
 
 
@@ -186,9 +191,9 @@ def sync(
         raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
     with knowledge_base(home) as client:
         if name is not None:
-            reports = [_synced(client, name, confirm=confirm)]
+            reports = [_sync_source(client, name, confirm=confirm)]
         else:
-            reports = _all_synced(client, [one.name for one in client.call(source_list)])
+            reports = _sync_sources(client, [one.name for one in client.call(source_list)])
     if json_:
         say_json(reports)
     else:
@@ -198,46 +203,40 @@ def sync(
         raise typer.Exit(1)
 
 
-@source.command("remove", epilog=examples("argot source remove handbook", "argot source remove old --with-documents"))
+@UseCaseCommands(source)(
+    "document_sources.source_remove",
+    "argot source remove handbook",
+    "argot source remove old --with-documents",
+    json=True,
+)
 def remove(
+    gone: RemovedSource,
+    /,
     name: SourceName,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Take out the documents that it brought, too.")
     ] = False,
-    json_: Json = False,
-    home: Home = None,
 ) -> None:
     """Stop keeping documents in step with a source. They stay, unless --with-documents is given."""
-    from argot.service.usecases.document_sources import source_remove
-
-    with knowledge_base(home) as client:
-        gone = client.call(source_remove, name=name, with_documents=with_documents)
-    if json_:
-        say_json(gone)
-    else:
-        say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
+    say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
 
 
-def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
+def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
     """One after the other; what a running service syncs just now is named and left to it."""
     reports = []
     for name in names:
         try:
-            reports.append(_synced(client, name, confirm=False))
+            reports.append(_sync_source(client, name, confirm=False))
         except Conflict as error:
             note(error)
     return reports
 
 
-def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
+def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
     from argot.service.usecases.document_sources import source_sync
 
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = error_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        return client.watched(Bar(progress, "syncing").move).call(source_sync, name=name, confirm=confirm)
+    with show_progress("syncing", elapsed=True) as move:
+        return client.watched(move).call(source_sync, name=name, confirm=confirm)
 
 
 def _summarise(report: SyncReport) -> None:
@@ -251,17 +250,17 @@ def _summarise(report: SyncReport) -> None:
     if report.detail:
         note(line(report.detail))
     if report.gone:
-        note(_gone(report.gone, report.waiting))
+        note(_list_gone(report.gone, report.waiting))
 
 
-def _gone(names: Sequence[str], number: int) -> str:
-    """What waits to be taken out: the first of it by name."""
+def _list_gone(names: Sequence[str], number: int) -> str:
+    """Name the first of what waits to be taken out."""
     more = f" and {number - len(names):,} more" if number > len(names) else ""
     return f"gone there: {', '.join(map(line, names))}{more}"
 
 
 def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
-    """Its state, when it was last synced, and what that changed."""
+    """Return its state, the time of its last sync, and what that changed."""
     if under_way is not None:
         far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
         return f"syncing{far}", (one.synced_at or "")[:16], ""
@@ -272,7 +271,7 @@ def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, s
 
 
 def _time(seconds: int) -> str:
-    """As it is given: 6h."""
+    """Return a time as it is typed: 6h."""
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 

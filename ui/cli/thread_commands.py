@@ -11,11 +11,13 @@ import typer
 from argot.types import Sense
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
 from argot.ui.cli.terminal_answer import print_turn
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.threads import JudgedAnswer
+    from argot.service.usecases.threads import JudgedAnswer, Thread
 
 threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
+thread_command = UseCaseCommands(threads, as_user=True)
 
 ThreadId = Annotated[str, typer.Argument(help="Its id (see `argot threads list`).", metavar="THREAD")]
 
@@ -24,16 +26,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(threads, name="threads")
 
 
-@threads.command("list", epilog=examples("argot threads list"))
-def list_threads(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@thread_command("threads.thread_list", "argot threads list", name="list", json=True)
+def list_threads(found: list[Thread], /) -> None:
     """List your threads, the latest first."""
-    from argot.service.usecases.threads import thread_list
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(thread_list)
-    if json_:
-        say_json(found)
-        return
     table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
     note(f"{len(found)} threads")
 
@@ -122,11 +117,11 @@ def feedback(
             # On one line each, so that the file can be read line by line.
             say(json.dumps(jsonable(one), ensure_ascii=False))
         return
-    table(["when", "", "question", "reason"], [_judged(one) for one in found])
+    table(["when", "", "question", "reason"], [_judged_row(one) for one in found])
     note(f"{len(found)} answers judged")
 
 
-def _judged(one: JudgedAnswer) -> list[object]:
+def _judged_row(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.threads import SharedAnswer
 
     # Where it was not shared, only the verdict is there.
@@ -134,28 +129,15 @@ def _judged(one: JudgedAnswer) -> list[object]:
     return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 
 
-@threads.command("rename", epilog=examples('argot threads rename t0123456789abcdef "Cell layout"'))
-def rename(
-    thread: ThreadId,
-    title: Annotated[str, typer.Argument(help="The new title.")],
-    as_user: AsUser = None,
-    home: Home = None,
-) -> None:
+@thread_command("threads.thread_rename", 'argot threads rename t0123456789abcdef "Cell layout"')
+def rename(found: Thread, /, thread: ThreadId, title: Annotated[str, typer.Argument(help="The new title.")]) -> None:
     """Give a thread another title."""
-    from argot.service.usecases.threads import thread_rename
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(thread_rename, thread=thread, title=title)
     say(f"{found.id}: {line(found.title)}")
 
 
-@threads.command("delete", epilog=examples("argot threads delete t0123456789abcdef"))
-def delete(thread: ThreadId, as_user: AsUser = None, home: Home = None) -> None:
+@thread_command("threads.thread_delete", "argot threads delete t0123456789abcdef")
+def delete(found: Thread, /, thread: ThreadId) -> None:
     """Delete a thread with everything said in it."""
-    from argot.service.usecases.threads import thread_delete
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(thread_delete, thread=thread)
     say(f"Deleted {found.id}: {line(found.title)}")
 
 

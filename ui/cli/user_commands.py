@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from argot.service.usecases.users import UserShown
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
+user_command = UseCaseCommands(user)
 
 Name = Annotated[str, typer.Argument(help="The name the user signs in with.")]
 Role = Annotated[str | None, typer.Option("--role", help="asker, manager (of every context) or admin.")]
@@ -61,19 +63,15 @@ def add(  # noqa: PLR0917
     say(_line(made))
 
 
-@user.command("list", epilog=examples("argot user list"))
-def list_users(json_: Json = False, home: Home = None) -> None:
+@user_command("users.user_list", "argot user list", name="list", json=True)
+def list_users(users: list[UserShown], /) -> None:
     """List the users."""
-    from argot.service.usecases.users import user_list
-
-    with knowledge_base(home) as client:
-        users = client.call(user_list)
-    if json_:
-        say_json(users)
-        return
     table(
         ["name", "display name", "groups", "role", "manages", "signs in"],
-        [[one.name, one.display_name, ", ".join(one.groups), one.role, _managed(one), _signs_in(one)] for one in users],
+        [
+            [one.name, one.display_name, ", ".join(one.groups), one.role, _list_managed_contexts(one), _signs_in(one)]
+            for one in users
+        ],
     )
     note(f"{len(users)} users")
 
@@ -112,48 +110,35 @@ def password(name: Name, home: Home = None) -> None:
     say(f"User {line(name)} has a new password and is signed out everywhere.")
 
 
-@user.command("suspend", epilog=examples("argot user suspend ann"))
-def suspend(name: Name, home: Home = None) -> None:
+@user_command("users.user_suspend", "argot user suspend ann")
+def suspend(_: UserShown, /, name: Name) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
-    from argot.service.usecases.users import user_suspend
-
-    with knowledge_base(home) as client:
-        client.call(user_suspend, name=name)
     say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
 
 
-@user.command("restore", epilog=examples("argot user restore ann"))
-def restore(name: Name, home: Home = None) -> None:
+@user_command("users.user_restore", "argot user restore ann")
+def restore(_: UserShown, /, name: Name) -> None:
     """Let a suspended user in again."""
-    from argot.service.usecases.users import user_restore
-
-    with knowledge_base(home) as client:
-        client.call(user_restore, name=name)
     say(f"User {line(name)} may sign in again.")
 
 
-@user.command("link", epilog=examples("argot user link ann", "argot user link ann --subject 8f14e45f-ceea"))
+@user_command("users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
 def link(
+    linked: UserShown,
+    /,
     name: Name,
     subject: Annotated[
         str, typer.Option("--subject", help="The account there ('sub'); else the first that comes under this name.")
     ] = "",
-    home: Home = None,
 ) -> None:
     """Let a user sign in at the OpenID Connect provider, and no longer by a password."""
-    from argot.service.usecases.users import user_link
-
-    with knowledge_base(home) as client:
-        say(_line(client.call(user_link, name=name, subject=subject)))
+    say(_line(linked))
 
 
-@user.command("unlink", epilog=examples("argot user unlink ann"))
-def unlink(name: Name, home: Home = None) -> None:
+@user_command("users.user_unlink", "argot user unlink ann")
+def unlink(unlinked: UserShown, /, name: Name) -> None:
     """Let a user no longer sign in at the provider. Its groups end, and their sessions and keys."""
-    from argot.service.usecases.users import user_unlink
-
-    with knowledge_base(home) as client:
-        say(_line(client.call(user_unlink, name=name)))
+    say(_line(unlinked))
 
 
 @user.command("sessions", epilog=examples("argot user sessions ann", "argot user sessions ann --end"))
@@ -195,11 +180,11 @@ def _new_password(name: str) -> SecretStr:
 
 def _line(made: UserShown) -> str:
     groups = ", ".join(made.groups) or "none"
-    manages = f" of {_managed(made)}" if made.manages else ""
+    manages = f" of {_list_managed_contexts(made)}" if made.manages else ""
     return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_signs_in(made)}"
 
 
-def _managed(made: UserShown) -> str:
+def _list_managed_contexts(made: UserShown) -> str:
     # "*" stands for all of them (`EVERY_CONTEXT`).
     return "every context" if "*" in made.manages else ", ".join(made.manages)
 

@@ -134,8 +134,13 @@ class FolderGenerations:
 
 def _open_client(folder: Path) -> ClientAPI:
     import chromadb
+    from chromadb.api import rust
     from chromadb.config import Settings
 
+    from argot.corpus.index.roomy_bindings import RoomyBindings
+
     folder.mkdir(parents=True, exist_ok=True)
+    # Chroma finds its binding by this name, and takes no other.
+    rust.RustBindingsAPI = RoomyBindings  # type: ignore[misc]
     # By default Chroma sends usage statistics to its makers.
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))

@@ -125,7 +125,7 @@ def test_a_sync_that_finds_nothing_reads_no_file(corpus: Corpus, folder: Path, m
     def read(*_: object, **__: object) -> bytes:
         raise AssertionError("a file was read")
 
-    for place in ("sources.read_below", "sources._head"):
+    for place in ("sources.read_below", "sources._read_head"):
         monkeypatch.setattr(f"argot.corpus.ingestion.{place}", read)
     assert counts(sync(corpus, folder)) == {"unchanged": 4, "skipped": 1}
 

@@ -1,6 +1,7 @@
 """The vectors in a folder: generations, and damage found when one is opened. All else: the conformance suite."""
 
 import os
+import resource
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -47,6 +48,19 @@ def index(tmp_path: Path) -> Iterator[EmbeddedIndex]:
     opened = EmbeddedIndex(tmp_path, "g000001", "f")
     yield opened
     opened.close()
+
+
+def test_graphs_stay_in_memory_under_a_low_limit_of_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma sizes its cache by the limit, and fails on a graph that was driven out before it was saved."""
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (600, 600))
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
+    audiences = [frozenset({f"team{number}"}) for number in range(100)]
+    for audience in audiences:
+        index.upsert(index.collection_name("passage", audience), {f"{min(audience)}:0": unit(1)})
+    # The first search fills a graph from Chroma's log; later ones expect it in memory.
+    for audience in audiences * 2:
+        assert [item for item, _ in index.search("passage", unit(1), [audience], 1)] == list(audience)
+    index.close()
 
 
 def test_a_search_that_met_a_deletion_is_made_again(index: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch) -> None:

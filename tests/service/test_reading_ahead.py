@@ -29,7 +29,7 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that the reader has read anew, in their order."""
     texts: list[str] = []
-    original = TokenReader._vectors
+    original = TokenReader._read_vectors
 
     def noted(self: TokenReader, given: Sequence[str]) -> Any:
         texts.extend(given)

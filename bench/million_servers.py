@@ -24,7 +24,7 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
 from argot.corpus.keyword_tables import RANKED_TABLES
 from argot.postgresql import DEFAULT_SCHEMA
-from argot.service.moving.moved_stores import CORPUS, moved_tables
+from argot.service.moving.moved_stores import CORPUS, list_moved_tables
 from argot.service.storage.opened_stores import corpus_store_of, stores_of
 from argot.settings import Settings
 
@@ -75,7 +75,7 @@ def _copy_vectors(generation: Path, data: Path) -> None:
 
 def _copy_rows(corpus: Path, server: PostgresqlServer) -> None:
     began = time.perf_counter()
-    tables = [table.name for table in moved_tables(CORPUS) if table.name != "meta"]
+    tables = [table.name for table in list_moved_tables(CORPUS) if table.name != "meta"]
     # An administrator's connection, for which policies of rows do not hold: COPY refuses them.
     with (
         closing(sqlite3.connect(corpus)) as rows,

@@ -32,7 +32,7 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
         if isinstance(items, AsyncIterable):
             asyncio.run(_read_async(items, hand_over))
         else:
-            _read(items, hand_over)
+            _read_items(items, hand_over)
 
     async with aclosing(progress_events(body)) as items:
         async for item in items:
@@ -82,7 +82,7 @@ async def to_its_end(running: asyncio.Future[T]) -> T:
         raise
 
 
-def _read(items: Iterable[T], hand_over: HandOver[T]) -> None:
+def _read_items(items: Iterable[T], hand_over: HandOver[T]) -> None:
     try:
         for item in items:
             hand_over(item)

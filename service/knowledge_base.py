@@ -20,7 +20,7 @@ from argot.errors import KnowledgeBaseBusy, StoreUnavailable
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
-from argot.service.identity.people import People, local_principal
+from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
@@ -38,7 +38,7 @@ from argot.settings import Settings
 from argot.sqlite import convert_sqlite_errors
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
-from argot.work.job_choice import jobs_for
+from argot.work.job_choice import choose_jobs
 from argot.work.job_types import Jobs
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ class KnowledgeBase:
         whatever only gets documents ready to be written."""
         self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
         """Held by who puts documents in for everybody."""
-        self.gate = Gate(Limits.of_questions(settings))
+        self.gate = Gate(Limits.limit_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
         self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
-        self.archives = Gate(Limits.of_archives(), name="archive")
+        self.archives = Gate(Limits.limit_archives(), name="archive")
         """The same for archives that people send: who made one decides how long it takes."""
         self.answers: Answers = AnswersHere(self)
         """What does the jobs that questions come to."""
@@ -129,7 +129,7 @@ class KnowledgeBase:
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
-        self.jobs: Jobs = jobs_for(self, self.stores, settings)
+        self.jobs: Jobs = choose_jobs(self, self.stores, settings)
         """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
         self._parts: dict[Callable[[], Any], Any] = {}
@@ -424,7 +424,7 @@ class KnowledgeBase:
         Raises:
             NotFound: there is no such user.
         """
-        return self.people.principal(user) if user is not None else local_principal()
+        return self.people.principal(user) if user is not None else make_local_principal()
 
     def turns(self) -> Callable[[], AbstractContextManager[None]]:
         """`writing`, as work in a thread holds it. To be called in the event loop."""

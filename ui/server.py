@@ -18,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, LocalError
-from argot.service.answering.worker_pool import answering
+from argot.service.answering.worker_pool import run_answer_workers
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
@@ -26,7 +26,7 @@ from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
-from argot.service.replicas.sole_holder import by_one
+from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.sign_in.provider_sign_in import keep_confirmed
@@ -148,16 +148,16 @@ async def _serve(home: Path, settings: Settings) -> None:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with (
-                answering(kb),
+                run_answer_workers(kb),
                 serving(kb),
                 beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
-                    by_one(kb.shared, "keep clean", lambda: keep_clean(kb)),
-                    by_one(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
-                    by_one(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
+                    run_by_one_process(kb.shared, "keep clean", lambda: keep_clean(kb)),
+                    run_by_one_process(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
+                    run_by_one_process(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
                     work_here(kb),
-                    by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
+                    run_by_one_process(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 wing_services(kb),
             ):

@@ -78,7 +78,7 @@ class JobRecord:
     def is_under_way(self) -> bool:
         return self.state in UNDER_WAY
 
-    def without_outcome(self) -> JobRecord:
+    def drop_outcome(self) -> JobRecord:
         return replace(self, outcome=None)
 
     def require_put_back(self) -> None:
@@ -89,7 +89,7 @@ class JobRecord:
         if self.state not in PUT_BACK:
             raise Conflict(f"Job {self.id} is {self.state}. What failed, was put aside or cancelled can be put back.")
 
-    def ended(self) -> Conflict:
+    def make_ended_conflict(self) -> Conflict:
         """That it has ended, for who wants to cancel it."""
         return Conflict(f"Job {self.id} is {self.state} already.")
 
@@ -146,7 +146,7 @@ class Jobs(Protocol):
     def shared(self) -> bool:
         """Whether several processes share them."""
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         """The job, once it is certain that it will be done.
 
         Args:
@@ -168,7 +168,7 @@ class Jobs(Protocol):
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of this name, which one at a time has among all processes, and hold it."""
 
-    def here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
+    def run_here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
         """Around what is done in this process at once, and is listed as a job while it is.
 
         Raises:
@@ -176,15 +176,15 @@ class Jobs(Protocol):
         """
         ...
 
-    async def taken(self, kind: str) -> bool:
+    async def has_workers(self, kind: str) -> bool:
         """Whether jobs of this kind are put for others to take; else whoever wants one does it `here`."""
         ...
 
-    async def listed(self, kind: str = "") -> list[JobRecord]:
+    async def list_jobs(self, kind: str = "") -> list[JobRecord]:
         """Those under way and those that ended lately, newest first, without what came of them."""
         ...
 
-    async def latest(self, kind: str, key: str) -> JobRecord | None:
+    async def find_latest(self, kind: str, key: str) -> JobRecord | None:
         """Return the newest job of this kind and key, with its parameters and what came of it."""
         ...
 

@@ -232,13 +232,13 @@ def _is_short(term: str, expansion: str) -> bool:
 async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
     """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
     from argot.learn.usecases.pair_making import AskedBefore
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
 
     said = [one for one in await (await kb.threads()).judged() if one.said.value > 0 and one.said.shared]
     found: defaultdict[str, list[AskedBefore]] = defaultdict(list)
     if said:
-        judged = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+        judged = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
         for one, row in zip(said, judged, strict=True):
             if isinstance(row, SharedAnswer) and row.gold:
                 question = row.stand_alone_question or row.question

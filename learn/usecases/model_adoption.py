@@ -254,7 +254,7 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
 @usecase("manager", everywhere=True)
 async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
     """How far the change is that was begun last; None if none is known."""
-    found = await kb.jobs.latest(ADOPT, ADOPT)
+    found = await kb.jobs.find_latest(ADOPT, ADOPT)
     return _change_of(found) if found else None
 
 
@@ -372,7 +372,7 @@ def _no_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], Abstrac
 
     @contextmanager
     def paused() -> Iterator[None]:
-        pause = kb.gate.paused(SWITCH_SECONDS)
+        pause = kb.gate.pause(SWITCH_SECONDS)
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
             yield

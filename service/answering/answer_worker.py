@@ -86,14 +86,14 @@ class AnswerWorker:
     async def _warm(self) -> None:
         kb = self._kb
         if kb.model_server is not None:
-            kb.model_server.told = self._model_called
+            kb.model_server.told = self._report_model_call
         await kb.load()
         await kb.graph()
         await kb.answers.warm()
 
     async def _say_alive(self) -> None:
         while True:
-            self._link.put(Alive(_resident()))
+            self._link.put(Alive(_measure_resident_memory()))
             await asyncio.sleep(ALIVE_SECONDS)
 
     async def _listen(self) -> None:
@@ -142,7 +142,7 @@ class AnswerWorker:
         del self._under_way[asked.number]
         self._link.put(JobEnded(asked.number, error, trace.close() if trace else []))
 
-    def _model_called(self, call: ModelCall) -> None:
+    def _report_model_call(self, call: ModelCall) -> None:
         self._link.put(Called(call))
 
     async def _renew(self, models: dict[str, str]) -> None:
@@ -177,7 +177,7 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
     connection.close()
 
 
-def _resident() -> int:
+def _measure_resident_memory() -> int:
     statm = Path("/proc/self/statm")
     return int(statm.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
 

@@ -30,7 +30,7 @@ class VectorClient:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._exactly = _reading(connection)
+        self._exactly = _make_reader(connection)
         self._turn = threading.Lock()
 
     def __call__(
@@ -69,17 +69,17 @@ def serve_vectors(connection: socket.socket, search: Callable[[], VectorSearch])
     Args:
         search: the index that is open now.
     """
-    exactly = _reading(connection)
+    exactly = _make_reader(connection)
     with connection:
         try:
             while True:
                 asked, data = read_message(exactly)
-                write_message(connection.send, json.dumps(_found(asked, data, search)).encode(), b"")
+                write_message(connection.send, json.dumps(_find_vectors(asked, data, search)).encode(), b"")
         except (EOFError, OSError):
             return
 
 
-def _found(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
+def _find_vectors(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
     said = json.loads(asked)
     vectors = np.frombuffer(data, np.float32).reshape(said["shape"])
     audiences = [frozenset(tokens) for tokens in said["audiences"]]
@@ -93,7 +93,7 @@ def _found(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dic
         return {"error": error_event(ArgotError(f"The search failed: {type(error).__name__}."))}
 
 
-def _reading(connection: socket.socket) -> Callable[[int], bytes]:
+def _make_reader(connection: socket.socket) -> Callable[[int], bytes]:
     file = connection.makefile("rb")
 
     def exactly(size: int) -> bytes:

@@ -49,7 +49,7 @@ class MiningProgress:
     offered: int
 
 
-def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
+def group_texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
     """Passages as mining takes them, those with the same readers together."""
     from argot.jargon_db.mining import MinedText
 
@@ -140,7 +140,7 @@ class Mining:
         from argot.jargon_db.mining import Miner
 
         self.passages += len(batch)
-        for audience, texts in texts_by_readers(batch).items():
+        for audience, texts in group_texts_by_readers(batch).items():
             # One for each set of readers, so that no meaning rests on what its reader may not see.
             miner = Miner()
             for text in texts:

@@ -115,7 +115,7 @@ class Ended:
     sessions: frozenset[str] | None = None
 
 
-def local_principal() -> Principal:
+def make_local_principal() -> Principal:
     """The person at this machine, who may read the files of the stores anyway."""
     return Principal(LOCAL_NAME, sees_all=True)
 
@@ -191,10 +191,10 @@ class People:
 
     def find(self, name: str) -> User | None:
         rows = self.database.rows(f"{self._users} WHERE name = ?", name)
-        return _user(rows[0]) if rows else None
+        return _read_user(rows[0]) if rows else None
 
     def users(self) -> list[User]:
-        return [_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
+        return [_read_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
 
     def principal(self, name: str) -> Principal:
         """What a user may read and do.
@@ -290,9 +290,9 @@ class People:
         rows = self.database.rows("SELECT password FROM users WHERE name = ?", user.name if user else "")
         kept: str | None = rows[0]["password"] if rows else None
         # The password is hashed whether there is such a user or not, so that the time tells nobody.
-        if not passwords.matches(kept, password) or user is None or kept is None:
+        if not passwords.verify_password(kept, password) or user is None or kept is None:
             return None
-        if passwords.outdated(kept):
+        if passwords.is_outdated(kept):
             # Only here is the password at hand with which today's parameters can be taken.
             renewed = passwords.hash_password(password)
             # Only if it is still the one that was checked: it may have been changed meanwhile.
@@ -342,7 +342,7 @@ class People:
     def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Every row of these names, by table, without what is secret."""
         with self.database.reader() as connection:
-            return personal_rows.personal_rows_of(connection, self.database.dialect, names)
+            return personal_rows.list_personal_rows(connection, self.database.dialect, names)
 
     def erase(self, names: Sequence[str]) -> int:
         """Delete every row of these names. Whoever is still connected under one of them is cut off."""
@@ -371,7 +371,7 @@ class People:
             self.tell_others(ended)
 
 
-def _user(row: Row) -> User:
+def _read_user(row: Row) -> User:
     return User(
         row["name"],
         row["display_name"],

@@ -16,7 +16,7 @@ STEP = 50
 """Documents never cited, on a page."""
 
 
-def used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
+def count_used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
     """What answers from one day to the other (both included) cite, and a page of what none ever did."""
     cited, number = list_most_cited(store, principal, since, until, MOST_CITED)
     unused, never = list_never_cited(store, principal, start, STEP)

@@ -11,7 +11,7 @@ from argot.service.maintenance.findings import Finding, bad, good
 async def job_findings(kb: Any) -> list[Finding]:
     """Args: `kb`: an open `KnowledgeBase`."""
     try:
-        found = await kb.jobs.listed()
+        found = await kb.jobs.list_jobs()
     except StoreUnavailable as error:
         return [bad("jobs", str(error), "mend the store, and look again")]
     aside = [
@@ -26,7 +26,7 @@ async def job_findings(kb: Any) -> list[Finding]:
     if not kb.jobs.shared:
         return aside
     waiting = sorted({job.kind for job in found if job.state == "waiting"})
-    idle = [kind for kind in waiting if not await kb.jobs.taken(kind)]
+    idle = [kind for kind in waiting if not await kb.jobs.has_workers(kind)]
     if idle:
         remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
         return [bad("jobs", f"nobody takes those of the kind {', '.join(idle)}, and some wait", remedy), *aside]

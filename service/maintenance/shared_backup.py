@@ -22,7 +22,7 @@ from argot.postgresql_moment import open_moment
 from argot.remedies import restore_command
 from argot.service.maintenance.backup import COPIES, Backup, pack, refuse_place, unpacked
 from argot.service.moving.base_moving import copy_base
-from argot.service.moving.places import MovePlace, folder_place, locked, opened_place
+from argot.service.moving.places import MovePlace, lock_folder, make_folder_place, open_place
 from argot.service.moving.sides import SchemaSide
 from argot.service.storage import restore
 from argot.service.storage.opened_stores import postgresql_of
@@ -44,7 +44,7 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
     refuse_place(home, path)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
         with open_moment(postgresql_of(stores)) as then:
-            copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), folder_place(Path(copies)))
+            copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), make_folder_place(Path(copies)))
         return pack(Path(copies), path)
 
 
@@ -59,8 +59,8 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
     home = home.expanduser().absolute()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.enter_context(locked(home))
-        there = stack.enter_context(opened_place(home, settings, PROGRAM))
+        stack.enter_context(lock_folder(home))
+        there = stack.enter_context(open_place(home, settings, PROGRAM))
         if there.is_begun and not force:
             raise Conflict(f"There is a knowledge base in {there.name}. To replace it: {restore_command(home)}")
         scratch = restore.staging_folder(home)
@@ -74,13 +74,13 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
 
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
     """Into a schema of its own, which is emptied first."""
-    with opened_place(home, settings, PROGRAM) as beside:
+    with open_place(home, settings, PROGRAM) as beside:
         name = sql.Identifier(settings.store_schema)
         anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
         _run(postgresql_of(beside.stores), anew)
     # Opened again: what notes the steps of each store went with the schema.
-    with opened_place(home, settings, PROGRAM) as beside:
-        copy_base(folder_place(scratch), beside)
+    with open_place(home, settings, PROGRAM) as beside:
+        copy_base(make_folder_place(scratch), beside)
 
 
 def _exchange(there: PostgresqlStores, beside: str) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from argot.errors import install_command
 from argot.service.maintenance.findings import Finding, bad, good
 from argot.service.maintenance.model_checks import without_password
-from argot.service.observability.metric_export import metrics_url
-from argot.service.observability.trace_export import traces_url
+from argot.service.observability.metric_export import make_metrics_url
+from argot.service.observability.trace_export import make_traces_url
 from argot.settings import Settings
 
 SECONDS = 3.0
@@ -22,8 +22,8 @@ def telemetry_findings(settings: Settings) -> list[Finding]:
     nowhere = "sent nowhere (docs/insight.md)"
     traces, metrics = settings.trace_endpoint, settings.metric_endpoint
     return [
-        _found("traces", traces_url(traces), _takes_traces, contents) if traces else good("traces", nowhere),
-        _found("metrics", metrics_url(metrics), _takes_metrics) if metrics else good("metrics", nowhere),
+        _found("traces", make_traces_url(traces), _takes_traces, contents) if traces else good("traces", nowhere),
+        _found("metrics", make_metrics_url(metrics), _takes_metrics) if metrics else good("metrics", nowhere),
     ]
 
 

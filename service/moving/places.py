@@ -58,14 +58,14 @@ class MovePlace:
             store.close()
 
 
-def folder_place(home: Path) -> MovePlace:
+def make_folder_place(home: Path) -> MovePlace:
     return MovePlace(
         str(home), home, Settings(home=home, store="", chroma_url=""), SqliteStores(home), FolderSide(home)
     )
 
 
 @contextmanager
-def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
+def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
     """The knowledge base of this folder and these settings, for this program alone.
 
     Raises:
@@ -81,7 +81,7 @@ def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MoveP
 
 
 @contextmanager
-def locked(home: Path) -> Iterator[None]:
+def lock_folder(home: Path) -> Iterator[None]:
     """
     Raises:
         KnowledgeBaseBusy: another process works in this folder; the message names it.
@@ -96,7 +96,7 @@ def locked(home: Path) -> Iterator[None]:
 # -- small files ------------------------------------------------------------------------------------------------------
 
 
-def kept_contents(place: MovePlace) -> Mapping[str, bytes]:
+def read_kept_contents(place: MovePlace) -> Mapping[str, bytes]:
     """Profiles, and what was learnt: contents by names."""
     from argot.kept_files import MIGRATIONS, STORE
 

@@ -37,7 +37,7 @@ MOST_TEXTS = 20
 """Of a list; of a conversation the latest messages, for the question at hand comes last."""
 
 
-def new_request_id() -> str:
+def make_request_id() -> str:
     return secrets.token_hex(6)
 
 
@@ -52,7 +52,7 @@ class Listener(Protocol):
 @contextmanager
 def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
     """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
-    said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
+    said_now.set(tuple(text for value in parameters.values() for text in _take_latest(_list_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     # Without empty ones, which would be found between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
@@ -78,16 +78,16 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
             logger.info("question %s", outcome, extra={"fields": watched.fields(outcome)})
 
 
-def _texts(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     """The texts of a parameter: itself, those of a list, or what stands in the messages of a conversation."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for one in value[-MOST_TEXTS:] for text in _texts(getattr(one, "content", one))]
+        return [text for one in value[-MOST_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
     return []
 
 
-def _latest(texts: Sequence[str]) -> Iterator[str]:
+def _take_latest(texts: Sequence[str]) -> Iterator[str]:
     """The last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
     left = MOST_SAID
     for text in reversed(texts):

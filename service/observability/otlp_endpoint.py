@@ -14,7 +14,7 @@ _LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
 logger = logging.getLogger(__name__)
 
 
-def otlp_url(endpoint: str, usual_path: str) -> str:
+def make_otlp_url(endpoint: str, usual_path: str) -> str:
     """The address that is sent to: that of the setting, with the usual path where it has none."""
     return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + usual_path
 

@@ -19,7 +19,7 @@ from argot.corpus.ingestion import derivation
 from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, DerivedBatch, Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, DerivingTurn, Making, made_of, to_the_end
 from argot.service.usecases.unasked_derivation import (
@@ -58,7 +58,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
     rest = REST_SECONDS
     while True:
         try:
-            if await kb.jobs.taken(DERIVE):
+            if await kb.jobs.has_workers(DERIVE):
                 await put_due(kb)
             else:
                 await derive_due(kb)
@@ -121,22 +121,22 @@ async def put_due(kb: KnowledgeBase) -> None:
     """Have others derive of the documents that are due: a few at a time, those that came in last first."""
     corpus, wanted = await kb.load(), wanted_texts(kb.settings)
     states = DerivationStates(corpus.store.database)
-    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.listed(DERIVE))
+    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
     if free <= 0 or await _is_spent(kb, states):
         return
     due = await kb.blocking(states.due, wanted, utc_now())
     for id_ in due[:free]:
         label = await kb.blocking(_name, corpus, id_)
         given = {"document": id_, "wanted": wanted}
-        job = JobWanted(DERIVE, local_principal(), given, label=label, key=derivation_key(id_))
+        job = JobWanted(DERIVE, make_local_principal(), given, label=label, key=derivation_key(id_))
         try:
-            await kb.jobs.put(job, again=False)
+            await kb.jobs.submit(job, again=False)
         except Conflict:  # it is under way
             continue
 
 
 def _name(corpus: Corpus, document: str) -> str:
-    return corpus.store.document(local_principal(), document).name
+    return corpus.store.document(make_local_principal(), document).name
 
 
 @job_kind(DERIVE, busy="Texts of '{label}' are being derived.")
@@ -250,7 +250,7 @@ class _Unasked:
         if await self.kb.blocking(self._is_done, task):
             return None
         try:
-            made = await made_of(self.kb, self.corpus, local_principal(), self.maker, task)
+            made = await made_of(self.kb, self.corpus, make_local_principal(), self.maker, task)
         except ModelUnavailable as error:
             from argot.tools.llm.deriver import PassageFailed
 

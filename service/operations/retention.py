@@ -48,7 +48,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     before = format_utc((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
     # One by one, each with its files, checkpoints and notices, as if its owner had deleted it.
-    for thread in await threads.unused_since(before):
+    for thread in await threads.list_unused(before):
         await delete_thread(kb, thread.owner, thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)

@@ -151,7 +151,7 @@ class SharedService:
         def told() -> None:
             call_in(loop, lambda: hold.end(lost))
 
-        held = await self._taken(name, told, pause)
+        held = await self._take_lock(name, told, pause)
         try:
             yield hold
         finally:
@@ -166,7 +166,7 @@ class SharedService:
             await self._give_back(held)
         return held is None
 
-    async def _taken(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
+    async def _take_lock(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
         pause = FIRST_PAUSE
         while (held := await self._take(name, told)) is None:
             await asyncio.sleep(pause)

@@ -19,7 +19,9 @@ PAUSE_SECONDS = 2.0
 GONE = "PostgreSQL was lost, and with it who does this."
 
 
-async def by_one(shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def run_by_one_process(
+    shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
     """Do work that has no end, as long as no other process does it; take it up when that one ends.
 
     Args:

@@ -86,7 +86,7 @@ class KeptQuestion:
     terms: list[str]
 
 
-async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
+async def note_question(threads: Threads, asked: AskedQuestion) -> None:
     """Note what became of a question; one that was asked back about and then answered is one question."""
     row: dict[str, Any] = {name: getattr(asked, name) for name in AskedQuestion.__slots__}
     row |= {"asked_back": int(asked.status == "needs_choice"), "terms": json.dumps(list(asked.terms))}
@@ -94,7 +94,7 @@ async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
     await threads.note(_NOTE, row)
 
 
-async def questions_kept(threads: Threads, owner: str) -> list[KeptQuestion]:
+async def list_kept_questions(threads: Threads, owner: str) -> list[KeptQuestion]:
     """What is kept of this person's questions, the oldest first."""
     rows = await threads.read(_OF, (owner,))
     names = KeptQuestion.__slots__

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.results import AskEvent, AskResult
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.home_lock import read_owner
@@ -234,7 +234,7 @@ class SocketClient(Client):
 def _plain(given: dict[str, Any]) -> dict[str, Any]:
     """Parameters as they are sent: each by itself, and passwords in the clear, to a process of the same user."""
     return {
-        name: value.get_secret_value() if isinstance(value, SecretStr) else jsonable(value)
+        name: value.get_secret_value() if isinstance(value, SecretStr) else convert_to_json(value)
         for name, value in apart(given).items()
     }
 

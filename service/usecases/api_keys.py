@@ -9,7 +9,7 @@ from pydantic import Field
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.identity.keys import MOST_DAYS, Key
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -45,7 +45,7 @@ async def key_add(
         # Only for its errors. The person at this machine is no row among the users.
         await kb.blocking(kb.people.principal, owner)
     made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
-    return NewKey(**dataclass_fields(made), key=token)
+    return NewKey(**read_dataclass_fields(made), key=token)
 
 
 @usecase("asker")

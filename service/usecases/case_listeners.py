@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.errors import ArgotError
 from argot.results import AskResult
 from argot.service.observability.instrumentation import Listener, Watched
-from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_asked
+from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_question
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -45,7 +45,7 @@ class _QuestionNotes:
 
         async def note() -> None:
             threads = await kb.threads()
-            await note_asked(threads, await kb.blocking(_with_vector, kb, asked) if asked.question else asked)
+            await note_question(threads, await kb.blocking(_with_vector, kb, asked) if asked.question else asked)
 
         kb.chore(note)
 

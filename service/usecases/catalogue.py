@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.usecases import (
     api_keys,
     attachments,
@@ -108,12 +108,12 @@ async def dispatch(
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
     if isinstance(found, UseCase):
         # Called as any caller would: role and parameters are checked there, not here.
-        yield {"kind": "result", "data": jsonable(await found(kb, principal, **parameters))}
+        yield {"kind": "result", "data": convert_to_json(await found(kb, principal, **parameters))}
         return
     # Closed with this generator: otherwise a caller's leaving would stop the work only at the next garbage collection.
     async with aclosing(found(kb, principal, **parameters)) as events:
         async for event in events:
-            yield jsonable(event)
+            yield convert_to_json(event)
 
 
 async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:

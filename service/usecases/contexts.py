@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from argot.service.json_values import given_audience
+from argot.service.json_values import read_audience
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import SavedSince, between
 from argot.service.usecases.senses import Readers, Word, Words
@@ -35,7 +35,7 @@ async def context_add(
     new: bool = False,
 ) -> Context:
     """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
-    readers = given_audience(audience)
+    readers = read_audience(audience)
     add = kb.glossary.contexts.add
     return await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
 
@@ -60,7 +60,7 @@ async def context_save(
         version=version,
         description=description,
         contact=contact,
-        audience=given_audience(audience),
+        audience=read_audience(audience),
         why=why,
     )
 

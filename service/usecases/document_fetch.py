@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.uploads import REPORT, UploadReport, put_in
@@ -48,7 +48,7 @@ async def document_fetch(
     # Before it is stored with a job.
     _require_no_password(address)
     given: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
-    if await kb.jobs.taken(FETCH):
+    if await kb.jobs.has_workers(FETCH):
         found = await queued_outcome(kb, JobWanted(FETCH, principal, given, label=address))
         return REPORT.validate_python(found)
     return await _fetched(kb, principal, **given)
@@ -57,7 +57,7 @@ async def document_fetch(
 @job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
 async def fetch_work(run: JobRun) -> Any:
     """An `UploadReport` as JSON."""
-    return jsonable(await _fetched(run.kb, run.principal, **run.parameters))
+    return convert_to_json(await _fetched(run.kb, run.principal, **run.parameters))
 
 
 def _fetching_places() -> asyncio.Semaphore:

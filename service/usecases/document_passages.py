@@ -97,11 +97,11 @@ async def _shared_questions(kb: KnowledgeBase, principal: Principal, document: D
     said = [one for one in await (await kb.threads()).judged() if one.said.shared][-MOST_JUDGED:]
     if not said:
         return []
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
     from argot.service.usecases.questions import run_context
 
-    found = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
     cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
     own = {one.id for one in cited}
     asked = [

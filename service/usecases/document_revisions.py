@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from argot.corpus.store.row_mapping import Revision
 from argot.errors import Conflict, InvalidInput, NotFound
-from argot.service.json_values import dataclass_fields, given_audience
+from argot.service.json_values import read_audience, read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Fields
 from argot.service.usecases.unknown_readers import reader_notices
@@ -74,8 +74,8 @@ async def document_label(
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
     given = None if fields is None else _usable(fields)
     async with kb.writing:
-        saved = await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain, given)
-    return LabelledDocument(**dataclass_fields(saved), notices=tuple(await reader_notices(kb, audience)))
+        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given)
+    return LabelledDocument(**read_dataclass_fields(saved), notices=tuple(await reader_notices(kb, audience)))
 
 
 def _usable(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:

@@ -23,8 +23,8 @@ from argot.corpus.connectors.source_store import (
     compute_retry_seconds,
 )
 from argot.service.blocking_work import stream
-from argot.service.identity.people import local_principal
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.documents import forget_quotes
@@ -184,7 +184,7 @@ async def source_remove(
     """
     store = SourceStore(kb.document_store.database)
     record = await kb.blocking(visible_source, kb, principal, name)
-    async with kb.jobs.here(_sync_job(principal, name)):
+    async with kb.jobs.run_here(_sync_job(principal, name)):
         removed = 0
         if with_documents:
             corpus = await kb.load()
@@ -219,13 +219,13 @@ async def source_sync(
     # The whole record: what is stored of a sync is for all who may read the source.
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
-    if await kb.jobs.taken(SYNC):
+    if await kb.jobs.has_workers(SYNC):
         async with aclosing(queued(kb, job)) as events:
             async for event in events:
                 yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
         return
     async with (
-        kb.jobs.here(job) as tell,
+        kb.jobs.run_here(job) as tell,
         aclosing(_steps(kb, principal, record, tell, confirm=confirm, patient=patient)) as steps,
     ):
         async for step in steps:
@@ -243,7 +243,7 @@ async def source_sync_start(
         Conflict: it is being synced already.
     """
     await kb.blocking(visible_source, kb, principal, name)
-    job = await kb.jobs.put(_sync_job(principal, name, confirm=confirm))
+    job = await kb.jobs.submit(_sync_job(principal, name, confirm=confirm))
     return SyncUnderWay(name, job.done, job.total)
 
 
@@ -251,7 +251,7 @@ async def source_sync_start(
 async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
     """The sources that are being synced just now, whoever began it."""
     known = {one.name for one in await kb.blocking(visible_sources, kb, principal)}
-    found = [job for job in await kb.jobs.listed(SYNC) if job.is_under_way and job.label in known]
+    found = [job for job in await kb.jobs.list_jobs(SYNC) if job.is_under_way and job.label in known]
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
@@ -272,7 +272,7 @@ async def sync_work(run: JobRun) -> Any:
     report = await outcome(steps)
     told = logger.info if report.state == "synced" else logger.warning
     told("source %s: %s", record.name, report.detail or report.state)
-    return jsonable(report)
+    return convert_to_json(report)
 
 
 async def sync_put(kb: KnowledgeBase, name: str) -> None:
@@ -281,7 +281,7 @@ async def sync_put(kb: KnowledgeBase, name: str) -> None:
     Raises:
         Conflict: it is being synced.
     """
-    await kb.jobs.put(_sync_job(local_principal(), name, patient=True), again=False)
+    await kb.jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
 
 
 def is_sync_due(record: SourceRecord, now: datetime) -> bool:

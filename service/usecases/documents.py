@@ -14,7 +14,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events, stream
-from argot.service.json_values import PassageShown, given_audience, jsonable, passage_shown
+from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrubbed
@@ -137,7 +137,7 @@ async def add(
         ingest = stream(
             lambda: corpus.add(
                 sources,
-                audience=given_audience(audience),
+                audience=read_audience(audience),
                 tags=None if tags is None else tuple(tags),
                 turn=turns,
                 by=principal,
@@ -199,7 +199,7 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
     text = await kb.blocking(store.markdown, principal, found.revision_id)
-    return DocumentShown(found, [passage_shown(one, found, text) for one in passages])
+    return DocumentShown(found, [show_passage(one, found, text) for one in passages])
 
 
 @usecase("asker")
@@ -211,7 +211,7 @@ async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: T
     """
     found, document = await _passage(kb, principal, passage_id)
     reader = await _reader(kb, principal)
-    return passage_shown(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
+    return show_passage(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
 
 
 @usecase("asker")
@@ -290,7 +290,7 @@ async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> 
 
 async def _reader(kb: KnowledgeBase, principal: Principal) -> Principal:
     """The same person, who also opens what they put into conversations of their own."""
-    own = await (await kb.threads()).with_files(principal.name)
+    own = await (await kb.threads()).list_with_files(principal.name)
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
 
 
@@ -301,7 +301,7 @@ def ingest_event(event: IngestEvent) -> Event:
         "detail": event.detail,
         "done": event.done,
         "total": event.total,
-        "document": jsonable(event.document),
+        "document": convert_to_json(event.document),
     }
 
 

@@ -13,7 +13,7 @@ from argot.service.glossary_review import impact as tried
 from argot.service.glossary_review import miss_loop
 from argot.service.glossary_review.impact_results import CombinedImpact, Impact, QuestionAsRead, QuestionImpact
 from argot.service.glossary_review.miss_loop import TermNews
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.proposal_results import ProposalShown
@@ -38,7 +38,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     if not term.strip():
         raise InvalidInput("The term is empty. Name the one to look for.")
     by = principal.name
-    await kb.blocking(miss_loop.draft, kb.document_store, kb.glossary, principal, term, created_by=by)
+    await kb.blocking(miss_loop.propose_meanings, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
     found = await kb.blocking(kb.glossary.proposals.find, principal, "open", term)
     # Its bare function: role and count are those of this use case.
@@ -67,12 +67,12 @@ async def glossary_effects(
     if (sense_id is None) == (proposal_id is None):
         raise InvalidInput("Name either a sense or a proposal, to see what it would change.")
     if proposal_id is not None:
-        wanted = await kb.blocking(tried.accepting, kb.glossary, principal, proposal_id, context)
+        wanted = await kb.blocking(tried.plan_acceptance, kb.glossary, principal, proposal_id, context)
     else:
         assert sense_id is not None
-        make = tried.approving if change == "approve" else tried.retiring
+        make = tried.plan_approval if change == "approve" else tried.plan_retirement
         wanted = await kb.blocking(make, kb.glossary, principal, sense_id)
-    return await tried.effects(kb, principal, wanted, questions or ())
+    return await tried.measure_effects(kb, principal, wanted, questions or ())
 
 
 @usecase("manager")
@@ -97,15 +97,15 @@ async def glossary_effects_together(
     most = together.MOST_TOGETHER
     if senses is not None:
         given: int = len(senses)
-        wanted = await kb.blocking(together.approving_many, kb.glossary, principal, senses[:most])
+        wanted = await kb.blocking(together.plan_approvals, kb.glossary, principal, senses[:most])
     else:
         assert proposal_ids is not None
         given = len(proposal_ids)
         # A sense needs a context: until one is chosen, the effects are tried in one that this person manages.
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
-        wanted = await kb.blocking(together.accepting_many, kb.glossary, principal, proposal_ids[:most], home)
-    found = await tried.effects(kb, principal, wanted, seconds=together.SECONDS)
-    return CombinedImpact(**dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
+        wanted = await kb.blocking(together.plan_acceptances, kb.glossary, principal, proposal_ids[:most], home)
+    found = await tried.measure_effects(kb, principal, wanted, seconds=together.SECONDS)
+    return CombinedImpact(**read_dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
 
 
 @usecase("manager")
@@ -123,8 +123,8 @@ async def glossary_edit_effects(
     Raises:
         Conflict, InvalidInput, NotAllowed, NotFound: what saving would raise.
     """
-    wanted = await kb.blocking(tried.editing, kb.glossary, principal, sense_id, version, sense.said)
-    return await tried.effects(kb, principal, wanted, questions or ())
+    wanted = await kb.blocking(tried.plan_edit, kb.glossary, principal, sense_id, version, sense.said)
+    return await tried.measure_effects(kb, principal, wanted, questions or ())
 
 
 @usecase("manager")

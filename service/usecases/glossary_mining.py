@@ -177,7 +177,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
 @usecase("manager")
 async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
     """Stop one's own run. What it found so far stays."""
-    job = await kb.jobs.latest(MINE, _key(principal))
+    job = await kb.jobs.find_latest(MINE, _key(principal))
     if job is not None and job.is_under_way:
         await stopped_job(kb, job.id)
     return await glossary_mined.function(kb, principal)
@@ -192,7 +192,7 @@ async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatu
     def counted() -> tuple[int, int]:
         return len(kb.document_store.documents(principal)), len(unread(kb.document_store, kb.glossary, principal))
 
-    job = await kb.jobs.latest(MINE, _key(principal))
+    job = await kb.jobs.find_latest(MINE, _key(principal))
     documents, new = await kb.blocking(counted)
     if job is None:
         return MiningStatus("idle", "", 0, 0, 0, "", documents, new)

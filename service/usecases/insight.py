@@ -10,9 +10,9 @@ from pydantic import AfterValidator
 from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.insight.insight_results import DayCount, Insight, TermCount
-from argot.service.insight.question_counts import first_day, question_counts, thumbs
-from argot.service.insight.unanswered_groups import by_subject, open_questions
-from argot.service.insight.used_documents import STEP, used_documents
+from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
+from argot.service.insight.unanswered_groups import group_by_subject, open_questions
+from argot.service.insight.used_documents import STEP, count_used_documents
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Threads
 from argot.service.usecases.usecase_registry import Count, Text, usecase
@@ -77,10 +77,10 @@ def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: s
         return Insight(
             since=since,
             until=until,
-            counted_from=first_day(connection),
-            counts=question_counts(connection, since, until),
-            unanswered=by_subject(questions, lambda terms: known(list(terms))),
-            thumbs=thumbs(connection, threads.dialect, since, after, in_words=everywhere),
-            documents=used_documents(kb.document_store, principal, since, until, start),
+            counted_from=find_first_day(connection),
+            counts=count_questions(connection, since, until),
+            unanswered=group_by_subject(questions, lambda terms: known(list(terms))),
+            thumbs=count_thumbs(connection, threads.dialect, since, after, in_words=everywhere),
+            documents=count_used_documents(kb.document_store, principal, since, until, start),
             missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],
         )

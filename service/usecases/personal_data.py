@@ -9,7 +9,7 @@ from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.threads.question_log import KeptQuestion, questions_kept
+from argot.service.threads.question_log import KeptQuestion, list_kept_questions
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -149,7 +149,7 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
         [await _conversation(kb, principal, thread) for thread in found],
         {each: rows for each, rows in asked.items() if rows},
         kept.get("ratings", {}),
-        [one for each in names for one in await questions_kept(threads, each)],
+        [one for each in names for one in await list_kept_questions(threads, each)],
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.proposal_results import (
     AcceptedProposals,
@@ -82,7 +82,7 @@ async def glossary_queue(
         offered = _by_key(glossary.proposals.find(principal))
         return [
             QueuedMiss(
-                **dataclass_fields(miss),
+                **read_dataclass_fields(miss),
                 proposals=offered.get(normalise(miss.term), []),
                 similar=glossary.lookup.suggest(principal, miss.term) if similar else [],
             )
@@ -307,7 +307,7 @@ def _shown(
     return [
         ProposalShown(
             **{
-                **dataclass_fields(one),
+                **read_dataclass_fields(one),
                 "evidence": [_evidence(passage_id, quote, held.get(passage_id)) for passage_id, quote in one.evidence],
             },
             sure=_sureness(one.score),

@@ -13,7 +13,7 @@ from pydantic import Field
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
 from argot.profile import PROFILES, Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
-from argot.service.glossary_review.miss_loop import after_answer
+from argot.service.glossary_review.miss_loop import record_learned
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.turns import LOST
 from argot.service.threads.thread_store import AnswerSettings, Thread
@@ -297,7 +297,7 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
     from argot.graph.run import TurnEnded
 
     if isinstance(event, TurnEnded) and event.learned is not None:
-        kb.afterwards(after_answer, kb, principal, thread, event.learned)
+        kb.afterwards(record_learned, kb, principal, thread, event.learned)
 
 
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:

@@ -57,7 +57,7 @@ async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") 
 
     `kind`: of this kind alone (sync, upload, fetch, derive, mine, pairs, strategy, adopt).
     """
-    found = await kb.jobs.listed(kind)
+    found = await kb.jobs.list_jobs(kind)
     is_visible = await kb.blocking(_job_filter, kb, principal)
     return [_shown(job) for job in found if is_visible(job)]
 

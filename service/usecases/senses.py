@@ -15,7 +15,7 @@ from pydantic import Field
 from argot.errors import NotFound
 from argot.jargon_db.store.history_entries import ChangeSet
 from argot.service.glossary_review import occurrences as documents
-from argot.service.json_values import dataclass_fields, given_audience, passage_shown
+from argot.service.json_values import read_audience, read_dataclass_fields, show_passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.sense_results import (
     AcceptedConflictShown,
@@ -65,7 +65,7 @@ class SenseFields(ParameterGroup):
     def said(self) -> dict[str, Any]:
         """All that is not left out, as the glossary takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given["audience"] = given_audience(self.audience)
+        given["audience"] = read_audience(self.audience)
         # None is what was left out; an empty text is given, and empties its field.
         return {name: value for name, value in given.items() if value is not None}
 
@@ -147,7 +147,7 @@ async def glossary_occurrences(
     kb: KnowledgeBase, principal: Principal, *, phrase: Words, limit: Limit = 5
 ) -> Occurrences:
     """Where a term or an expansion stands in the documents: how often, and the passages with the words around it."""
-    return await kb.blocking(documents.occurrences, kb.document_store, principal, phrase, limit)
+    return await kb.blocking(documents.find_occurrences, kb.document_store, principal, phrase, limit)
 
 
 @usecase("asker")
@@ -161,7 +161,7 @@ async def glossary_passage(
     of, document = found[passage_id]
     parts = documents.cut_at_phrase(of.text, phrase)
     text = await kb.blocking(kb.document_store.markdown, principal, of.revision_id)
-    return MarkedPassage(**dataclass_fields(passage_shown(of, document, text)), parts=parts)
+    return MarkedPassage(**read_dataclass_fields(show_passage(of, document, text)), parts=parts)
 
 
 @usecase("asker")
@@ -203,7 +203,7 @@ async def glossary_add(
         notes=notes,
         aliases=tuple(aliases or ()),
         owner=principal.name,
-        audience=given_audience(audience),
+        audience=read_audience(audience),
         by=principal,
     )
 
@@ -258,7 +258,7 @@ async def glossary_warnings(
     given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
     stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
     found = [WarningShown(one.kind, one.message, one.senses) for one in stored]
-    unused = await kb.blocking(documents.unused, kb.document_store, principal, term, expansion)
+    unused = await kb.blocking(documents.describe_unused, kb.document_store, principal, term, expansion)
     return [*found, WarningShown("no_document", unused)] if unused else found
 
 

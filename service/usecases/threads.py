@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
@@ -154,10 +154,10 @@ async def feedback_list(
     Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
     one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
     """
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
 
     said = [one for one in await (await kb.threads()).judged(since) if value in {None, one.said.value}]
-    return await kb.blocking(judged_answers, await run_context(kb, principal), said)
+    return await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
 
 
 @usecase("asker")
@@ -205,10 +205,10 @@ async def thread_export(
 
     Only what one may still read is in it.
     """
-    from argot.service.threads.thread_export import exported
+    from argot.service.threads.thread_export import export_thread
 
     # Its bare function: role and count are those of this use case.
-    return ExportedThread(*exported(await thread_read.function(kb, principal, thread=thread), form))
+    return ExportedThread(*export_thread(await thread_read.function(kb, principal, thread=thread), form))
 
 
 @usecase("asker")
@@ -224,7 +224,7 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     found = await threads.own(principal.name, thread)
     state = await read_thread(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     return ThreadRead(
-        **dataclass_fields(found),
+        **read_dataclass_fields(found),
         turns=state.turns,
         waiting=state.waiting,
         feedback=await threads.feedback(principal.name, thread),

@@ -89,7 +89,7 @@ async def derivation_status(
         found = [await kb.blocking(store.document, principal, one) for one in documents]
     else:
         found = await kb.blocking(store.documents, principal)
-    keys = {job.key for job in await kb.jobs.listed(DERIVE) if job.state == "running"}
+    keys = {job.key for job in await kb.jobs.list_jobs(DERIVE) if job.state == "running"}
     return await kb.blocking(_status, kb, found, keys)
 
 

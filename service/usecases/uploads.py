@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, TypeAdapter
 from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.unknown_readers import reader_notices
@@ -112,7 +112,7 @@ async def upload(
     """
     given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = plain_name(name)
-    if await kb.jobs.taken(UPLOAD):
+    if await kb.jobs.has_workers(UPLOAD):
         job = JobWanted(UPLOAD, principal, given, label=called, data=data)
         return REPORT.validate_python(await queued_outcome(kb, job))
     return await _uploaded(kb, principal, data, **given)
@@ -121,7 +121,7 @@ async def upload(
 @job_kind(UPLOAD, busy="'{label}' is being put in.", lane="awaited")
 async def upload_work(run: JobRun) -> Any:
     """An `UploadReport` as JSON."""
-    return jsonable(await _uploaded(run.kb, run.principal, run.data or b"", **run.parameters))
+    return convert_to_json(await _uploaded(run.kb, run.principal, run.data or b"", **run.parameters))
 
 
 async def _uploaded(

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr
 from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -247,12 +247,12 @@ def session_shown(session: Session) -> SessionShown:
 
 
 def user_shown(user: User) -> UserShown:
-    return UserShown(**dataclass_fields(user), role=user.role)
+    return UserShown(**read_dataclass_fields(user), role=user.role)
 
 
 def _shown(user: User, password: str | None) -> UserWithPassword | UserShown:
     shown = user_shown(user)
-    return shown if password is None else UserWithPassword(**dataclass_fields(shown), password=password)
+    return shown if password is None else UserWithPassword(**read_dataclass_fields(shown), password=password)
 
 
 async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:

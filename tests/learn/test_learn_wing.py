@@ -15,7 +15,7 @@ WITHOUT = """
 import asyncio, json, sys
 from pathlib import Path
 sys.modules["argot.learn"] = None
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.catalogue import CASES, result
 from argot.settings import Settings
@@ -28,8 +28,8 @@ home, backup = Path(sys.argv[1]), sys.argv[2]
 
 async def look():
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        documents = await result(kb, local_principal(), "list_documents")
-        await result(kb, local_principal(), "backup", path=backup)
+        documents = await result(kb, make_local_principal(), "list_documents")
+        await result(kb, make_local_principal(), "backup", path=backup)
         assert glossary_pages(kb).routes
         return kb.settings.reranker, len(documents)
 

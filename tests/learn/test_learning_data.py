@@ -318,7 +318,7 @@ async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBas
     await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
     with pytest.raises(Conflict) as before:
         await data_start(kb, MANAGER, name="theirs")
-    async with kb.jobs.here(pairs_job(ADMIN, "theirs")):
+    async with kb.jobs.run_here(pairs_job(ADMIN, "theirs")):
         with pytest.raises(Conflict) as meanwhile:
             await data_start(kb, MANAGER, name="theirs")
         assert str(meanwhile.value) == str(before.value)

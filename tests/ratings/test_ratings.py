@@ -13,14 +13,14 @@ import pytest
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.ratings.answer_order import blind_order
 from argot.ratings.study import Answer
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 SYSTEMS = ("Zebra-7B", "Yak-70B", "Xerus")
 ASPECTS = ("Correctness", "Helpfulness", "Informativeness")

@@ -17,7 +17,7 @@ from argot.corpus.corpus import Source
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import training_inputs
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import text_keepers
 from argot.service.maintenance.text_keepers import every_keeper
@@ -28,7 +28,7 @@ from argot.types import DerivedText, Principal
 from argot.work.job_types import JobWanted
 
 KEEPERS = every_keeper()
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 WORD = "quastenflosser"
 """Stands in each sentence of the documents that are erased, and in nothing that anybody asks."""
@@ -122,7 +122,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await do(kb, LOCAL, "glossary_mine")
     if kb.jobs.shared:  # nobody takes it: no worker runs
         given = {"name": "pumps.md", "audience": None, "tags": None}
-        await kb.jobs.put(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
+        await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 
 
 async def fill_learning(kb: KnowledgeBase) -> None:

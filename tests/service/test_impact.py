@@ -228,8 +228,8 @@ async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: 
     found = await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
     assert (found["questions"], found["asked"], found["left_out"]) == (8, 3, 5)
 
-    change = impact.approving(kb.glossary, ADMIN, draft.id)
-    hurried = await impact.effects(kb, ADMIN, change, many[:3], seconds=0)
+    change = impact.plan_approval(kb.glossary, ADMIN, draft.id)
+    hurried = await impact.measure_effects(kb, ADMIN, change, many[:3], seconds=0)
     assert (hurried.asked, hurried.left_out) == (1, 2)
 
 
@@ -237,13 +237,13 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    real = impact._side
+    real = impact._read_question
 
     async def counted(graph: Any, run: Any, question: str) -> QuestionAsRead:
         tried.append(question)
         return await real(graph, run, question)
 
-    monkeypatch.setattr(impact, "_side", counted)
+    monkeypatch.setattr(impact, "_read_question", counted)
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     for _ in range(2):
         await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])

@@ -10,7 +10,7 @@ import pytest
 
 from argot.errors import InvalidInput, RetryLater, ServiceStopping, TooManyQuestions
 from argot.service.admission_control import Gate, Limits
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.wire_format import decode, encode, error_event, error_of
 from argot.service.usecases import catalogue
@@ -18,7 +18,7 @@ from argot.settings import Settings
 from argot.types import Principal
 
 ANN, BOB = Principal("ann"), Principal("bob")
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 class Clock:
@@ -30,7 +30,7 @@ class Clock:
 
 def gate(clock: Clock | None = None, **limits: int) -> Gate:
     nothing = {"questions_per_minute": 0, "questions_at_once": 0, "running_questions": 0, "waiting_questions": 0}
-    return Gate(Limits.of_questions(Settings(**{**nothing, **limits})), clock or Clock())
+    return Gate(Limits.limit_questions(Settings(**{**nothing, **limits})), clock or Clock())
 
 
 async def ask(at: Gate, who: Principal = ANN) -> None:

@@ -257,7 +257,7 @@ async def test_a_meaning_is_not_offered_beside_a_surer_one_that_holds_it(many: P
 
 
 async def work_ended(kb: KnowledgeBase) -> None:
-    for job in await kb.jobs.listed():
+    for job in await kb.jobs.list_jobs():
         _ = [one async for one in kb.jobs.follow(job.id)]
 
 

@@ -136,12 +136,12 @@ async def test_the_glossarys_own_meanings_and_what_was_dismissed_are_not_propose
 async def test_what_goes_wrong_after_an_answer_harms_neither_it_nor_what_follows(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = miss_loop.draft
-    monkeypatch.setattr(miss_loop, "draft", lambda *_, **__: 1 / 0)
+    real = miss_loop.propose_meanings
+    monkeypatch.setattr(miss_loop, "propose_meanings", lambda *_, **__: 1 / 0)
     result = await ask(kb, ASKER, "What does the FTLX module remap?")
     assert result["status"] == "answered"
     assert "was not done" in caplog.text
-    monkeypatch.setattr(miss_loop, "draft", real)
+    monkeypatch.setattr(miss_loop, "propose_meanings", real)
     await ask(kb, ASKER, "What is the WL voltage during a read?")
     assert kb.glossary.usage.by_week(ADMIN)
 

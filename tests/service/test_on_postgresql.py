@@ -17,8 +17,8 @@ from tiny_base import TINY_DOCUMENTS
 
 from argot.errors import Conflict, InvalidSettings, KnowledgeBaseBusy, NotFound
 from argot.profile import Profile
-from argot.service.identity.people import local_principal
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
@@ -26,7 +26,7 @@ from argot.service.usecases.documents import add
 from argot.service.usecases.questions import ask
 from argot.settings import Settings, load_settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 QUESTIONS = (
     "What does a late tariff filing cost?",
     "How much of the die area does PUC save?",
@@ -86,7 +86,7 @@ async def answers_in_a_folder(home: Path, documents: Path) -> list[dict[str, Any
     async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb:
         await finished(add(kb, LOCAL, paths=[str(documents)]))
         await catalogue.result(kb, LOCAL, "glossary_import", text=GLOSSARY)
-        return [plain(jsonable(await finished(ask(kb, LOCAL, question=question)))) for question in QUESTIONS]
+        return [plain(convert_to_json(await finished(ask(kb, LOCAL, question=question)))) for question in QUESTIONS]
 
 
 def plain(told: Any) -> Any:

@@ -13,13 +13,13 @@ from postgresql_server import end_connections
 
 from argot.errors import NotFound
 from argot.postgresql import PostgresqlStores
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 CANARY = "zweiundvierzigfach"
 
 

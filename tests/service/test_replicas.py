@@ -21,12 +21,12 @@ from serving import PATIENCE, Served
 from tiny_base import TINY_DOCUMENTS, TINY_SECRET
 from websockets.sync.client import connect
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 PASSWORD = "tilted copper llama 9"
 TARIFF = "What does a late tariff filing cost?"
 VAULT = "How often is the vault combination rotated?"

@@ -25,7 +25,7 @@ from argot import errors
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
 from argot.service.blocking_work import progress_events, stream
 from argot.service.identity.people import role_of
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_lock import read_owner
 from argot.service.transport.knowledge_base_client import LocalClient, SocketClient, connect
@@ -335,7 +335,7 @@ async def through_socket(kb: KnowledgeBase, name: str, as_user: str | None = Non
         with connect(kb.home, SETTINGS) as client:
             assert isinstance(client, SocketClient)
             if case := catalogue.CASES.get(name):
-                return jsonable(client.as_user(as_user).call(case, **parameters))
+                return convert_to_json(client.as_user(as_user).call(case, **parameters))
             return asyncio.run(client.acall(name, as_user=as_user, **parameters))
 
     return await asyncio.to_thread(call)

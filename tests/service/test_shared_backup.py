@@ -10,7 +10,7 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, KnowledgeBaseBusy
 from argot.postgresql import PostgresqlStores
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
 from argot.service.maintenance.shared_backup import restore_shared_backup
@@ -19,7 +19,7 @@ from argot.service.storage import restore
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 QUESTION = "What does a late tariff filing cost?"
 
 

@@ -19,7 +19,7 @@ from argot.errors import InvalidInput, InvalidSettings
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.telemetry_check import telemetry_findings
-from argot.service.observability.trace_export import traces_url
+from argot.service.observability.trace_export import make_traces_url
 from argot.service.usecases.questions import ask
 from argot.service.usecases.usecase_registry import answered
 from argot.settings import Settings, load_settings
@@ -175,8 +175,10 @@ def test_without_an_endpoint_nothing_is_imported() -> None:
 
 
 def test_the_address_and_its_check(receiver: Receiver) -> None:
-    assert traces_url("http://c:4318") == traces_url("http://c:4318/") == "http://c:4318/v1/traces"
-    assert traces_url("https://l.example/api/public/otel/v1/traces") == "https://l.example/api/public/otel/v1/traces"
+    assert make_traces_url("http://c:4318") == make_traces_url("http://c:4318/") == "http://c:4318/v1/traces"
+    assert (
+        make_traces_url("https://l.example/api/public/otel/v1/traces") == "https://l.example/api/public/otel/v1/traces"
+    )
     with pytest.raises(InvalidSettings, match="trace_endpoint"):
         load_settings(trace_endpoint="collector:4318")
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from fake_slack import BOT, SECRET, TEAM
 from slack_service import VOLTAGE, WEB, Service, labels, words, workspace
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.slack.store.slack_store import SlackStore
 from argot.types import Principal
@@ -19,7 +19,7 @@ from argot.types import Principal
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VAULT = "How often is the vault combination rotated?"
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -11,7 +11,7 @@ from slack_service import VOLTAGE, Service, labels, words
 
 from argot.errors import NotFound
 from argot.results import Jargon, MissedTerm
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.slack.app import channel_history as said_module
@@ -24,7 +24,7 @@ pytest_plugins = ("slack_fixtures",)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VAULT = "How often is the vault combination rotated?"
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from argot import __version__
 from argot.profile import PROFILES
 from argot.results import AskEvent, AskResult
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.profiles import profile_list
@@ -318,7 +318,7 @@ def metadata(result: AskResult) -> dict[str, Any]:
         "model": result.model,
         "passages": shown,
     }
-    plain: dict[str, Any] = jsonable(told)
+    plain: dict[str, Any] = convert_to_json(told)
     return plain
 
 

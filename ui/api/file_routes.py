@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import document_revisions, documents, uploads
 from argot.service.usecases.glossary_files import (
@@ -89,7 +89,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
             result = await unless_gone(request, putting)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
-        return JSONResponse(jsonable(result), 201 if result.kind == "added" else 200)
+        return JSONResponse(convert_to_json(result), 201 if result.kind == "added" else 200)
 
     @router.post("/documents/{document}/file", response_model=None, responses=replaced)
     @needs("manager", program=True)
@@ -105,7 +105,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         name = sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
-            return JSONResponse(jsonable(await unless_gone(request, replacing)))
+            return JSONResponse(convert_to_json(await unless_gone(request, replacing)))
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
@@ -177,9 +177,9 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         principal = who.principal
         if dry_run:
             looking = glossary_preview(kb, principal, data=data, name=name, context=context)
-            return JSONResponse(jsonable(await unless_gone(request, looking)))
+            return JSONResponse(convert_to_json(await unless_gone(request, looking)))
         importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
-        return JSONResponse(jsonable(await unless_gone(request, outcome(importing))))
+        return JSONResponse(convert_to_json(await unless_gone(request, outcome(importing))))
 
     return router
 

@@ -161,7 +161,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
     Raises:
         InvalidInput: nothing would be imported.
     """
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
 
     counts = found.counts
     if json_:
@@ -171,7 +171,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"+ {_describe_sense(one)}")
         for update in found.updated:
             say(f"~ {_describe_sense(update.after)}")
-            before, after = jsonable(update.before), jsonable(update.after)
+            before, after = convert_to_json(update.before), convert_to_json(update.after)
             for name in (name for name in after if after[name] != before[name]):
                 say(f"    {name}: {_value(before[name])} -> {_value(after[name])}")
         for problem in found.problems:

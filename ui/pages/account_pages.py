@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import (
     account_of,
@@ -160,7 +160,7 @@ def account_pages(
         """Everything that is kept of this person, as a file to take along."""
         found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
-        return JSONResponse(jsonable(found), headers=headers)
+        return JSONResponse(convert_to_json(found), headers=headers)
 
     @router.post("/password")
     @needs("asker")

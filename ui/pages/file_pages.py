@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_files import (
     FORMATS,
@@ -127,7 +127,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
         found = await glossary_preview(pages.kb, who.principal, **_told(upload), limit=SHOWN)
         token = uploads.keep(replace(upload, seen=found.stamp))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
-        return page("preview.html", request, who, error=error, **given, **dataclass_fields(found))
+        return page("preview.html", request, who, error=error, **given, **read_dataclass_fields(found))
 
     @router.get("/files/export")
     @needs("manager")

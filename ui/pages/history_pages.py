@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.glossary_impact import glossary_effects_together
@@ -140,7 +140,7 @@ async def _conflicts_page(
     pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
 ) -> Response:
     found = await glossary_conflicts(pages.kb, who.principal, limit=SHOWN, accepted=accepted)
-    return page("conflicts.html", request, who, error=error, **dataclass_fields(found), of_accepted=accepted)
+    return page("conflicts.html", request, who, error=error, **read_dataclass_fields(found), of_accepted=accepted)
 
 
 async def _ticked(request: Request) -> list[tuple[int, int]]:

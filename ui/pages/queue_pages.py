@@ -9,7 +9,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_use
 from argot.service.usecases.glossary_impact import (
@@ -206,7 +206,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
         # No redirect: what could not be accepted is told on this page alone.
-        return page("accepted.html", request, who, **dataclass_fields(done), approved=approved)
+        return page("accepted.html", request, who, **read_dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
@@ -339,7 +339,7 @@ async def offers_page(
     # Mining may be under way, and is shown above the list.
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one.may_manage]
-    return page("proposals.html", request, who, error=error, **dataclass_fields(found), **shown, contexts=contexts)
+    return page("proposals.html", request, who, error=error, **read_dataclass_fields(found), **shown, contexts=contexts)
 
 
 async def miss_page(

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
@@ -88,7 +88,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
         around = await _around(pages, who, found)
-        return page("term.html", request, who, error=error, **dataclass_fields(found), **around)
+        return page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
 
     @router.get("/occurrences")
     @needs("manager")

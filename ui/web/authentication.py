@@ -25,7 +25,7 @@ from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.service.identity.keys import PREFIX, Key
-from argot.service.identity.people import Ended, User, local_principal
+from argot.service.identity.people import Ended, User, make_local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
@@ -134,7 +134,7 @@ class Authenticator:
 
     def local(self, ticket: str) -> Visitor:
         """The person at this machine, who holds this ticket."""
-        return Visitor(LOCAL_NAME, local_display_name(), local_principal(), self._csrf(ticket), "local")
+        return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), self._csrf(ticket), "local")
 
     async def stays(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
@@ -234,7 +234,7 @@ class Authenticator:
     def _with_key(self, key: Key, user: User | None) -> Visitor:
         if user is None:
             # No token against forgery (""): no page is shown to a key.
-            return Visitor(LOCAL_NAME, local_display_name(), local_principal(), "", "key", key.id)
+            return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), "", "key", key.id)
         return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
 
     def _by_header(self, user: User) -> Visitor:

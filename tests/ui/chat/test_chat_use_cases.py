@@ -295,7 +295,7 @@ def _beside_the_base(folder: Path) -> set[Path]:
 async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: str, data: bytes, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         await attached(kb, name, data)
-    assert await (await kb.threads()).with_files("ann") == []
+    assert await (await kb.threads()).list_with_files("ann") == []
 
 
 # -- very long conversations -------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.service.usecases.questions import ask
-    from argot.service.usecases.usecase_registry import answered
+    from argot.service.usecases.usecase_registry import get_answer
     from argot.settings import load_settings
 
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
@@ -56,7 +56,7 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
                 for kind in KINDS[number % 3 :] + KINDS[: number % 3]:
                     graph_run.DURABILITY = kind  # type: ignore[assignment]
                     written, began = 0, time.perf_counter()
-                    await answered(ask(kb, make_local_principal(), question=question, switches={"misses": "lenient"}))
+                    await get_answer(ask(kb, make_local_principal(), question=question, switches={"misses": "lenient"}))
                     if not warm:  # what is asked for the first time fills the caches
                         found[kind].append((time.perf_counter() - began, written))
     return found

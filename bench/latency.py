@@ -169,7 +169,7 @@ async def print_passages(home: Path) -> None:
     async with KnowledgeBase.open(home, settings, patience=30) as kb:
         for entry in map(json.loads, lines):
             asked = {"question": entry["question"], "context": entry["asker_context"]}
-            result = await catalogue.result(kb, make_local_principal(), "ask", **asked)
+            result = await catalogue.get_result(kb, make_local_principal(), "ask", **asked)
             if result["status"] == "answered":
                 ids = [passage["passage_id"] for passage in result["passages"]]
                 found.append(Question(entry["question"], entry["asker_context"], bool(result["jargon"]), ids))
@@ -204,7 +204,7 @@ class Bench:
 
     async def _warm(self, kb: KnowledgeBase) -> None:
         kb.warm_model()
-        await catalogue.result(kb, make_local_principal(), "ask", question=WARMING, profile=self.profile)
+        await catalogue.get_result(kb, make_local_principal(), "ask", question=WARMING, profile=self.profile)
         passages = kb.corpus.store.keyword_search(make_local_principal(), WARMING, 5)
         await self.plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
 

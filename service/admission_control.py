@@ -1,4 +1,4 @@
-"""How many questions are taken on: of one person in a minute and at the same time, and of all together.
+"""Limits on questions: of one person in a minute and at the same time, and of all together.
 
 The same goes for files that people put into their conversations; of these, few are read at the same time, and each
 person's in turn.
@@ -197,7 +197,7 @@ class Gate:
         if self.stopping:
             raise _stopping()
 
-    async def quiet(self, seconds: float) -> bool:
+    async def wait_until_quiet(self, seconds: float) -> bool:
         """Wait until nothing runs, but no longer than this; whether it came to that."""
         try:
             async with asyncio.timeout(seconds):

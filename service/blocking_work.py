@@ -40,7 +40,7 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 
 
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
-    """What `work`, run in a thread of its own, hands to the function it is given. It stops as `stream` does."""
+    """Run `work` in a thread of its own and yield the items that it hands over. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
     # Items come wrapped, so that a None among them is not taken for the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""How things look as JSON: dataclasses as objects, sets sorted, nothing that JSON cannot carry."""
+"""Values as JSON: dataclasses as objects, sets sorted, nothing that JSON cannot carry."""
 
 from __future__ import annotations
 

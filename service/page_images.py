@@ -38,7 +38,7 @@ _BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be drawn: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
+    """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
 
     page: int
     boxes: tuple[Box, ...] = ()
@@ -136,7 +136,7 @@ def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentenc
 
 
 def _find_sentences(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
-    """Where these sentences stand, a rectangle a line, in points from the top left corner of the page as shown.
+    """Find these sentences on a page: a rectangle a line, in points from the page's top left corner as shown.
 
     The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
     are compared.

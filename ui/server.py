@@ -30,7 +30,7 @@ from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.sign_in.provider_sign_in import keep_confirmed
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
 from argot.wings import load_parts
@@ -149,7 +149,7 @@ async def _serve(home: Path, settings: Settings) -> None:
             kb.metrics = Metrics()
             async with (
                 run_answer_workers(kb),
-                serving(kb),
+                serve_socket(kb),
                 beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
@@ -316,7 +316,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
 
     settings = kb.settings
     # The files that Argot itself needs are set aside first: connections get the rest.
-    possible = file_handles.for_connections(file_handles.raise_limit())
+    possible = file_handles.count_for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
         min(settings.connections or possible, possible),
         settings.connections_per_address,
@@ -370,7 +370,7 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
     end = time.monotonic() + seconds
     while time.monotonic() < end and not impatient():
-        if await gate.quiet(0.1):
+        if await gate.wait_until_quiet(0.1):
             await asyncio.sleep(LAST_WORDS_SECONDS)
             return
     logger.warning("%d answers were cut off by the stop", gate.running)

@@ -1,4 +1,4 @@
-"""Who keeps the jobs of a knowledge base: this process, or a queue where its stores are on PostgreSQL."""
+"""Choose the keeper of a knowledge base's jobs: this process, or a queue where its stores are on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -43,5 +43,5 @@ def job_kind(name: str, *, busy: str, lane: Lane = "long", is_retried: bool = Tr
 
 
 def describe_busy_job(wanted: JobWanted) -> str:
-    """What is said of a second job with the key of one that is under way."""
+    """Describe why a second job is refused while another with its key is under way."""
     return KINDS[wanted.kind].describe_busy(wanted.label)

@@ -55,7 +55,9 @@ NOTES: Sequence[StoreMigration] = (
 
 
 def list_queue_migrations() -> list[StoreMigration]:
-    """Those of the installed procrastinate, oldest first. What it calls `post` is for releases that know of it."""
+    """Return the migrations of the installed procrastinate, oldest first. Its `post` ones are for releases that know
+    them.
+    """
     folder = resources.files("procrastinate.sql") / "migrations"
     files = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
     return [_make_migration(one.name, one.read_text("utf-8")) for one in files]

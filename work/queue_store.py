@@ -75,7 +75,7 @@ class QueueStore:
 
     @property
     def conninfo(self) -> str:
-        """What libpq connects by: with the password, and with the schema as the path of names."""
+        """Connection string for libpq, with the password, and with the schema as the search path."""
         return self._stores.conninfo
 
     @property

@@ -207,11 +207,11 @@ class QueueWorker:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
-        def lost() -> None:
+        def stop_lost() -> None:
             # Another process may be at it from now on.
             loop.call_soon_threadsafe(task.cancel)
 
-        held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), lost)
+        held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), stop_lost)
         if held is None:
             raise PutOff("Another process is at it.", self._limits.lost_after)
         return held
@@ -274,7 +274,7 @@ logging.getLogger("procrastinate.worker").addFilter(_is_news)
 
 
 class _AsToldByUs(BaseRetryStrategy):
-    """What becomes of a job that failed was decided and noted before (`tries.verdict`).
+    """Retry strategy that repeats the decision noted before about a failed job (`tries.judge_try`).
 
     Where it could not be, as when PostgreSQL went away just then, nothing is lost: it is begun again.
     """

@@ -1,4 +1,4 @@
-"""How often a job is tried, how long it waits in between, and which errors no further try would mend."""
+"""Tries of a job: their number, the waits between them, and the errors that no further try would mend."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, Missing
 
 @dataclass(frozen=True, slots=True)
 class TryOutcome:
-    """What becomes of a job after a try that failed.
+    """Decision about a job after a try that failed.
 
     Attributes:
         state: waiting: it is tried again in `seconds`.

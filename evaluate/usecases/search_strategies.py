@@ -17,7 +17,7 @@ from argot.learn.usecases.pair_sets import visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
@@ -135,7 +135,7 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
         Conflict: a choice is going on. NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _questions(kb, principal, asked)
-    await profile_for(kb, asked.profile or kb.settings.profile)
+    await get_profile(kb, asked.profile or kb.settings.profile)
     return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
@@ -182,7 +182,7 @@ async def _chosen(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
     queries, qrels = await _questions(kb, principal, asked)
-    profile = await profile_for(kb, asked.profile or kb.settings.profile)
+    profile = await get_profile(kb, asked.profile or kb.settings.profile)
     corpus = await kb.load()
 
     def work(tell: HandOver[Event | StrategyReport]) -> None:

@@ -33,7 +33,7 @@ from argot.ratings.usecases.access import items_for, ready_items
 from argot.service.identity.people import make_local_principal, require_name
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_export import make_file_name
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -288,7 +288,7 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
         return found
 
     gone = await kb.blocking(removed)
-    await scrubbed(kb)
+    await scrub_stores(kb)
     return gone
 
 

@@ -42,7 +42,7 @@ from argot.service.answering.vector_channel import VectorClient
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import logs, process_memory
 from argot.service.observability.instrumentation import request_id, said_now, surface
-from argot.service.transport.wire_format import error_event
+from argot.service.transport.wire_format import make_error_event
 from argot.settings import Settings
 from argot.tools.retrieval.scorer_choice import load_scorer
 from argot.tracing import begin_trace
@@ -133,7 +133,7 @@ class AnswerWorker:
                     await self._under_way[asked.number].window.acquire()
                     await self._link.send(Happened.of(asked.number, event))
         except ArgotError as known:
-            error = error_event(known)
+            error = make_error_event(known)
         except asyncio.CancelledError:
             pass  # nobody waits for it, who is told only that nothing is written any more
         except Exception as unexpected:

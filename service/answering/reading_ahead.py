@@ -48,7 +48,7 @@ async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
 
 
 class _Ahead:
-    """What has been read of the passages there are."""
+    """Passages that have been read so far."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb

@@ -45,7 +45,7 @@ FEWEST_CORES = 4
 
 
 def count_workers(settings: Settings) -> int:
-    """How many workers the settings come to: those named, else by processors and memory."""
+    """Return the number of workers that the settings name, else that processors and memory allow."""
     if settings.workers != "auto":
         return settings.workers
     cores = _count_processors()
@@ -54,7 +54,7 @@ def count_workers(settings: Settings) -> int:
 
 
 def _count_processors() -> int:
-    """How many this process and its children may use."""
+    """Count the processors that this process and its children may use."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, _, period = _read_container_limit("cpu.max").partition(" ")
     return min(found, max(1, int(quota) // int(period))) if quota.isdigit() else found
@@ -177,18 +177,18 @@ class WorkerPool:
             async with asyncio.timeout(START_SECONDS), self._changed:
                 await self._changed.wait_for(lambda: self.ready)
         except TimeoutError:
-            raise _none_there() from None
+            raise _make_no_worker_error() from None
         return min((one for one in self._workers if one.ready), key=lambda one: one.load)
 
     def require_ready(self) -> None:
         if not self.ready:
-            raise _none_there()
+            raise _make_no_worker_error()
 
     async def renew(self, settings: Settings) -> None:
         self._settings = self._share_processors(settings)
         await asyncio.gather(*(worker.renew(self._settings) for worker in list(self._workers)))
 
-    def described(self) -> str:
+    def describe(self) -> str:
         each = ", ".join(f"{one.pid} ({one.memory / 1e6:.0f} MB)" for one in self._workers if one.ready)
         lost = f"; {self.lost} ended before their time" if self.lost else ""
         return f"{self.ready} of {self._count} answer workers: {each or 'none is ready'}{lost}"
@@ -233,5 +233,5 @@ class WorkerPool:
         return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
 
 
-def _none_there() -> RetryLater:
+def _make_no_worker_error() -> RetryLater:
     return RetryLater("No process that answers questions is ready just now. Ask again in a moment.", 10)

@@ -38,7 +38,7 @@ from argot.service.answering.messages import (
 from argot.service.answering.vector_channel import serve_vectors
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import request_id, said_now, surface
-from argot.service.transport.wire_format import error_of
+from argot.service.transport.wire_format import restore_error
 from argot.settings import Settings
 from argot.subprocesses import start_module
 from argot.tracing import Trace, current_trace
@@ -65,7 +65,7 @@ class _UnderWay:
 
 
 class WorkerProcess:
-    """From its start to its end; the next one is another object.
+    """One worker process from its start to its end; the next one is another object.
 
     `ready`: it takes questions. `ended`: set when it is gone. `memory`: bytes it has, as it said last.
     """
@@ -255,4 +255,4 @@ def _dump_settings(given: Settings, settings: Settings) -> dict[str, Any]:
 
 def _restore_error(error: dict[str, Any]) -> Exception:
     # An error that is none of ours is a fault of the program; the worker's log has its trace.
-    return error_of(error) if error["type"] else RuntimeError(f"an answer worker failed: {error['message']}")
+    return restore_error(error) if error["type"] else RuntimeError(f"an answer worker failed: {error['message']}")

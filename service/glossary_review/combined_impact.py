@@ -1,4 +1,4 @@
-"""What several changes at once would do to past questions: those a manager ticked, tried together in one copy."""
+"""Impact of several changes at once on past questions: those a manager ticked, tried together in one copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change to the glossary would do to past questions, seen before it is made.
+"""Impact of a change to the glossary on past questions, seen before it is made.
 
 The change is made in a copy of the glossary, by the very code that would make it, and the questions that mention its
 term are read and searched twice: with the glossary as it is, and with the copy. No answer is written, no language
@@ -55,7 +55,7 @@ Apply = Callable[["Glossary"], object]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
+    """A change to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
 
     key: tuple[Any, ...]
     names: tuple[str, ...]
@@ -130,7 +130,7 @@ async def find_mentions(
 
 
 async def _list_own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
-    """What this person asked in the threads that are still there, the latest first."""
+    """Return the questions that this person asked in the threads that are still there, the latest first."""
     from argot.graph.checkpoints.thread_history import read_past_turns
 
     threads, graph = await kb.threads(), await kb.graph()
@@ -201,7 +201,7 @@ def _make_run(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Pri
 
 
 async def _read_question(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAsRead:
-    """How a question is read, and what it finds, in a thread of its own."""
+    """Read a question and search for it, in a thread of its own."""
     from argot.graph.run import TurnEnded, ask
 
     result: AskResult | None = None

@@ -1,4 +1,4 @@
-"""From a question that met an unknown term to its asker being told what the term means.
+"""Way of an unknown term: a question meets it, managers define it, and the asker is told its meaning.
 
 A missed term is queued with its question. What the documents say it means is proposed to the managers, who decide.
 From then on its askers are told, each in the thread where they asked.
@@ -110,7 +110,7 @@ def propose_meanings(
 
 
 def _find_definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Audience, list[Definition]]:
-    """What the passages say, by who may read them, best first."""
+    """Find the definitions in the passages, by their readers, best first."""
     from argot.jargon_db.mining import find_definitions_of
 
     texts = group_texts_by_readers(_find_passages(store, principal, term, MOST_PASSAGES))
@@ -181,7 +181,7 @@ def _find_passages(store: CorpusStore, principal: Principal, term: str, most: in
 
 
 def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
-    """What the model says, as a proposal; None if the glossary has it, or managers have decided on it."""
+    """Propose the definition that the model quotes; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     # That NPV means NPV explains nothing.
@@ -216,7 +216,7 @@ class TermNews:
 
 
 def list_news(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, TermNews]]:
-    """What this person is still to be told of, with the threads; nothing is marked as told."""
+    """Return the news that this person has not seen, with the threads; nothing is marked as told."""
     from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
@@ -234,7 +234,7 @@ def list_news(kb: KnowledgeBase, principal: Principal, thread: str | None = None
 
 
 def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[TermNews]:
-    """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
+    """Return the news for this person in this thread. Each is given out once: the caller must tell it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     taken = []
@@ -247,7 +247,7 @@ def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[Term
 
 
 def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
-    """Whether the sense began to answer for the term after it was asked for.
+    """Return whether the sense began to answer for the term after it was asked for.
 
     Who was offered senses and took none of them is not to hear of the same ones again.
     """

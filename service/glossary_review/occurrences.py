@@ -1,4 +1,4 @@
-"""Where the words of the glossary stand in the documents, as far as one may read them."""
+"""Places where documents use the words of the glossary, as far as one may read them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PhrasePlace:
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How many passages hold a phrase (`more`: there may be others), and the best of them."""
+    """Number of passages that hold a phrase (`more`: there may be others), and the best of them."""
 
     phrase: str
     count: int
@@ -42,7 +42,7 @@ class Occurrences:
 
 
 def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> Occurrences:
-    """Where the phrase stands, in at most `limit` passages.
+    """Find the phrase in at most `limit` passages.
 
     What is written in capitals is looked for in capitals: IT is not "it".
     """
@@ -60,7 +60,7 @@ def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limi
 
 
 def describe_unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
-    """What to tell somebody who defines what no document spells out; empty if one does, or nothing was typed yet."""
+    """Return a warning for a definition that no document spells out; empty if one does, or nothing was typed yet."""
     spelt = expansion.strip()
     if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
         return ""
@@ -127,7 +127,7 @@ def _compile_pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _is_coded(phrase: str) -> bool:
-    """Whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
+    """Return whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
     return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
 
 

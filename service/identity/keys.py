@@ -122,7 +122,7 @@ class Keys:
         return [_read_key(row) for row in rows]
 
     def due(self, key: Key) -> bool:
-        """Whether the present use of it should be noted."""
+        """Return whether the present use of the key should be noted."""
         if key.used_at is None:
             return True
         # `abs`: a clock that was ahead when the use was noted must not stop the noting.

@@ -39,7 +39,7 @@ def require_password(name: str, password: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """What is stored in its place: algorithm, parameters, salt and hash in one string.
+    """Return the string that is stored for a password: algorithm, parameters, salt and hash.
 
     Raises:
         MissingExtra: argon2-cffi is not installed.
@@ -48,7 +48,7 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(kept: str | None, password: str) -> bool:
-    """Whether the password is the kept one. With nothing kept, it takes as long to say no.
+    """Return whether the password is the kept one. With nothing kept, it takes as long to say no.
 
     Some 0.1 s of processor and 64 MiB: call it in a worker thread, and only a few at a time.
     """
@@ -67,7 +67,7 @@ def verify_password(kept: str | None, password: str) -> bool:
 
 
 def is_outdated(kept: str) -> bool:
-    """Whether it was hashed with other parameters than those of today."""
+    """Return whether the password was hashed with other parameters than those of today."""
     return _make_hasher().check_needs_rehash(kept)
 
 

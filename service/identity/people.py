@@ -1,4 +1,4 @@
-"""Who there is, what they may do, and whether they may come in at all."""
+"""People, their rights, and whether they may come in at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class User:
 
     @property
     def shut_out(self) -> bool:
-        """Whether nothing may be done on their behalf now."""
+        """True if nothing may be done on their behalf now."""
         return bool(self.suspended_at or self.lapsed_at)
 
     @property
@@ -197,7 +197,7 @@ class People:
         return [_read_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
 
     def principal(self, name: str) -> Principal:
-        """What a user may read and do.
+        """Return the rights of a user to read and to act.
 
         Raises:
             NotFound: there is no such user.
@@ -279,7 +279,7 @@ class People:
         return self.user(name)
 
     def has_passwords(self) -> bool:
-        """Whether anybody signs in with a password, suspended or not."""
+        """Return whether anybody signs in with a password, suspended or not."""
         return bool(self.database.rows("SELECT 1 FROM users WHERE password IS NOT NULL LIMIT 1"))
 
     def check_password(self, name: str, password: str) -> User | None:
@@ -304,7 +304,7 @@ class People:
     # -- the provider --------------------------------------------------------------------------------------------------
 
     def link(self, name: str, issuer: str, subject: str = "") -> User:
-        """From now on somebody signs in at the provider, and nowhere else: a password they have here is forgotten.
+        """Have somebody sign in at the provider from now on, and nowhere else: their password here is forgotten.
 
         Args:
             subject: which account there; empty: the one that comes next under this very name.
@@ -359,14 +359,14 @@ class People:
     def _tell_of_some(self, user: str, ended: frozenset[str]) -> None:
         self._tell(Ended(user, ended))
 
-    def heard(self, ended: Ended) -> None:
+    def apply_ended(self, ended: Ended) -> None:
         """Another service says that sessions have ended."""
         # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
 
     def _tell(self, ended: Ended) -> None:
-        self.heard(ended)
+        self.apply_ended(ended)
         if self.tell_others:
             self.tell_others(ended)
 

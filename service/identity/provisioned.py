@@ -223,7 +223,7 @@ class Provisioned:
 
 
 def _take_out(connection: Connection, group: str, users: Iterable[str]) -> None:
-    """Unless another group that was sent has the same name here, and them in it."""
+    """Take users out of a group, unless another group that was sent has the same name here, and them in it."""
     here = _name_group(connection, group)
     for user in users:
         connection.execute("DELETE FROM provisioned_members WHERE group_id = ? AND user = ?", (group, user))

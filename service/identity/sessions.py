@@ -92,7 +92,7 @@ class Sessions:
         row = self._database.rows("SELECT * FROM sessions WHERE hash = ?", hash_token(token))
         return self._read_living(row[0]) if row else None
 
-    def named(self, session_id: str) -> Session | None:
+    def find_session(self, session_id: str) -> Session | None:
         """The living session with this id."""
         row = self._database.rows("SELECT * FROM sessions WHERE id = ?", session_id)
         return self._read_living(row[0]) if row else None
@@ -103,7 +103,7 @@ class Sessions:
         return [found for row in rows if (found := self._read_living(row))]
 
     def due(self, session: Session) -> bool:
-        """Whether the present use of it should be noted."""
+        """Return whether the present use of the session should be noted."""
         # `abs`: a clock that was ahead when the use was noted must not stop the noting.
         return abs(self.clock() - session.seen_at) > NOTED_SECONDS
 

@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: limits against guessing, in bounded memory.
+"""Limits on attempts to sign in, against guessing, in bounded memory.
 
 Counted are attempts by name and address together, by address, and by name. Each count leaks away with time. A name
 that exists and one that does not are counted alike. Who signed in from an address before is held to the first limit
@@ -29,7 +29,7 @@ class CountedAttempts(Protocol):
 
     def begin(self, name: str, address: str) -> float: ...
 
-    def succeeded(self, name: str, address: str) -> None: ...
+    def note_success(self, name: str, address: str) -> None: ...
 
 
 class Attempts:
@@ -56,7 +56,7 @@ class Attempts:
                     self._counts.add(key, LIMITS[key[0]])
             return max(wait, 0.0)
 
-    def succeeded(self, name: str, address: str) -> None:
+    def note_success(self, name: str, address: str) -> None:
         """It was no guess: take it out of the counts."""
         with self._guard:
             for key in self._list_keys(name, address):

@@ -1,4 +1,4 @@
-"""What is added up of a period's questions, by the database, over an index that holds every column it needs."""
+"""Counts of a period's questions, added up by the database over an index that holds every column it needs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WHERE value != 0 AND shared = 1 AND at >= :since AND at < :after ORDER BY at DES
 
 
 def count_questions(connection: Connection, since: str, until: str) -> QuestionCounts:
-    """What was asked from one day to the other, both included."""
+    """Count the questions from one day to the other, both included."""
     period = {"since": since, "until": until}
     rows = connection.execute(_SUMS, period).fetchall()
     total = sum(row[3] for row in rows)
@@ -79,7 +79,7 @@ def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: st
 
 
 def find_first_day(connection: Connection) -> str:
-    """Of the first question that was noted; empty: none was."""
+    """Return the day of the first question that was noted; empty: none was."""
     return str(connection.execute("SELECT min(day) FROM asked").fetchone()[0] or "")
 
 

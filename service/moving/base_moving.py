@@ -25,9 +25,9 @@ from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
     UnfinishedMove,
     end_move,
+    find_unfinished_move,
     note_move,
     refuse_unfinished,
-    unfinished_move,
 )
 from argot.settings import Settings
 
@@ -38,7 +38,7 @@ PROGRAM = "argot move"
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a move came to. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
+    """Outcome of a move. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
 
     source: str
     target: str
@@ -115,7 +115,7 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
     Raises:
         Conflict, InvalidInput
     """
-    found = unfinished_move(there.home, there.stores)
+    found = find_unfinished_move(there.home, there.stores)
     if found and found.source != here.name:
         raise Conflict(
             f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
@@ -154,7 +154,7 @@ def _empty_place(there: MovePlace) -> str:
 
 
 def _choose_generation(here: MovePlace, there: MovePlace) -> str:
-    """What the generation of the vectors will be called there; empty where there are none."""
+    """Name the generation of the vectors at the target; empty where there are none."""
     with here.generations() as mine:
         if mine.current() is None:
             return ""
@@ -199,7 +199,7 @@ class _Move:
         return Moved(self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None)
 
     def _find_live_vectors(self) -> _LiveVectors | None:
-        """What is to be copied of vectors; None: nothing."""
+        """Find the vectors to be copied; None: there are none."""
         if not self.move.generation:
             return None
         with self.here.generations() as mine:
@@ -264,7 +264,7 @@ class _Move:
 
 
 def _open_or_make_index(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
-    """What a move that was cut off has of the vectors; empty where that is nothing, or damaged."""
+    """Open the vectors of a move that was cut off; make an empty index where there are none, or they are damaged."""
     try:
         return generations.open(name, fingerprint)
     except (DamagedStore, VectorsUnavailable):

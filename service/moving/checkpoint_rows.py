@@ -64,8 +64,8 @@ class CheckpointRows:
             yield _make_row(place, checkpoint, json.loads(metadata), values)
 
     def normalize_row(self, row: Row) -> Row:
-        """Where branches of the graph join, a channel holds the set of those that have come. Its bytes have them in an
-        order that differs from process to process.
+        """Sort the sets in a row: a channel where branches of the graph join holds those that have come, in an order
+        that differs from process to process.
         """
         channels = (
             (name, *(self._sort_set(kind, data) if name.startswith(_JOIN) else (kind, data)))
@@ -121,7 +121,7 @@ def _insert_apart(
     values: dict[str, Any],
     typed: dict[str, tuple[str, bytes]],
 ) -> None:
-    """As LangGraph's saver for PostgreSQL does: single numbers and texts stay with the checkpoint."""
+    """Insert values apart from their checkpoint as LangGraph's saver does: single numbers and texts stay in it."""
     versions = checkpoint.get("channel_versions", {})
     beside = [name for name, value in values.items() if not (value is None or isinstance(value, str | int | float))]
     connection.executemany(
@@ -138,7 +138,7 @@ def _insert_apart(
 
 
 class WaitingRows:
-    """What waits in threads, or was answered to what waited: the tables `writes` and `checkpoint_writes`."""
+    """Rows that wait in threads, and answers to them: the tables `writes` and `checkpoint_writes`."""
 
     name = "checkpoint writes"
 

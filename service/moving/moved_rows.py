@@ -26,7 +26,7 @@ _cursors = itertools.count()
 
 
 class Rows(Protocol):
-    """What is carried over row by row: a table, or what stands for one.
+    """Rows that are carried over one by one: a table, or its counterpart.
 
     Attributes:
         name: as messages and the report name it.

@@ -1,4 +1,4 @@
-"""Which stores a knowledge base consists of, and which of their tables have to be carried over.
+"""Stores of a knowledge base, and those of their tables that have to be carried over.
 
 A store's tables are read from its migrations, applied to an empty database in memory: what is added to a store later is
 carried over without a word here.

@@ -30,7 +30,7 @@ _CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 
 class Side(Protocol):
-    """Where stores are read from, or written to.
+    """Side of a move: stores are read from it, or written to it.
 
     Raises:
         DamagedStore, StoreUnavailable: by every method.
@@ -40,7 +40,7 @@ class Side(Protocol):
     def name(self) -> str: ...
 
     def holds(self, store: MovedStore) -> bool:
-        """Whether there is such a store."""
+        """Return whether there is such a store."""
         ...
 
     def prepare(self, store: MovedStore) -> None:

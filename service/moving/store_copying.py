@@ -28,7 +28,7 @@ class ComparedTable:
 
 
 class _Changed(Exception):
-    """What is on the other side is not the beginning of what is here: it was changed since the move was cut off."""
+    """Error: the target does not begin as the source does, which was changed since the move was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class Copying:
         """Copy what is not there yet. Killed at any point, it can be called again."""
         self.target.prepare(store)
         try:
-            self._copied(store)
+            self._check_copied(store)
         except _Changed:
             self.target.empty(store)
-            self._copied(store)
+            self._check_copied(store)
 
-    def _copied(self, store: MovedStore) -> None:
+    def _check_copied(self, store: MovedStore) -> None:
         with self.source.open_to_read(store) as reader:
             for here, there in self._rows_of(store):
                 self._copy_rows(reader, store, here, there)

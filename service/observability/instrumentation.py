@@ -1,4 +1,4 @@
-"""What the metrics and the log are told of each use case that runs, and of the surface that asked for it.
+"""Reports to metrics and log about each use case that runs, and the surface that asked for it.
 
 Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
 that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
@@ -96,7 +96,7 @@ def _take_latest(texts: Sequence[str]) -> Iterator[str]:
 
 
 class Watched:
-    """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included.
+    """Record of one run of a use case. Seconds count since it was asked for, the wait for its turn included.
 
     `thread`: the conversation it was asked for in, if one was named.
     """

@@ -60,7 +60,7 @@ async def export_metrics(metrics: Metrics, settings: Settings, every: float = EV
 
 
 class MetricExport:
-    """Where the metrics of one process are sent to."""
+    """Export of the metrics of one process."""
 
     def __init__(self, metrics: Metrics, settings: Settings) -> None:
         try:
@@ -82,7 +82,7 @@ class MetricExport:
         # Whatever the library raises: the service goes on.
         except Exception:
             sent = False
-        self._reached.told(sent=sent)
+        self._reached.note_attempt(sent=sent)
 
     def close(self) -> None:
         """Send the last counts, for a moment at most."""
@@ -94,7 +94,7 @@ class MetricExport:
 
 
 def convert_metrics(registry: CollectorRegistry, began: int) -> MetricsData:
-    """What a registry of prometheus-client holds now, as OpenTelemetry's data.
+    """Convert the content of a prometheus-client registry to OpenTelemetry's data.
 
     Args:
         began: since when the counters count, in nanoseconds since 1970.

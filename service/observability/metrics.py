@@ -1,4 +1,4 @@
-"""What is counted of a running service, for Prometheus. No label ever holds a question, a name or a document.
+"""Metrics of a running service, for Prometheus. No label ever holds a question, a name or a document.
 
 Labels take their values from small fixed sets (surfaces, statuses, stages, prompts, classes of errors), so that what
 people do cannot make the metrics grow.
@@ -33,7 +33,7 @@ LAG_EVERY = 0.25
 
 
 class CaseRun(Protocol):
-    """What is known of a use case that has ended (`instrumentation.py`)."""
+    """Record of a use case that has ended (`instrumentation.py`)."""
 
     name: str
     asks: bool
@@ -102,7 +102,7 @@ class Metrics:
         return generate_latest(self.registry)
 
     def show(self, running: Callable[[], float], waiting: Callable[[], float]) -> None:
-        """From where two gauges are read."""
+        """Set the functions from which two gauges are read."""
         self.running.set_function(running)
         self.waiting.set_function(waiting)
 
@@ -161,7 +161,7 @@ class Metrics:
 
 
 def measure_time_outside_model(seconds: float, calls: Iterable[ModelCall]) -> float:
-    """What of a question's time no call to the model took; of the two that run side by side the longer one counts."""
+    """Measure the part of a question's time that no model call took; of two side by side the longer counts."""
     beside, others = dict.fromkeys(SIDE_BY_SIDE, 0.0), 0.0
     for call in calls:
         if call.prompt in beside:

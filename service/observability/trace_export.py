@@ -60,7 +60,7 @@ def export_of(settings: Settings) -> TraceExport | None:
 
 
 class TraceExport:
-    """Where the questions of one process are sent to."""
+    """Export of the questions of one process."""
 
     def __init__(self, settings: Settings) -> None:
         try:
@@ -190,7 +190,7 @@ def _make_sender(exporter: SpanExporter, reached: Reachability) -> Any:
             # Whatever the library raises: the thread that sends goes on.
             except Exception:
                 sent = False
-            reached.told(sent=sent)
+            reached.note_attempt(sent=sent)
             return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
 
         def shutdown(self) -> None:

@@ -18,7 +18,7 @@ from argot.errors import Conflict, NotFound
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC, is_sync_due, source_sync, sync_put
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
             if await kb.jobs.has_workers(SYNC):
                 await sync_put(kb, name)
                 continue
-            report = await outcome(source_sync(kb, make_local_principal(), name=name, patient=True))
+            report = await get_outcome(source_sync(kb, make_local_principal(), name=name, patient=True))
         except (Conflict, NotFound):  # somebody syncs it just now, or has removed it
             continue
         except Exception:

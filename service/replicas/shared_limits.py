@@ -28,7 +28,7 @@ def _hash_parts(*parts: object) -> str:
 
 
 class SharedPlaces:
-    """Who has how many questions under way in all services, and how many a minute. Blocking: not for the event loop.
+    """Counts of everybody's questions under way in all services, and in a minute. Blocking: not for the event loop.
 
     A place lasts as long as its service renews it: one that is killed holds none after `LEASE_SECONDS`.
     """
@@ -64,7 +64,7 @@ class SharedPlaces:
             logger.warning("a question's place is not given back: %s", error)
 
     def first(self, key: str, seconds: float) -> bool:
-        """Whether this key was not used within so many seconds, at most 900, at any service; from now on it was.
+        """Use this key; return whether no service did so within so many seconds, at most 900.
 
         Raises:
             StoreUnavailable
@@ -129,7 +129,7 @@ class SharedAttempts:
         )
         return float(rows[0]["wait"])
 
-    def succeeded(self, name: str, address: str) -> None:
+    def note_success(self, name: str, address: str) -> None:
         network = find_network(address)
         both: Key = ("both", name, network)
         others: Sequence[Key] = (("address", "", network), ("name", name, ""))

@@ -18,14 +18,14 @@ MOST_NAMED = 100
 
 
 async def share(stores: PostgresqlStores, people: People, turns: Turns) -> SharedService:
-    """From now on, keep order with the other processes that have these stores open. In the event loop.
+    """Keep order from now on with the other processes that have these stores open. In the event loop.
 
     Raises:
         StoreUnavailable, DamagedStore
     """
     shared = await asyncio.to_thread(SharedService, stores)
     people.tell_others = lambda ended: shared.tell(ENDED, _encode_ended(ended))
-    shared.listener.listen(ENDED, lambda text: people.heard(_decode_ended(text)))
+    shared.listener.listen(ENDED, lambda text: people.apply_ended(_decode_ended(text)))
     turns.share(shared)
     shared.start()
     return shared

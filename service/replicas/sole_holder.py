@@ -1,4 +1,4 @@
-"""What is done once for a knowledge base, however many services it has: by one of them, whom another one follows."""
+"""Work that is done once for a knowledge base, by one of its services; another one takes over when that ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def run_by_one_process(
         return
     while True:
         try:
-            async with shared.held(f"sole/{name}", StoreUnavailable(GONE), pause=PAUSE_SECONDS) as hold:
+            async with shared.hold_lock(f"sole/{name}", StoreUnavailable(GONE), pause=PAUSE_SECONDS) as hold:
                 logger.info("this service does '%s'", name)
                 await hold.run(work())
                 return

@@ -83,7 +83,7 @@ def _list_derived(run: RunContext, passages: Sequence[str], last: AskResult) -> 
 def _list_headings(
     run: RunContext, nearest: Sequence[tuple[Passage, Document]], last: AskResult
 ) -> Iterator[_Candidate]:
-    """What else the documents behind the answer speak of, the sections next to it first."""
+    """List further headings of the documents behind the answer, the sections next to it first."""
     shown = {passage.id for passage, _ in nearest}
     around = [
         (abs(other.ordinal - passage.ordinal), other, document)

@@ -74,7 +74,7 @@ async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigrati
 
 
 def make_checkpoint_serializer() -> Any:
-    """What checkpoints are written and read by."""
+    """Make the serializer that checkpoints are written and read by."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
     # Said once more, for langgraph reads the variable when it is first imported, by whomever.

@@ -67,7 +67,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How a question is answered: by which profile, for whom at home in which context, from which documents.
+    """Settings of an answer: its profile, for whom at home in which context, from which documents.
 
     `since`, `fields` (name and value): as in `argot.types.QuestionScope`. `documents`: only these (ids) are searched;
     none: all.
@@ -105,7 +105,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What somebody said of one answer: +1, -1 or 0 (taken back). `turn` counts from 0.
+    """Feedback on one answer: +1, -1 or 0 (taken back). `turn` counts from 0.
 
     `shared`: they agreed that those who look after the documents read their question.
     """
@@ -256,7 +256,7 @@ class Threads:
         rows = await self._rows(f"SELECT {_FEEDBACK} FROM feedback WHERE thread = ? ORDER BY turn", (thread,))  # noqa: S608
         return [_read_feedback(row) for row in rows]
 
-    async def judged(self, since: str = "") -> list[JudgedTurn]:
+    async def list_judged(self, since: str = "") -> list[JudgedTurn]:
         """Everybody's feedback that was not taken back, the oldest first. What may be shown of it is the caller's to
         decide.
         """
@@ -279,7 +279,7 @@ class Threads:
         await self._write("DELETE FROM files WHERE thread = ? AND document = ?", (thread, document))
 
     async def files(self, owner: str, thread: str) -> list[ThreadFile]:
-        """What was put into a thread of this person's, in the order in which it came."""
+        """Return the files that this person put into a thread, in the order in which they came."""
         await self.own(owner, thread)
         sql = "SELECT document, name, bytes, at FROM files WHERE thread = ? ORDER BY rowid"
         return [ThreadFile(*row) for row in await self._rows(sql, (thread,))]
@@ -290,7 +290,7 @@ class Threads:
         return [_read_thread(row) for row in rows]
 
     async def owners(self) -> list[str]:
-        """Whose threads there are."""
+        """Return the owners of all threads."""
         return [str(owner) for (owner,) in await self._rows("SELECT DISTINCT owner FROM threads ORDER BY owner", ())]
 
     async def ids(self) -> list[str]:

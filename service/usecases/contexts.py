@@ -8,7 +8,7 @@ from pydantic import Field
 
 from argot.service.json_values import read_audience
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import SavedSince, between
+from argot.service.usecases.glossary_history import SavedSince, collect_saves
 from argot.service.usecases.senses import Readers, Word, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Context, Principal
@@ -76,4 +76,4 @@ async def context_since(
     current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     entries = await kb.blocking(kb.glossary.history.entries, principal, context_id=context_id, limit=1000)
-    return between(current, entries, version)
+    return collect_saves(current, entries, version)

@@ -21,7 +21,7 @@ class SenseShown(Sense):
     may_manage: bool
 
 
-def sense_shown(principal: Principal, sense: Sense) -> SenseShown:
+def show_sense(principal: Principal, sense: Sense) -> SenseShown:
     return SenseShown(**read_dataclass_fields(sense), may_manage=principal.may_manage(sense.context))
 
 

@@ -51,7 +51,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 async def made(kb: KnowledgeBase, *people: str, **more: Any) -> Any:

@@ -35,7 +35,7 @@ from argot.service.usecases.conversations import Message, converse, search
 from argot.service.usecases.monitoring import doctor_findings
 from argot.service.usecases.questions import TurnJob, answer, ask, ask_again
 from argot.service.usecases.threads import thread_read
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.tracing import begin_trace
@@ -214,20 +214,20 @@ def pool_of(kb: KnowledgeBase) -> WorkerPool:
 
 async def test_each_way_of_asking_goes_through_a_worker(kb: KnowledgeBase) -> None:
     who, pool = make_local_principal(), pool_of(kb)
-    back = await answered(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
+    back = await get_answer(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
     assert back.status == "needs_choice"
     # What is asked back is known to the worker that comes next.
     await kill(pool)
     legal = next(one.answer for one in back.choices if one.context == "Legal")
-    chosen = await answered(answer(kb, who, thread=back.thread, choice=legal))
+    chosen = await get_answer(answer(kb, who, thread=back.thread, choice=legal))
     assert chosen.status == "answered" and [one.context for one in chosen.jargon] == ["Legal"]
-    again = await answered(ask_again(kb, who, thread=back.thread))
+    again = await get_answer(ask_again(kb, who, thread=back.thread))
     assert again.turn == chosen.turn
-    spoken = await answered(converse(kb, who, messages=[Message("user", QUESTION)]))
+    spoken = await get_answer(converse(kb, who, messages=[Message("user", QUESTION)]))
     assert spoken.status == "answered" and not spoken.thread
     assert (await search(kb, who, query=QUESTION)).passages
     with pytest.raises(InvalidInput, match="no date"):
-        await answered(ask(kb, who, question=QUESTION, since="yesterday"))
+        await get_answer(ask(kb, who, question=QUESTION, since="yesterday"))
 
 
 async def kill(pool: WorkerPool) -> None:
@@ -250,14 +250,14 @@ async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBa
 
 
 async def test_the_doctor_names_them(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitoring, "findings_of_process", lambda settings: [])
+    monkeypatch.setattr(monitoring, "check_process", lambda settings: [])
     (found,) = await doctor_findings(kb, make_local_principal())
     assert f"1 of 1 answer workers: {pool_of(kb)._workers[0].pid} (" in found["detail"]
 
 
 async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
     trace = begin_trace(contents=False)
-    await answered(ask(kb, make_local_principal(), question=QUESTION))
+    await get_answer(ask(kb, make_local_principal(), question=QUESTION))
     steps = trace.close()
     assert {"retrieve", "generate_answer"} <= {step.name for step in steps if step.kind == "stage"}
     search = next(step for step in steps if step.kind == "search")
@@ -268,12 +268,12 @@ async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase
     pool, who = pool_of(kb), make_local_principal()
     worker = pool._workers[0]
     await kb.answers.renew(kb.settings.model_copy(update={"reranker": "lexical"}))
-    assert worker.ready and (await answered(ask(kb, who, question=QUESTION))).status == "answered"
+    assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
     # One that cannot is replaced; the next one begins with what it was told last.
     await kb.answers.renew(kb.settings.model_copy(update={"reranker": "/nowhere/at/all"}))
     assert not worker.ready
     await kb.answers.renew(kb.settings)
-    assert (await answered(ask(kb, who, question=QUESTION))).status == "answered"
+    assert (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
 
 
 async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,10 +282,10 @@ async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypa
     pool._settings = pool._settings.model_copy(update={"reranker": "/nowhere/at/all"})
     await kill(pool)
     with pytest.raises(Exception, match="No process that answers questions is ready"):
-        await answered(ask(kb, make_local_principal(), question=QUESTION))
+        await get_answer(ask(kb, make_local_principal(), question=QUESTION))
     with pytest.raises(Exception, match="No process that answers questions is ready"):
         await kb.require_answering()
-    assert "none is ready" in pool.described()
+    assert "none is ready" in pool.describe()
 
 
 # -- alone ------------------------------------------------------------------------------------------------------------

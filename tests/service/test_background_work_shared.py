@@ -43,7 +43,7 @@ async def services(
         one, other = settings("one"), settings("other")
         async with KnowledgeBase.open(one.home, one, create=True) as first:
             paths: list[Any] = [str(folder / name) for name in TINY_DOCUMENTS]
-            await catalogue.result(first, LOCAL, "add", paths=paths)
+            await catalogue.get_result(first, LOCAL, "add", paths=paths)
             async with KnowledgeBase.open(other.home, other, create=True) as second:
                 yield first, second
 

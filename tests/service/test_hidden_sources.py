@@ -49,7 +49,7 @@ def write_sources(folder: Path) -> None:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 async def told(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> str:

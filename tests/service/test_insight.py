@@ -24,7 +24,7 @@ from argot.service.usecases.insight import insight
 from argot.service.usecases.personal_data import my_data, user_erase
 from argot.service.usecases.questions import answer, ask
 from argot.service.usecases.threads import feedback, thread_delete
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.sqlite import open_connection, open_database
 from argot.sqlite_database import SqliteStores
@@ -55,7 +55,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> date:
 
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
     """The thread in which it was asked."""
-    result = await answered(ask(kb, who, question=question))
+    result = await get_answer(ask(kb, who, question=question))
     await kb.chores_done()
     return result.thread
 
@@ -74,7 +74,7 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
     assert found.model.calls == 0
 
     # A choice that was made goes on with the same question.
-    await answered(answer(kb, ANN, thread=thread, choice="1"))
+    await get_answer(answer(kb, ANN, thread=thread, choice="1"))
     await kb.chores_done()
     found = (await insight(kb, ADA)).counts
     assert (found.questions, found.asked_back) == (4, 1)
@@ -83,11 +83,11 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
 
 async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
-        await answered(ask(kb, ANN, question="?" * 5000))
+        await get_answer(ask(kb, ANN, question="?" * 5000))
     await kb.chores_done()
     assert (await insight(kb, ADA)).counts.questions == 0
     # Of a conversation that is kept nowhere neither words nor thread.
-    await answered(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
+    await get_answer(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
     await kb.chores_done()
     rows = await (await kb.threads()).read("SELECT thread, question, vector, terms FROM asked", ())
     assert rows == [(None, "", None, "[]")]
@@ -246,5 +246,5 @@ async def test_it_goes_over_the_wire_and_comes_back_as_what_it_was(kb: Knowledge
     thread = await asked(kb, ANN, WORLD_CUP)
     await feedback(kb, ANN, thread=thread, turn=0, value=-1, comment="no football", share=True)
     found = await insight(kb, ADA)
-    sent = json.loads(json.dumps(await catalogue.result(kb, ADA, "insight", since=found.since)))
+    sent = json.loads(json.dumps(await catalogue.get_result(kb, ADA, "insight", since=found.since)))
     assert insight.result_of(sent) == found

@@ -16,7 +16,7 @@ from serving import run
 
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.job_check import job_findings
+from argot.service.maintenance.job_check import check_jobs
 from argot.service.usecases.document_sources import source_add, source_list, source_progress, source_sync_start
 from argot.service.usecases.documents import list_documents
 from argot.service.usecases.queue_of_jobs import job_cancel, job_retry
@@ -161,7 +161,7 @@ async def test_what_ends_its_workers_is_put_aside_after_three_tries(
     worker("--kinds", "log")
     aside = await ended(kb, job.id)
     assert aside.state == "aside" and aside.tries == 3 and "ended while it was at it" in aside.error
-    (found,) = [one for one in await job_findings(kb) if not one["ok"]]
+    (found,) = [one for one in await check_jobs(kb) if not one["ok"]]
     assert found["name"] == f"job {job.id}" and "of arsenic" in found["detail"]
     assert found["remedy"] == f"argot jobs retry {job.id}"
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}

@@ -124,4 +124,4 @@ async def test_a_manager_of_one_context_has_no_say_over_the_documents(tmp_path: 
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         leo = Principal("leo", manages=frozenset({"Legal"}))
         with pytest.raises(NotAllowed, match="manager of all contexts"):
-            await catalogue.result(kb, leo, name)
+            await catalogue.get_result(kb, leo, name)

@@ -34,7 +34,7 @@ async def kb(tiny_home: Path, tmp_path: Path, postgresql_url: str) -> AsyncItera
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 def kept_on(url: str) -> str:

@@ -64,7 +64,7 @@ async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) 
             await all_read(kb, read)
         assert len(read) == len(set(read)) > 3
         before = list(read)
-        asked = await catalogue.result(
+        asked = await catalogue.get_result(
             kb, make_local_principal(), "ask", question="What does a late tariff filing cost?"
         )
     assert asked["status"] == "answered"

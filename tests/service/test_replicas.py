@@ -51,7 +51,7 @@ class Pair:
 
         async def done() -> Any:
             async with KnowledgeBase.open(self.settings.home, self.settings) as kb:
-                return await catalogue.result(kb, LOCAL, name, **parameters)
+                return await catalogue.get_result(kb, LOCAL, name, **parameters)
 
         return asyncio.run(done())
 
@@ -66,7 +66,7 @@ async def made(settings: Settings, folder: Path) -> dict[str, str]:
     async with KnowledgeBase.open(settings.home, settings, create=True) as kb:
 
         async def do(name: str, /, **parameters: Any) -> Any:
-            return await catalogue.result(kb, LOCAL, name, **parameters)
+            return await catalogue.get_result(kb, LOCAL, name, **parameters)
 
         for name, text in TINY_DOCUMENTS.items():
             (folder / name).write_text(text)

@@ -124,7 +124,7 @@ async def test_attempts_to_sign_in_count_everywhere(replicas: Callable[..., Any]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
     # From elsewhere, and another one from there, may still try; and who signed in there before is held to less.
     assert other.begin("bob", "192.0.2.7") == 0 == one.begin("ann", "198.51.100.1")
-    one.succeeded("ann", "198.51.100.1")
+    one.note_success("ann", "198.51.100.1")
     for number in range(LIMITS["name"]):
         one.begin("ann", f"203.0.113.{number}")
     assert one.begin("ann", "203.0.113.200") > 0 == other.begin("ann", "198.51.100.1")

@@ -34,7 +34,7 @@ async def slack(shared: Service) -> AsyncIterator[Service]:
 
 async def legal_channel(slack: Service) -> str:
     channel = slack.channel()
-    await catalogue.result(slack.kb, make_local_principal(), "slack_channel_set", channel=channel, context="Legal")
+    await catalogue.get_result(slack.kb, make_local_principal(), "slack_channel_set", channel=channel, context="Legal")
     return channel
 
 

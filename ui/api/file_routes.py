@@ -21,8 +21,8 @@ from argot.service.usecases.glossary_files import (
     glossary_import_file,
     glossary_preview,
 )
-from argot.service.usecases.uploads import media_type_known
-from argot.service.usecases.usecase_registry import Text, outcome
+from argot.service.usecases.uploads import is_media_type_known
+from argot.service.usecases.usecase_registry import Text, get_outcome
 from argot.ui.api.api_route import FORM, MIB, ApiRoute, takes, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
@@ -82,7 +82,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         data = await _the_file(request, file)
         # Here already, for a status of its own; the use case would refuse it as any other input.
         name = sent_name(file)
-        if not media_type_known(name, data):
+        if not is_media_type_known(name, data):
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
@@ -179,7 +179,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
             looking = glossary_preview(kb, principal, data=data, name=name, context=context)
             return JSONResponse(convert_to_json(await unless_gone(request, looking)))
         importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
-        return JSONResponse(convert_to_json(await unless_gone(request, outcome(importing))))
+        return JSONResponse(convert_to_json(await unless_gone(request, get_outcome(importing))))
 
     return router
 

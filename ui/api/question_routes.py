@@ -16,7 +16,7 @@ from argot.results import AskEvent, AskResult, FoundPassage, Jargon
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import conversations, questions
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
@@ -88,7 +88,7 @@ async def _answered(request: Request, kb: KnowledgeBase, answering: AsyncGenerat
         # Until the first event an error can still have a status of its own.
         events = await begun(request, answering)
         return EventStream(alive(_lines(events)))
-    result = await unless_gone(request, answered(answering))
+    result = await unless_gone(request, get_answer(answering))
     return JSONResponse(convert_to_json(result), headers={"Cache-Control": "no-store"})
 
 

@@ -112,7 +112,7 @@ def _import_file(client: Client, given: _Given, why: str) -> ImportReport:
     from argot.service.usecases.glossary_files import glossary_import_file
 
     with show_progress("importing") as move:
-        return client.watched(move).call(glossary_import_file, **given, why=why)
+        return client.watch(move).call(glossary_import_file, **given, why=why)
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:

@@ -12,7 +12,7 @@ from argot.errors import Conflict, InvalidInput
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.service.usecases.users import (
     EVERY_CONTEXT,
     ROLES,
@@ -220,7 +220,7 @@ def _groups(given: dict[str, Any]) -> list[str]:
 
 
 def _role(given: dict[str, Any]) -> Role:
-    return one_of(ROLES, given["role"], "the role")
+    return find_choice(ROLES, given["role"], "the role")
 
 
 def _require_contexts(given: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ from argot.service.usecases.senses import (
     glossary_similar,
     glossary_term,
 )
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import EMPTY, typed, written
 from argot.ui.pages.page_base import (
     HOME,
@@ -84,7 +84,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
         # An unknown status in the address shows the open ones, and no error.
-        wanted = one_of(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
+        wanted = find_choice(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
         # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)

@@ -21,7 +21,7 @@ from argot.service.usecases.senses import (
     glossary_search,
     glossary_term,
 )
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.types import Sense, SenseStatus
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, glossary_link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -132,7 +132,7 @@ def _wanted(request: Request) -> dict[str, Any]:
 
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
     """The senses of a page, whether there are more, and where the next page starts."""
-    of = one_of(STATUSES, status, "the status") if status else None
+    of = find_choice(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():
         # A search is ranked as a whole, so it has two pages at most: the best, and the rest.

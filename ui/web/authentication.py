@@ -29,7 +29,7 @@ from argot.service.identity.people import Ended, User, make_local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
-from argot.service.sign_in.provider_claims import groups_here
+from argot.service.sign_in.provider_claims import map_groups
 from argot.types import LOCAL_NAME
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
@@ -162,7 +162,7 @@ class Authenticator:
 
     def _there(self, who: Visitor) -> tuple[User | None, Session | None]:
         people = self.kb.people
-        return people.find(who.name), people.sessions.named(who.session) if who.session else None
+        return people.find(who.name), people.sessions.find_session(who.session) if who.session else None
 
     def address(self, scope: Scope, headers: Headers) -> str:
         """Where a request comes from: what the trusted proxies say, else who is connected."""
@@ -269,7 +269,7 @@ class Authenticator:
         named = [_decoded(line) for line in headers.getlist(self._groups_header)]
         # Two headers: as above, either may be the false one.
         theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
-        groups = groups_here(theirs, self.kb.settings)
+        groups = map_groups(theirs, self.kb.settings)
         if groups == await self.kb.look_up(self.kb.people.links.groups_of, user.name):
             return user
         await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)

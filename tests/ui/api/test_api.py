@@ -184,12 +184,12 @@ async def test_a_saved_profile_is_a_model_and_named_in_a_question(site: Site) ->
 
 
 async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
-    before = await catalogue.result(site.kb, Principal("bob"), "thread_list")
+    before = await catalogue.get_result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))
-    assert await catalogue.result(site.kb, Principal("bob"), "thread_list") == before == []
-    from argot.service.usecases.conversations import memory_graph
+    assert await catalogue.get_result(site.kb, Principal("bob"), "thread_list") == before == []
+    from argot.service.usecases.conversations import make_memory_graph
 
-    assert not (await memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
+    assert not (await make_memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
 
 
 async def test_models_are_profiles_and_unknown_ones_are_told(site: Site) -> None:
@@ -555,11 +555,11 @@ async def test_a_name_leads_nowhere(site: Site, name: str, becomes: str) -> None
     """Scorecard 14, for uploads."""
     before = set(site.kb.home.parent.rglob("*.md"))
     mona, data = Principal("mona", frozenset({"managers"})), f"# T\n\nWords of {becomes}.".encode()
-    uploaded = await catalogue.result(site.kb, mona, "upload", name=name, data=data)
+    uploaded = await catalogue.get_result(site.kb, mona, "upload", name=name, data=data)
     assert uploaded["document"]["name"] == becomes
     assert uploaded["document"]["uri"].startswith("upload://mona/")
     assert set(site.kb.home.parent.rglob("*.md")) == before
-    await catalogue.result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
+    await catalogue.get_result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
 
 
 async def test_half_an_upload_leaves_nothing(site: Site) -> None:

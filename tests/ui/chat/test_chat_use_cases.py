@@ -33,7 +33,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def call(kb: KnowledgeBase, who: str | Principal, case: str, /, **parameters: Any) -> Any:
     principal = kb.principal(who) if isinstance(who, str) else who
-    return await catalogue.result(kb, principal, case, **parameters)
+    return await catalogue.get_result(kb, principal, case, **parameters)
 
 
 async def put(kb: KnowledgeBase, folder: Path, name: str, data: str | bytes, **parameters: Any) -> None:

@@ -146,7 +146,7 @@ async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> N
     kb.people.add("ann")
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
-            await catalogue.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
+            await catalogue.get_result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
 
 
 async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb: KnowledgeBase) -> None:

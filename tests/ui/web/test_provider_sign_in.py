@@ -28,7 +28,7 @@ from argot.service.sign_in.openid_connect import OpenIdProvider
 from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, confirm_due
 from argot.service.usecases.questions import ask
 from argot.service.usecases.threads import thread_read
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.service.usecases.users import user_link, user_unlink
 from argot.settings import Settings
 from argot.ui.server import require_consistent
@@ -400,7 +400,7 @@ async def test_the_groups_claim_may_be_anything(door: Door) -> None:
             assert (zoe.groups, zoe.role) == (tuple(here), "asker")
         assert (await browser.get("/account")).status_code == 200
     # With 5,001 groups questions are answered too.
-    result = await answered(ask(door.kb, zoe.principal, question=VAULT))
+    result = await get_answer(ask(door.kb, zoe.principal, question=VAULT))
     assert result.cited_passages
 
 
@@ -434,7 +434,7 @@ async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_k
         # Given here as well: with the provider's word it ends all the same.
         kb.people.add("zoe", ("vault",))
         key = kb.people.keys.make("zoe", "night job")[1]
-        first = await answered(ask(kb, kb.principal("zoe"), question=VAULT))
+        first = await get_answer(ask(kb, kb.principal("zoe"), question=VAULT))
         read = await thread_read(kb, kb.principal("zoe"), thread=first.thread)
         assert first.cited_passages and "14 days" in json.dumps(convert_to_json(read))
         by_key = {"Authorization": f"Bearer {key}"}
@@ -446,7 +446,7 @@ async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_k
         assert kb.people.user("zoe").groups == ("vault",)
         await door.asked_again(11)
         assert kb.people.user("zoe").groups == ()
-        again = await answered(ask(kb, kb.principal("zoe"), question=VAULT, thread=first.thread))
+        again = await get_answer(ask(kb, kb.principal("zoe"), question=VAULT, thread=first.thread))
         assert not again.cited_passages
         read = await thread_read(kb, kb.principal("zoe"), thread=first.thread)
         assert "14 days" not in json.dumps(convert_to_json(read))

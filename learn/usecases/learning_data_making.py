@@ -235,7 +235,7 @@ async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, li
     from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
 
-    said = [one for one in await (await kb.threads()).judged() if one.said.value > 0 and one.said.shared]
+    said = [one for one in await (await kb.threads()).list_judged() if one.said.value > 0 and one.said.shared]
     found: defaultdict[str, list[AskedBefore]] = defaultdict(list)
     if said:
         judged = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)

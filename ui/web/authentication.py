@@ -270,7 +270,7 @@ class Authenticator:
         # Two headers: as above, either may be the false one.
         theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
         groups = map_groups(theirs, self.kb.settings)
-        if groups == await self.kb.look_up(self.kb.people.links.groups_of, user.name):
+        if groups == await self.kb.look_up(self.kb.people.links.list_groups, user.name):
             return user
         await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)
         return await self.kb.look_up(self.kb.people.user, user.name)

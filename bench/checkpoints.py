@@ -31,10 +31,10 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
 
     from argot.graph import run as graph_run
     from argot.graph.checkpoints.checkpointer import TurnSaver
-    from argot.service.identity.people import local_principal
+    from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.service.usecases.questions import ask
-    from argot.service.usecases.usecase_registry import answered
+    from argot.service.usecases.usecase_registry import get_answer
     from argot.settings import load_settings
 
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
@@ -56,7 +56,7 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
                 for kind in KINDS[number % 3 :] + KINDS[: number % 3]:
                     graph_run.DURABILITY = kind  # type: ignore[assignment]
                     written, began = 0, time.perf_counter()
-                    await answered(ask(kb, local_principal(), question=question, switches={"misses": "lenient"}))
+                    await get_answer(ask(kb, make_local_principal(), question=question, switches={"misses": "lenient"}))
                     if not warm:  # what is asked for the first time fills the caches
                         found[kind].append((time.perf_counter() - began, written))
     return found
@@ -65,26 +65,26 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
 async def killed(home: Path, kind: str) -> None:
     """Ask, and end this process where the answer is about to be matched."""
     from argot.graph import run as graph_run
-    from argot.service.identity.people import local_principal
+    from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.service.usecases.questions import ask
     from argot.settings import load_settings
 
     graph_run.DURABILITY = kind  # type: ignore[assignment]
     async with KnowledgeBase.open(home, load_settings(home=home, model_url="")) as kb:
-        async for event in ask(kb, local_principal(), question="What does QLC stand for?"):
+        async for event in ask(kb, make_local_principal(), question="What does QLC stand for?"):
             if event.name == "match_references":
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def left(home: Path) -> str:
     """What the latest thread keeps of a turn that was cut off."""
-    from argot.service.identity.people import local_principal
+    from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import load_settings
 
     async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
-        thread = (await (await kb.threads()).of(local_principal().name))[0]
+        thread = (await (await kb.threads()).of(make_local_principal().name))[0]
         state = await (await kb.graph()).aget_state({"configurable": {"thread_id": thread.id}})
         return f"goes on at {', '.join(state.next) or '-'}; question kept: {bool(state.values.get('asked'))}"
 

@@ -103,7 +103,7 @@ async def measure(questions: int, documents: int) -> None:
                 print(f"insight, {name}: {1000 * best:.0f} ms ({told})")
                 connection = open_connection(threads.path, mode="ro")
                 begun = time.perf_counter()
-                counts.question_counts(connection, since, until)
+                counts.count_questions(connection, since, until)
                 print(f"  of which counts and waits: {1000 * (time.perf_counter() - begun):.0f} ms")
                 connection.close()
 

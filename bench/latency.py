@@ -44,8 +44,8 @@ from typing import Any
 
 from argot.errors import ArgotError
 from argot.prompts.loader import prompt
-from argot.service.answering.worker_pool import answering
-from argot.service.identity.people import local_principal
+from argot.service.answering.worker_pool import run_answer_workers
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.process_memory import freeze_start_up
 from argot.service.operations.sample_base import build
@@ -169,7 +169,7 @@ async def print_passages(home: Path) -> None:
     async with KnowledgeBase.open(home, settings, patience=30) as kb:
         for entry in map(json.loads, lines):
             asked = {"question": entry["question"], "context": entry["asker_context"]}
-            result = await catalogue.result(kb, local_principal(), "ask", **asked)
+            result = await catalogue.get_result(kb, make_local_principal(), "ask", **asked)
             if result["status"] == "answered":
                 ids = [passage["passage_id"] for passage in result["passages"]]
                 found.append(Question(entry["question"], entry["asker_context"], bool(result["jargon"]), ids))
@@ -190,7 +190,7 @@ class Bench:
 
     async def run(self, questions: Sequence[Question], at_once: Sequence[int]) -> dict[str, Any]:
         rows = []
-        async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb, answering(kb):
+        async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb, run_answer_workers(kb):
             await kb.answers.warm()
             await self._warm(kb)
             freeze_start_up()  # as `argot serve` does
@@ -204,8 +204,8 @@ class Bench:
 
     async def _warm(self, kb: KnowledgeBase) -> None:
         kb.warm_model()
-        await catalogue.result(kb, local_principal(), "ask", question=WARMING, profile=self.profile)
-        passages = kb.corpus.store.keyword_search(local_principal(), WARMING, 5)
+        await catalogue.get_result(kb, make_local_principal(), "ask", question=WARMING, profile=self.profile)
+        passages = kb.corpus.store.keyword_search(make_local_principal(), WARMING, 5)
         await self.plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
 
     async def _row(
@@ -228,7 +228,7 @@ class Bench:
         asked = {"question": question.text, "context": question.context, "profile": self.profile}
         began = time.perf_counter()
         first, result = None, {}
-        async with aclosing(catalogue.dispatch(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
+        async with aclosing(catalogue.dispatch(kb, make_local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
             async for event in events:
                 if event["kind"] == "token" and first is None:
                     first = time.perf_counter() - began
@@ -244,7 +244,7 @@ class Bench:
         began = time.perf_counter()
         first = None
         await asyncio.to_thread(self._search, kb, question.text)
-        found = await asyncio.to_thread(kb.corpus.store.passages, local_principal(), question.passages[:5])
+        found = await asyncio.to_thread(kb.corpus.store.passages, make_local_principal(), question.passages[:5])
         hits = [Hit(passage, document, 1.0) for passage, document in found.values()]
         passages = "\n\n".join(wrap_passages(hits))
         async for _ in self._streamed(kb, question=question.text, passages=passages, product=self.plain_line):
@@ -253,7 +253,7 @@ class Bench:
 
     def _search(self, kb: KnowledgeBase, question: str) -> None:
         vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that remembers nothing
-        kb.corpus.search_semantic(local_principal(), "passage", vector, 5)
+        kb.corpus.search_semantic(make_local_principal(), "passage", vector, 5)
 
     async def _streamed(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
         """The answer by the client that people use for it, with nothing of ours around it."""

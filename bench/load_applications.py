@@ -37,13 +37,13 @@ from importlib import resources
 from pathlib import Path
 from argot.service.usecases import catalogue
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.operations.sample_base import build
 from argot.settings import load_settings
 
 async def main(home, people):
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
-    found, keys, who = [], [], local_principal()
+    found, keys, who = [], [], make_local_principal()
     async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
         for entry in map(json.loads, lines):
             if (await catalogue.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":

@@ -24,8 +24,8 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
 from argot.corpus.keyword_tables import RANKED_TABLES
 from argot.postgresql import DEFAULT_SCHEMA
-from argot.service.moving.moved_stores import CORPUS, moved_tables
-from argot.service.storage.opened_stores import corpus_store_of, stores_of
+from argot.service.moving.moved_stores import CORPUS, list_moved_tables
+from argot.service.storage.opened_stores import open_corpus_store, open_stores
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def on_servers(folder: Path, count: int) -> Iterator[Corpus]:
         _copy_vectors(home / "vectors" / GENERATION, scratch / "chroma" / "data")
         chroma, vectors = stack.enter_context(chroma_server(scratch))
         settings = Settings(home=scratch / "kb", store=store["ARGOT_STORE"], chroma_url=vectors["ARGOT_CHROMA_URL"])
-        stores = stores_of(settings.home, settings)
+        stores = open_stores(settings.home, settings)
         stack.callback(stores.close)
-        corpus_store = corpus_store_of(settings.home, settings, stores)
+        corpus_store = open_corpus_store(settings.home, settings, stores)
         _copy_rows(home / "corpus.db", server)
         began = time.perf_counter()
         corpus = Corpus.open(settings.home, settings, store=corpus_store)
@@ -75,7 +75,7 @@ def _copy_vectors(generation: Path, data: Path) -> None:
 
 def _copy_rows(corpus: Path, server: PostgresqlServer) -> None:
     began = time.perf_counter()
-    tables = [table.name for table in moved_tables(CORPUS) if table.name != "meta"]
+    tables = [table.name for table in list_moved_tables(CORPUS) if table.name != "meta"]
     # An administrator's connection, for which policies of rows do not hold: COPY refuses them.
     with (
         closing(sqlite3.connect(corpus)) as rows,

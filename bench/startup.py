@@ -25,7 +25,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
@@ -115,11 +115,11 @@ async def warm(home: Path, count: int) -> None:
     took: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)
     async with KnowledgeBase.open(home, load_settings(home=home)) as kb:
-        await catalogue.result(kb, local_principal(), "ask", question=QUESTION)
+        await catalogue.get_result(kb, make_local_principal(), "ask", question=QUESTION)
         work = time.process_time()
         for question in questions:
             began = time.perf_counter()
-            result: dict[str, Any] = await catalogue.result(kb, local_principal(), "ask", question=question)
+            result: dict[str, Any] = await catalogue.get_result(kb, make_local_principal(), "ask", question=question)
             took.append(time.perf_counter() - began)
             for stage, seconds in result["timings"].items():
                 stages[stage].append(seconds)

@@ -148,10 +148,10 @@ async def spent(words: AsyncIterator[str]) -> tuple[float | None, int]:
 
 
 async def journey(kb: Any, question: str) -> AsyncIterator[str]:
-    from argot.service.identity.people import local_principal
+    from argot.service.identity.people import make_local_principal
     from argot.service.usecases import catalogue
 
-    async with aclosing(catalogue.dispatch(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
+    async with aclosing(catalogue.dispatch(kb, make_local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
         async for event in events:
             if event["kind"] == "token":
                 yield event["data"]
@@ -159,10 +159,10 @@ async def journey(kb: Any, question: str) -> AsyncIterator[str]:
 
 async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
     from argot.prompts.loader import wrap_in_fence
-    from argot.service.identity.people import local_principal
+    from argot.service.identity.people import make_local_principal
 
-    found = kb.corpus.store.keyword_search(local_principal(), WARMING, PASSAGES)
-    shown = kb.corpus.store.passages(local_principal(), [one for one, _ in found])
+    found = kb.corpus.store.keyword_search(make_local_principal(), WARMING, PASSAGES)
+    shown = kb.corpus.store.passages(make_local_principal(), [one for one, _ in found])
     passages = "\n\n".join(wrap_in_fence("passage", one.text, n=n) for n, (one, _) in enumerate(shown.values(), 1))
     session = kb.model_server.session([])
     async with aclosing(session.text("cited_answer", question=question, passages=passages)) as pieces:

@@ -99,11 +99,11 @@ def create(
     """
     from argot.ratings.usecases.questions import rating_create_asked, rating_create_from_thumbs
     from argot.ratings.usecases.studies import StudyForm, StudyKind, rating_create
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
     if sum((file is not None, questions is not None, thumbs, resume)) != 1:
         raise InvalidInput("Give one of --file, --questions, --thumbs and --resume. See: argot ratings create --help")
-    judged = one_of(get_args(StudyKind), kind, "--kind")
+    judged = find_choice(get_args(StudyKind), kind, "--kind")
     form = StudyForm(name=study, about=about, aspects=_aspects(aspect), ranking=not no_ranking, kind=judged)
     with knowledge_base(home) as opened:
         client = opened.as_user(as_user)
@@ -264,7 +264,7 @@ def _asked(client: Client, study: str) -> StudySummary:
     console = error_console()
     columns = (progress_text(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        return client.watched(Bar(progress, "asking").move).call(rating_ask, study=study)
+        return client.watch(Bar(progress, "asking").move).call(rating_ask, study=study)
 
 
 def _tell(found: StudySummary, *, json_: bool = False) -> None:

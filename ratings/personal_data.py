@@ -8,7 +8,7 @@ from typing import Any
 from argot.ratings.answer_order import blind_order, by_letter
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import Judgement, Rating, Study, StudyItem
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.personal_keepers import PersonalKeeper
 
@@ -33,7 +33,7 @@ class RatingsKept:
 
 
 async def _find(kb: KnowledgeBase, names: list[str]) -> dict[str, Any]:
-    return {"ratings": jsonable(await kb.blocking(_ratings_of, kb.open_store(RatingStore), names))}
+    return {"ratings": convert_to_json(await kb.blocking(_ratings_of, kb.open_store(RatingStore), names))}
 
 
 def _ratings_of(store: RatingStore, names: list[str]) -> RatingsKept:

@@ -1,4 +1,4 @@
-"""How many questions are taken on: of one person in a minute and at the same time, and of all together.
+"""Limits on questions: of one person in a minute and at the same time, and of all together.
 
 The same goes for files that people put into their conversations; of these, few are read at the same time, and each
 person's in turn.
@@ -58,7 +58,7 @@ class Limits:
     busy: str = "{} of your questions are being answered already. Ask again when one of them is done."
 
     @classmethod
-    def of_questions(cls, settings: Settings) -> Limits:
+    def limit_questions(cls, settings: Settings) -> Limits:
         return cls(
             settings.questions_per_minute,
             settings.questions_at_once,
@@ -78,7 +78,7 @@ class Limits:
         )
 
     @classmethod
-    def of_archives(cls) -> Limits:
+    def limit_archives(cls) -> Limits:
         return cls(
             per_minute=0,
             at_once=ARCHIVES_PER_PERSON,
@@ -153,14 +153,14 @@ class Gate:
         self._here[person] += 1
         self._quiet.clear()
         try:
-            async with self._counted_for_all(person, free=free):
+            async with self._count_for_all(person, free=free):
                 await self._wait_for_place(person)
                 try:
                     yield
                 finally:
                     self._give_back(person)
         finally:
-            _less(self._here, person)
+            _decrease(self._here, person)
             # Kept only while they ask: memory must not grow with everybody who ever asked.
             if person not in self._here:
                 self._turns.pop(person, None)
@@ -177,7 +177,7 @@ class Gate:
         self._queue.clear()
 
     @asynccontextmanager
-    async def paused(self, seconds: float) -> AsyncIterator[None]:
+    async def pause(self, seconds: float) -> AsyncIterator[None]:
         """Begin no question meanwhile: they wait. Entered when those under way are done, or after so many seconds."""
         self._paused += 1
         try:
@@ -197,7 +197,7 @@ class Gate:
         if self.stopping:
             raise _stopping()
 
-    async def quiet(self, seconds: float) -> bool:
+    async def wait_until_quiet(self, seconds: float) -> bool:
         """Wait until nothing runs, but no longer than this; whether it came to that."""
         try:
             async with asyncio.timeout(seconds):
@@ -220,7 +220,7 @@ class Gate:
         self._count(person, limits.per_minute)
 
     @asynccontextmanager
-    async def _counted_for_all(self, person: str, *, free: bool) -> AsyncIterator[None]:
+    async def _count_for_all(self, person: str, *, free: bool) -> AsyncIterator[None]:
         limits, counted = self._limits, self.for_all
         if counted is None or free or not (limits.at_once or limits.per_minute):
             yield
@@ -266,7 +266,7 @@ class Gate:
             raise
 
     def _give_back(self, person: str) -> None:
-        _less(self._running, person)
+        _decrease(self._running, person)
         if not self._running:
             self._idle.set()
         self._take_next()
@@ -288,7 +288,7 @@ class Gate:
         self._turns[person] = self._given
 
 
-def _less(counted: Counter[str], person: str) -> None:
+def _decrease(counted: Counter[str], person: str) -> None:
     counted[person] -= 1
     if counted[person] <= 0:
         del counted[person]

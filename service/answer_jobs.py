@@ -1,4 +1,4 @@
-"""What answering consists of, apart from who asks for it: a job, and whoever does jobs.
+"""Answering as a job, apart from the person who asks, and the interface of those that do such jobs.
 
 A job is a question with all that is needed to answer it, in plain types, so that another process can do it as well
 (`service/answering/`). Whose turn it is, what is noted afterwards and who is told stays with the process that owns the
@@ -31,14 +31,14 @@ class Answers(Protocol):
     """Does jobs: in this process or in others."""
 
     def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
-        """As `AnswerJob.events`."""
+        """Do the job and yield its events, as `AnswerJob.events` does."""
         ...
 
     async def warm(self) -> None:
         """Wait until jobs can be done, or it is clear that it takes longer."""
 
     async def renew(self, settings: Settings) -> None:
-        """From now on, go by the models of these settings. When this returns, every job does that begins."""
+        """Use the models of these settings from now on. When this returns, every job that begins does so."""
 
     def require_ready(self) -> None:
         """
@@ -46,8 +46,8 @@ class Answers(Protocol):
             RetryLater: no job can be done now.
         """
 
-    def described(self) -> str:
-        """Who does the jobs, and what memory they take, in one clause."""
+    def describe(self) -> str:
+        """Describe in one clause the processes that do the jobs, and the memory they take."""
         ...
 
 
@@ -73,7 +73,7 @@ class AnswersHere:
         """Nothing to do: jobs read the settings of the knowledge base."""
 
     def require_ready(self) -> None:
-        """As long as this process runs."""
+        """Do nothing: this process can answer as long as it runs."""
 
-    def described(self) -> str:
+    def describe(self) -> str:
         return "the process of the service"

@@ -32,7 +32,7 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
         if isinstance(items, AsyncIterable):
             asyncio.run(_read_async(items, hand_over))
         else:
-            _read(items, hand_over)
+            _read_items(items, hand_over)
 
     async with aclosing(progress_events(body)) as items:
         async for item in items:
@@ -40,7 +40,7 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 
 
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
-    """What `work`, run in a thread of its own, hands to the function it is given. It stops as `stream` does."""
+    """Run `work` in a thread of its own and yield the items that it hands over. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
     # Items come wrapped, so that a None among them is not taken for the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
@@ -82,7 +82,7 @@ async def to_its_end(running: asyncio.Future[T]) -> T:
         raise
 
 
-def _read(items: Iterable[T], hand_over: HandOver[T]) -> None:
+def _read_items(items: Iterable[T], hand_over: HandOver[T]) -> None:
     try:
         for item in items:
             hand_over(item)

@@ -1,4 +1,4 @@
-"""How things look as JSON: dataclasses as objects, sets sorted, nothing that JSON cannot carry."""
+"""Values as JSON: dataclasses as objects, sets sorted, nothing that JSON cannot carry."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def jsonable(value: Any) -> Any:
+def convert_to_json(value: Any) -> Any:
     """The value as plain dicts, lists, strings, numbers and None."""
     if is_dataclass(value):
-        plain = {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}
+        plain = {field.name: convert_to_json(getattr(value, field.name)) for field in fields(value)}
         return {"name": value.name, **plain} if isinstance(value, Document) else plain
     if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
+        return {str(key): convert_to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | Set):
-        items = [jsonable(item) for item in value]
+        items = [convert_to_json(item) for item in value]
         return sorted(items) if isinstance(value, Set) else items
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     return str(value) if isinstance(value, Path) else value
 
 
-def dataclass_fields(value: DataclassInstance) -> dict[str, Any]:
+def read_dataclass_fields(value: DataclassInstance) -> dict[str, Any]:
     """The fields of a dataclass as they are, to make one with more of them."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def given_audience(groups: Iterable[str] | None) -> Audience | None:
+def read_audience(groups: Iterable[str] | None) -> Audience | None:
     """An audience as it is given: None says nothing of it, an empty one is everyone."""
     return None if groups is None else frozenset(groups)
 
@@ -58,10 +58,10 @@ class PassageShown(Passage):
     freshness: str = ""
 
 
-def passage_shown(found: Passage, of: Document, markdown: str) -> PassageShown:
+def show_passage(found: Passage, of: Document, markdown: str) -> PassageShown:
     """`markdown`: the whole text of its revision."""
     return PassageShown(
-        **dataclass_fields(found),
+        **read_dataclass_fields(found),
         heading=found.heading,
         document=of.name,
         title=of.title,

@@ -20,17 +20,23 @@ from argot.errors import KnowledgeBaseBusy, StoreUnavailable
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
-from argot.service.identity.people import People, local_principal
+from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
-from argot.service.storage.adopted_models import settle_adopted, with_adopted
+from argot.service.storage.adopted_models import apply_adopted, settle_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
-from argot.service.storage.opened_stores import corpus_store_of, kept_by, kept_files_of, owner_of, stores_of
+from argot.service.storage.opened_stores import (
+    describe_place,
+    make_owner,
+    open_corpus_store,
+    open_kept_files,
+    open_stores,
+)
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
@@ -38,7 +44,7 @@ from argot.settings import Settings
 from argot.sqlite import convert_sqlite_errors
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
-from argot.work.job_choice import jobs_for
+from argot.work.job_choice import choose_jobs
 from argot.work.job_types import Jobs
 
 if TYPE_CHECKING:
@@ -88,18 +94,18 @@ class KnowledgeBase:
         self.home = home
         self.given = settings
         """The settings as they were given, without the models that the knowledge base has adopted."""
-        self.settings = with_adopted(home, settings)
+        self.settings = apply_adopted(home, settings)
         self.lock = lock
         self.writing = asyncio.Lock()
         """Held while documents change, so that one change follows the other; questions go on beside it, and so does
         whatever only gets documents ready to be written."""
         self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
         """Held by who puts documents in for everybody."""
-        self.gate = Gate(Limits.of_questions(settings))
+        self.gate = Gate(Limits.limit_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
         self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
-        self.archives = Gate(Limits.of_archives(), name="archive")
+        self.archives = Gate(Limits.limit_archives(), name="archive")
         """The same for archives that people send: who made one decides how long it takes."""
         self.answers: Answers = AnswersHere(self)
         """What does the jobs that questions come to."""
@@ -109,7 +115,7 @@ class KnowledgeBase:
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = stores or SqliteStores(home)
         """What keeps people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
-        self.profiles = SavedProfiles(kept_files_of(home, settings, self.stores))
+        self.profiles = SavedProfiles(open_kept_files(home, settings, self.stores))
         self._owner: StoreOwner | None = None
         """Says who may have it open beside this process; None: only this one may, or it is another's."""
         self.shared: SharedService | None = None
@@ -129,7 +135,7 @@ class KnowledgeBase:
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
-        self.jobs: Jobs = jobs_for(self, self.stores, settings)
+        self.jobs: Jobs = choose_jobs(self, self.stores, settings)
         """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
         self._parts: dict[Callable[[], Any], Any] = {}
@@ -185,15 +191,15 @@ class KnowledgeBase:
     def _open_shared(cls, home: Path, settings: Settings, *, create: bool, patience: float) -> KnowledgeBase:
         """On PostgreSQL: the folder is this process's own, and may be a new one."""
         with ExitStack() as undo:
-            stores = stores_of(home, settings)
+            stores = open_stores(home, settings)
             undo.callback(stores.close)
-            refuse_unfinished(home, stores, kept_by(stores))
-            place_home(home, stores, kept_by(stores), create=create)
+            refuse_unfinished(home, stores, describe_place(stores))
+            place_home(home, stores, describe_place(stores), create=create)
             lock = take_lock(home, patience)
             undo.callback(lock.release)
             if restore.cut_off(home):  # what it had unpacked; the schema is put in place in one transaction
                 logger.warning("%s", restore.finish_restore(home))
-            owner = owner_of(stores, settings)
+            owner = make_owner(stores, settings)
             undo.callback(owner.close)
             owner.take(patience)
             opened = cls(home, settings, lock, stores)
@@ -207,7 +213,7 @@ class KnowledgeBase:
         """To answer questions beside the process that owns it, and has opened it: the documents are only read, and
         that process searches their vectors.
         """
-        opened = cls(home, settings, None, stores_of(home, settings))
+        opened = cls(home, settings, None, open_stores(home, settings))
         opened._search = search
         return opened
 
@@ -256,7 +262,7 @@ class KnowledgeBase:
 
     def take_adopted(self) -> None:
         """Go by the models that are adopted now."""
-        self.settings = with_adopted(self.home, self.given)
+        self.settings = apply_adopted(self.home, self.given)
 
     @property
     def corpus(self) -> Corpus:
@@ -276,7 +282,7 @@ class KnowledgeBase:
 
     def _corpus_store(self, *, read_only: bool) -> CorpusStore:
         before = self._owner.keep if self._owner else None
-        return corpus_store_of(self.home, self.settings, self.stores, read_only=read_only, before_changes=before)
+        return open_corpus_store(self.home, self.settings, self.stores, read_only=read_only, before_changes=before)
 
     @property
     def glossary(self) -> Glossary:
@@ -371,7 +377,7 @@ class KnowledgeBase:
             return self._threads
 
     def scrubs(self) -> list[Callable[[], Any]]:
-        """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        """Return a function of each open store that lets nothing that was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
         opened = (self._people, glossary, self._threads, self._corpus, *self._wing_stores.values())
@@ -424,7 +430,7 @@ class KnowledgeBase:
         Raises:
             NotFound: there is no such user.
         """
-        return self.people.principal(user) if user is not None else local_principal()
+        return self.people.principal(user) if user is not None else make_local_principal()
 
     def turns(self) -> Callable[[], AbstractContextManager[None]]:
         """`writing`, as work in a thread holds it. To be called in the event loop."""

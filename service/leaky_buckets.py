@@ -30,12 +30,12 @@ class LeakyBuckets(Generic[K]):
 
     def wait(self, key: K, limit: int) -> float:
         """Seconds until there is room for one more; 0 or less: there is."""
-        return (self._level(key, limit, self._clock()) - (limit - 1)) * self._window / limit
+        return (self._compute_level(key, limit, self._clock()) - (limit - 1)) * self._window / limit
 
     def add(self, key: K, limit: int, amount: float = 1.0) -> None:
         """Count one more, whether there is room or not; less than 0 takes back."""
         now = self._clock()
-        self._levels[key] = (max(0.0, self._level(key, limit, now) + amount), now)
+        self._levels[key] = (max(0.0, self._compute_level(key, limit, now) + amount), now)
         # The one counted last makes room last.
         self._levels.move_to_end(key)
         while len(self._levels) > MOST_COUNTED:
@@ -44,7 +44,7 @@ class LeakyBuckets(Generic[K]):
     def empty(self, key: K) -> None:
         self._levels.pop(key, None)
 
-    def _level(self, key: K, limit: int, now: float) -> float:
+    def _compute_level(self, key: K, limit: int, now: float) -> float:
         level, at = self._levels.get(key, (0.0, now))
         # `limit` a window leak away, so that a full bucket is empty after one.
         return max(0.0, level - (now - at) * limit / self._window)

@@ -38,7 +38,7 @@ _BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be drawn: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
+    """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
 
     page: int
     boxes: tuple[Box, ...] = ()
@@ -103,11 +103,11 @@ def main() -> None:
     parent = Parent()
     for job, data in parent.messages():
         with limit_resources(SECONDS, MEMORY_MB * 2**20):
-            page, png = _drawn(data, **json.loads(job))
+            page, png = _draw_page(data, **json.loads(job))
         parent.send(str(page).encode(), png)
 
 
-def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: Sequence[str]) -> tuple[int, bytes]:
+def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: Sequence[str]) -> tuple[int, bytes]:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(data)
@@ -118,7 +118,7 @@ def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: 
         raise SystemExit(f"there is no page {page}")
     shown, found = pages[0], []
     for number in pages:
-        places = _places(document[number - 1], sentences)
+        places = _find_sentences(document[number - 1], sentences)
         if places:
             shown, found = number, places
             break
@@ -128,15 +128,15 @@ def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: 
     scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
     picture = sheet.render(scale=scale).to_pil().convert("RGB")
     own = [tuple(box[1:]) for box in boxes if int(box[0]) == shown]
-    marked = _without_margins(_marked(picture, own, found, scale))
+    marked = _cut_margins(_mark_passage(picture, own, found, scale))
     out = io.BytesIO()
     # Pages have few colours: with a palette the file is smaller.
     marked.quantize(colors=128).save(out, "PNG", optimize=True)
     return shown, out.getvalue()
 
 
-def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
-    """Where these sentences stand, a rectangle a line, in points from the top left corner of the page as shown.
+def _find_sentences(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
+    """Find these sentences on a page: a rectangle a line, in points from the page's top left corner as shown.
 
     The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
     are compared.
@@ -161,7 +161,7 @@ def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, fl
     return found
 
 
-def _marked(
+def _mark_passage(
     picture: Image,
     boxes: Sequence[tuple[float, ...]],
     sentences: Sequence[tuple[float, float, float, float]],
@@ -182,7 +182,7 @@ def _marked(
     return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
 
 
-def _without_margins(picture: Image) -> Image:
+def _cut_margins(picture: Image) -> Image:
     """The picture cut to what is printed: beside a conversation there is no room for white paper."""
     from PIL import ImageChops
 

@@ -102,7 +102,7 @@ def set_channel(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Say how a channel is answered; what is left out stays as it is."""
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
     from argot.slack.usecases.slack_channels import MODES, REPLIES, slack_channel_set
 
     # --group '' alone empties the list, and no --group leaves it as it is.
@@ -112,8 +112,8 @@ def set_channel(  # noqa: PLR0917
             slack_channel_set,
             channel=channel,
             # Checked here: the use case takes only the known words, and mypy wants to see that.
-            mode=None if mode is None else one_of(MODES, mode, "--mode"),
-            replies=None if replies is None else one_of(REPLIES, replies, "--replies"),
+            mode=None if mode is None else find_choice(MODES, mode, "--mode"),
+            replies=None if replies is None else find_choice(REPLIES, replies, "--replies"),
             groups=groups,
             context=context,
             profile=profile,

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings, install_command
-from argot.service.maintenance.findings import Finding, bad, good
+from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
 from argot.settings import Settings
 
 NAME = "Slack"
@@ -38,11 +38,11 @@ def slack_findings(settings: Settings) -> list[Finding]:
     app = settings.slack_app_token.get_secret_value()
     secret = settings.slack_signing_secret.get_secret_value()
     if not (bot or app or secret):
-        return [good(NAME, "not set up (docs/slack.md)")]
+        return [make_good_finding(NAME, "not set up (docs/slack.md)")]
     if importlib.util.find_spec("slack_bolt") is None:
-        return [bad(NAME, "slack-bolt is not installed", install_command("slack"))]
+        return [make_bad_finding(NAME, "slack-bolt is not installed", install_command("slack"))]
     if not bot:
-        return [bad(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; docs/slack.md)")]
+        return [make_bad_finding(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; docs/slack.md)")]
     findings = [*_token(settings, bot)]
     if all(finding["ok"] for finding in findings):
         findings += _road(settings, app, secret)
@@ -52,17 +52,17 @@ def slack_findings(settings: Settings) -> list[Finding]:
 def _token(settings: Settings, bot: str) -> Iterator[Finding]:
     told, code = _call(settings, bot, "auth_test")
     if code:
-        yield bad(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
+        yield make_bad_finding(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
         return
-    yield good(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
+    yield make_good_finding(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
     # Slack names the scopes that were granted in a header only.
     granted = {one.strip() for one in str(told.headers.get("x-oauth-scopes") or "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
     if missing:
         remedy = "add them to the app under 'OAuth & Permissions', and install it again"
-        yield bad("Slack: scopes", f"missing: {', '.join(missing)}", remedy)
+        yield make_bad_finding("Slack: scopes", f"missing: {', '.join(missing)}", remedy)
     else:
-        yield good("Slack: scopes", "all that are needed")
+        yield make_good_finding("Slack: scopes", "all that are needed")
 
 
 def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
@@ -70,19 +70,19 @@ def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
     if app:
         _, code = _call(settings, app, "apps_connections_open", app_token=app)
         if code:
-            yield bad(
+            yield make_bad_finding(
                 "Slack: Socket Mode", f"the app token does not work: {code}", _remedy(code, "ARGOT_SLACK_APP_TOKEN")
             )
         else:
-            yield good("Slack: Socket Mode", "open")
+            yield make_good_finding("Slack: Socket Mode", "open")
     if secret and settings.public_url:
-        yield good("Slack: HTTP", f"signed requests to {settings.public_url.rstrip('/')}/slack/events")
+        yield make_good_finding("Slack: HTTP", f"signed requests to {settings.public_url.rstrip('/')}/slack/events")
     elif secret and not app:
         remedy = "set ARGOT_PUBLIC_URL, or use Socket Mode: ARGOT_SLACK_APP_TOKEN"
-        yield bad("Slack: HTTP", "Slack needs an address that it can reach", remedy)
+        yield make_bad_finding("Slack: HTTP", "Slack needs an address that it can reach", remedy)
     if not (app or secret):
         remedy = "set ARGOT_SLACK_APP_TOKEN (Socket Mode) or ARGOT_SLACK_SIGNING_SECRET (HTTP)"
-        yield bad(NAME, "no connection from Slack to Argot", remedy)
+        yield make_bad_finding(NAME, "no connection from Slack to Argot", remedy)
 
 
 def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:

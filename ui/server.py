@@ -18,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, LocalError
-from argot.service.answering.worker_pool import answering
+from argot.service.answering.worker_pool import run_answer_workers
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
@@ -26,11 +26,11 @@ from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
-from argot.service.replicas.sole_holder import by_one
+from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.sign_in.provider_sign_in import keep_confirmed
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
 from argot.wings import load_parts
@@ -148,16 +148,16 @@ async def _serve(home: Path, settings: Settings) -> None:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with (
-                answering(kb),
-                serving(kb),
+                run_answer_workers(kb),
+                serve_socket(kb),
                 beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
-                    by_one(kb.shared, "keep clean", lambda: keep_clean(kb)),
-                    by_one(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
-                    by_one(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
+                    run_by_one_process(kb.shared, "keep clean", lambda: keep_clean(kb)),
+                    run_by_one_process(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
+                    run_by_one_process(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
                     work_here(kb),
-                    by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
+                    run_by_one_process(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 wing_services(kb),
             ):
@@ -316,7 +316,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
 
     settings = kb.settings
     # The files that Argot itself needs are set aside first: connections get the rest.
-    possible = file_handles.for_connections(file_handles.raise_limit())
+    possible = file_handles.count_for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
         min(settings.connections or possible, possible),
         settings.connections_per_address,
@@ -370,7 +370,7 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
     end = time.monotonic() + seconds
     while time.monotonic() < end and not impatient():
-        if await gate.quiet(0.1):
+        if await gate.wait_until_quiet(0.1):
             await asyncio.sleep(LAST_WORDS_SECONDS)
             return
     logger.warning("%d answers were cut off by the stop", gate.running)

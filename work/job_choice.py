@@ -1,4 +1,4 @@
-"""Who keeps the jobs of a knowledge base: this process, or a queue where its stores are on PostgreSQL."""
+"""Choose the keeper of a knowledge base's jobs: this process, or a queue where its stores are on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argot.work.job_types import Jobs
 from argot.work.local_jobs import LocalJobs
 
 
-def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
+def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     """Nothing is opened before the first job is put or looked for.
 
     Args:

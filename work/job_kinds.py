@@ -24,7 +24,7 @@ class JobKind:
     lane: Lane
     is_retried: bool = True
 
-    def busy_with(self, label: str) -> str:
+    def describe_busy(self, label: str) -> str:
         # Not by `format`: a label may hold braces.
         return self.busy.replace("{label}", label)
 
@@ -42,6 +42,6 @@ def job_kind(name: str, *, busy: str, lane: Lane = "long", is_retried: bool = Tr
     return declare
 
 
-def busy_words(wanted: JobWanted) -> str:
-    """What is said of a second job with the key of one that is under way."""
-    return KINDS[wanted.kind].busy_with(wanted.label)
+def describe_busy_job(wanted: JobWanted) -> str:
+    """Describe why a second job is refused while another with its key is under way."""
+    return KINDS[wanted.kind].describe_busy(wanted.label)

@@ -1,4 +1,4 @@
-"""What is told of the jobs that this process does."""
+"""Progress of the jobs that this process does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JobMoved:
-    """What became of a job. `what`: begun, done, cancelled, what is in hand, or what is wrong."""
+    """A change of a job. `what`: begun, done, cancelled, what is in hand, or what is wrong."""
 
     id: int
     kind: str

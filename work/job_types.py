@@ -1,4 +1,4 @@
-"""What a job is, and what is asked of whoever keeps jobs: this process, or a queue on PostgreSQL that several share.
+"""Jobs, and the interface of their keepers: this process, or a queue on PostgreSQL that several share.
 
 A job is a kind and parameters in JSON. What does it is found by its kind (`job_kinds.py`), in whatever process takes
 it. Done twice it has to come to the same end as done once: its process may end when all but the last word is written.
@@ -78,7 +78,7 @@ class JobRecord:
     def is_under_way(self) -> bool:
         return self.state in UNDER_WAY
 
-    def without_outcome(self) -> JobRecord:
+    def drop_outcome(self) -> JobRecord:
         return replace(self, outcome=None)
 
     def require_put_back(self) -> None:
@@ -89,8 +89,8 @@ class JobRecord:
         if self.state not in PUT_BACK:
             raise Conflict(f"Job {self.id} is {self.state}. What failed, was put aside or cancelled can be put back.")
 
-    def ended(self) -> Conflict:
-        """That it has ended, for who wants to cancel it."""
+    def make_ended_conflict(self) -> Conflict:
+        """Return the error for a person who wants to cancel this job: it has ended."""
         return Conflict(f"Job {self.id} is {self.state} already.")
 
 
@@ -99,7 +99,7 @@ def no_job(number: int) -> NotFound:
 
 
 class TellProgress(Protocol):
-    """How a job says how far it is; to be called in the event loop, as often as one likes.
+    """Function by which a job reports its progress; to be called in the event loop, as often as one likes.
 
     `outcome`: what came of it so far, which stays where it is stopped; None: as it was told before.
     """
@@ -144,9 +144,9 @@ class Jobs(Protocol):
 
     @property
     def shared(self) -> bool:
-        """Whether several processes share them."""
+        """True if several processes share the jobs."""
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         """The job, once it is certain that it will be done.
 
         Args:
@@ -168,7 +168,7 @@ class Jobs(Protocol):
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of this name, which one at a time has among all processes, and hold it."""
 
-    def here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
+    def run_here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
         """Around what is done in this process at once, and is listed as a job while it is.
 
         Raises:
@@ -176,15 +176,15 @@ class Jobs(Protocol):
         """
         ...
 
-    async def taken(self, kind: str) -> bool:
-        """Whether jobs of this kind are put for others to take; else whoever wants one does it `here`."""
+    async def has_workers(self, kind: str) -> bool:
+        """Return whether other processes take jobs of this kind; if not, the caller does its job by `run_here`."""
         ...
 
-    async def listed(self, kind: str = "") -> list[JobRecord]:
-        """Those under way and those that ended lately, newest first, without what came of them."""
+    async def list_jobs(self, kind: str = "") -> list[JobRecord]:
+        """Return the jobs under way and those that ended lately, newest first, without their outcomes."""
         ...
 
-    async def latest(self, kind: str, key: str) -> JobRecord | None:
+    async def find_latest(self, kind: str, key: str) -> JobRecord | None:
         """Return the newest job of this kind and key, with its parameters and what came of it."""
         ...
 

@@ -16,9 +16,9 @@ from typing import Any
 from argot.clock import format_utc, timestamp, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
-from argot.work.job_kinds import KINDS, busy_words
+from argot.work.job_kinds import KINDS, describe_busy_job
 from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
-from argot.work.tries import error_words, log_try, verdict
+from argot.work.tries import describe_error, judge_try, log_try
 
 logger = logging.getLogger(__name__)
 
@@ -50,24 +50,24 @@ class LocalJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
-        if aside := self._aside(wanted.key):
+    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+        if aside := self._find_set_aside(wanted.key):
             if not again:
                 return aside.job
             self._forget(aside.job.id)
-        one = self._begun(wanted)
-        one.task = asyncio.create_task(self._worked(one))
+        one = self._begin_job(wanted)
+        one.task = asyncio.create_task(self._work_on(one))
         return one.job
 
     async def begin(self, wanted: JobWanted) -> JobRecord:
-        return await self.put(wanted)
+        return await self.submit(wanted)
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         return self._turns[name]
 
     @asynccontextmanager
-    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
-        one = self._begun(wanted)
+    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+        one = self._begin_job(wanted)
         one.changes(state="running", started_at=timestamp(), tries=1)
         try:
             yield one.tell
@@ -76,24 +76,24 @@ class LocalJobs:
             one.changes(state="done")
             self._forget(one.job.id)
 
-    async def taken(self, kind: str) -> bool:
+    async def has_workers(self, kind: str) -> bool:
         return False
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    async def listed(self, kind: str = "") -> list[JobRecord]:
-        found = [one.job.without_outcome() for one in self._jobs.values() if kind in ("", one.job.kind)]
+    async def list_jobs(self, kind: str = "") -> list[JobRecord]:
+        found = [one.job.drop_outcome() for one in self._jobs.values() if kind in ("", one.job.kind)]
         return sorted(found, key=lambda job: -job.id)
 
-    async def latest(self, kind: str, key: str) -> JobRecord | None:
+    async def find_latest(self, kind: str, key: str) -> JobRecord | None:
         found = [one.job for one in self._jobs.values() if (one.job.kind, one.job.key) == (kind, key)]
         return max(found, key=lambda job: job.id, default=None)
 
     async def job(self, number: int) -> JobRecord:
-        return self._named(number).job
+        return self._find_job(number).job
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
-        one = self._named(number)
+        one = self._find_job(number)
         while True:
             seen = one.changed
             yield one.job
@@ -104,9 +104,9 @@ class LocalJobs:
     # -- stopping -----------------------------------------------------------------------------------------------------
 
     async def cancel(self, number: int) -> JobRecord:
-        one = self._named(number)
+        one = self._find_job(number)
         if not one.job.is_under_way:
-            raise one.job.ended()
+            raise one.job.make_ended_conflict()
         if one.task is None:
             raise Conflict(f"Job {number} is done by whoever asked for it, and can be stopped only there.")
         one.task.cancel()
@@ -117,13 +117,13 @@ class LocalJobs:
         return one.job
 
     async def retry(self, number: int) -> JobRecord:
-        one = self._named(number)
+        one = self._find_job(number)
         one.job.require_put_back()
         self._require_free(one.wanted)
         self._ended.remove(number)
         one.put_off = 0
         one.changes(state="waiting", tries=0, error="", error_kind="", ended_at="", done=0, total=0, doing="")
-        one.task = asyncio.create_task(self._worked(one))
+        one.task = asyncio.create_task(self._work_on(one))
         return one.job
 
     async def forget(self, name: str) -> None:
@@ -145,12 +145,12 @@ class LocalJobs:
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
-    async def _worked(self, one: _LocalJob) -> None:
+    async def _work_on(self, one: _LocalJob) -> None:
         try:
             while True:
                 one.changes(state="running", started_at=timestamp(), next_at="", tries=one.job.tries + 1)
                 try:
-                    outcome = await KINDS[one.wanted.kind].work(self._run(one))
+                    outcome = await KINDS[one.wanted.kind].work(self._start_run(one))
                 except Exception as error:
                     if not await self._is_tried_again(one, error):
                         return
@@ -161,14 +161,16 @@ class LocalJobs:
             self._end(one, "cancelled")
             raise
 
-    def _run(self, one: _LocalJob) -> JobRun:
+    def _start_run(self, one: _LocalJob) -> JobRun:
         wanted = one.wanted
         return JobRun(self._kb, wanted.by, wanted.parameters, wanted.data, one.tell)
 
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
-        found = verdict(error, one.job.tries, one.put_off, self._first_wait, is_retried=KINDS[one.job.kind].is_retried)
+        found = judge_try(
+            error, one.job.tries, one.put_off, self._first_wait, is_retried=KINDS[one.job.kind].is_retried
+        )
         log_try(logger, one.job, found, error)
-        said = {"error": error_words(error), "error_kind": type(error).__name__}
+        said = {"error": describe_error(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
             self._end(one, found.state, **said)
             return False
@@ -180,7 +182,7 @@ class LocalJobs:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _begun(self, wanted: JobWanted) -> _LocalJob:
+    def _begin_job(self, wanted: JobWanted) -> _LocalJob:
         self._require_free(wanted)
         self._last += 1
         one = self._jobs[self._last] = _LocalJob(self._last, wanted)
@@ -188,13 +190,13 @@ class LocalJobs:
 
     def _require_free(self, wanted: JobWanted) -> None:
         if wanted.key and any(one.wanted.key == wanted.key and one.job.is_under_way for one in self._jobs.values()):
-            raise Conflict(busy_words(wanted))
+            raise Conflict(describe_busy_job(wanted))
 
-    def _aside(self, key: str) -> _LocalJob | None:
+    def _find_set_aside(self, key: str) -> _LocalJob | None:
         kept = self._jobs.values()
         return next((one for one in kept if key and one.wanted.key == key and one.job.state == "aside"), None)
 
-    def _named(self, number: int) -> _LocalJob:
+    def _find_job(self, number: int) -> _LocalJob:
         if number not in self._jobs:
             raise no_job(number)
         return self._jobs[number]

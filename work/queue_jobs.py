@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from argot.errors import Conflict
-from argot.work.job_kinds import busy_words
+from argot.work.job_kinds import describe_busy_job
 from argot.work.job_types import JobRecord, JobWanted, TellProgress
 from argot.work.local_jobs import LocalJobs
 from argot.work.queue_store import QueueStore
@@ -60,58 +60,58 @@ class QueueJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
-        return await self.job(await self._asked(self.store.put, wanted, again=again))
+    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+        return await self.job(await self._ask_store(self.store.submit, wanted, again=again))
 
     async def begin(self, wanted: JobWanted) -> JobRecord:
-        if wanted.kind not in self._workers and not await self.taken(wanted.kind):
+        if wanted.kind not in self._workers and not await self.has_workers(wanted.kind):
             self._workers.setdefault(wanted.kind, asyncio.create_task(self._work_on(self, wanted.kind)))
-        return await self.put(wanted)
+        return await self.submit(wanted)
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
         async with self._local.turn(name):
-            taking = asyncio.create_task(self._asked(self.locks.take, f"turn/{name}"))
+            taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
             try:
                 while await asyncio.shield(taking) is None:
                     await asyncio.sleep(LOOK_SECONDS)
-                    taking = asyncio.create_task(self._asked(self.locks.take, f"turn/{name}"))
+                    taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
                 yield
             finally:
                 # A thread may take it while this is cancelled.
                 if (held := await taking) is not None:
-                    await self._asked(self.locks.give_back, held)
+                    await self._ask_store(self.locks.give_back, held)
 
     @asynccontextmanager
-    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
-        async with self._local.here(wanted) as told:
+    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+        async with self._local.run_here(wanted) as told:
             if not wanted.key:
                 yield told
                 return
-            held = await self._asked(self.locks.take, lock_name(wanted.key))
+            held = await self._ask_store(self.locks.take, lock_name(wanted.key))
             if held is None:
-                raise Conflict(busy_words(wanted))
+                raise Conflict(describe_busy_job(wanted))
             try:
                 # With the lock: one that is taken from now on is put off.
-                await self._asked(self.store.require_free, wanted)
+                await self._ask_store(self.store.require_free, wanted)
                 yield told
             finally:
-                await self._asked(self.locks.give_back, held)
+                await self._ask_store(self.locks.give_back, held)
 
-    async def taken(self, kind: str) -> bool:
-        workers = await self._asked(self.store.workers, self._lost_after)
+    async def has_workers(self, kind: str) -> bool:
+        workers = await self._ask_store(self.store.workers, self._lost_after)
         return any(kind in kinds for kinds in workers.values())
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    async def listed(self, kind: str = "") -> list[JobRecord]:
-        return [*await self._local.listed(kind), *await self._asked(self.store.listed, kind)]
+    async def list_jobs(self, kind: str = "") -> list[JobRecord]:
+        return [*await self._local.list_jobs(kind), *await self._ask_store(self.store.list_jobs, kind)]
 
-    async def latest(self, kind: str, key: str) -> JobRecord | None:
-        return await self._asked(self.store.latest, kind, key)
+    async def find_latest(self, kind: str, key: str) -> JobRecord | None:
+        return await self._ask_store(self.store.find_latest, kind, key)
 
     async def job(self, number: int) -> JobRecord:
-        return await self._asked(self.store.job, number)
+        return await self._ask_store(self.store.job, number)
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         last, wait = None, LOOK_SECONDS
@@ -125,7 +125,7 @@ class QueueJobs:
             await self._wait(wait)
             wait = min(wait * 1.3, LONGEST_LOOK)
 
-    def moved(self) -> None:
+    def notify_followers(self) -> None:
         """A job was taken or has ended in this process: who follows one looks at once."""
         self._moved.set()
         self._moved = asyncio.Event()
@@ -139,26 +139,26 @@ class QueueJobs:
     # -- stopping -----------------------------------------------------------------------------------------------------
 
     async def cancel(self, number: int) -> JobRecord:
-        await self._asked(self.store.cancel, number)
+        await self._ask_store(self.store.cancel, number)
         return await self.job(number)
 
     async def retry(self, number: int) -> JobRecord:
-        await self._asked(self.store.retry, number)
+        await self._ask_store(self.store.retry, number)
         return await self.job(number)
 
     async def forget(self, name: str) -> None:
-        await self._asked(self.store.forget_person, name)
+        await self._ask_store(self.store.forget_person, name)
 
     async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
         await self._local.forget_documents(documents, originals)
-        await self._asked(self.store.forget_documents, documents, originals)
+        await self._ask_store(self.store.forget_documents, documents, originals)
 
     async def close(self) -> None:
         for worker in self._workers.values():
             worker.cancel()
         await asyncio.gather(*self._workers.values(), return_exceptions=True)
         await self._local.close()
-        await self._asked(self.locks.close)
+        await self._ask_store(self.locks.close)
 
-    async def _asked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _ask_store(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(function, *args, **kwargs)

@@ -54,13 +54,15 @@ NOTES: Sequence[StoreMigration] = (
 )
 
 
-def queue_migrations() -> list[StoreMigration]:
-    """Those of the installed procrastinate, oldest first. What it calls `post` is for releases that know of it."""
+def list_queue_migrations() -> list[StoreMigration]:
+    """Return the migrations of the installed procrastinate, oldest first. Its `post` ones are for releases that know
+    them.
+    """
     folder = resources.files("procrastinate.sql") / "migrations"
     files = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
-    return [_migration(one.name, one.read_text("utf-8")) for one in files]
+    return [_make_migration(one.name, one.read_text("utf-8")) for one in files]
 
 
-def _migration(name: str, script: str) -> StoreMigration:
+def _make_migration(name: str, script: str) -> StoreMigration:
     written = PostgresqlMigration(script)
     return AdditiveMigration(written) if "_pre_" in name else written

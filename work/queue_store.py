@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import format_utc, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
-from argot.work.job_kinds import busy_words
+from argot.work.job_kinds import describe_busy_job
 from argot.work.job_types import JobRecord, JobState, JobWanted, no_job
-from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
+from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, list_queue_migrations
 from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class QueueStore:
 
     @property
     def conninfo(self) -> str:
-        """What libpq connects by: with the password, and with the schema as the path of names."""
+        """Connection string for libpq, with the password, and with the schema as the search path."""
         return self._stores.conninfo
 
     @property
@@ -83,7 +83,7 @@ class QueueStore:
         """Opened when it is first needed: most commands look at no job."""
         with self._opening:
             if self._opened is None:
-                self._stores.open(QUEUE_STORE, queue_migrations())
+                self._stores.open(QUEUE_STORE, list_queue_migrations())
                 self._opened = self._stores.open(NOTES_STORE, NOTES)
             return self._opened
 
@@ -97,7 +97,7 @@ class QueueStore:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    def put(self, wanted: JobWanted, *, again: bool) -> int:
+    def submit(self, wanted: JobWanted, *, again: bool) -> int:
         """The number of the job.
 
         Raises:
@@ -105,11 +105,11 @@ class QueueStore:
         """
         with self._database.transaction() as connection:
             _require_free(connection, wanted)
-            if aside := _aside(connection, wanted.key):
+            if aside := _find_set_aside(connection, wanted.key):
                 if not again:
                     return aside
                 connection.execute("DELETE FROM procrastinate_jobs WHERE id = ?", (aside,))
-            number = self._inserted(connection, wanted)
+            number = self._insert_job(connection, wanted)
             if wanted.data is not None:
                 connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, wanted.data))
         return number
@@ -122,7 +122,7 @@ class QueueStore:
         with self._database.reader() as connection:
             _require_free(connection, wanted)
 
-    def _inserted(self, connection: Connection, wanted: JobWanted) -> int:
+    def _insert_job(self, connection: Connection, wanted: JobWanted) -> int:
         (row,) = connection.execute(
             "SELECT (procrastinate_defer_jobs_v1(ARRAY[ROW(?, ?, 0, NULL, NULL, '{}', NULL)]"
             "::procrastinate_job_to_defer_v1[]))[1] AS id",
@@ -136,11 +136,11 @@ class QueueStore:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def listed(self, kind: str) -> list[JobRecord]:
+    def list_jobs(self, kind: str) -> list[JobRecord]:
         """Newest first; those under way and those put aside before the others that are too many."""
         order = f"ORDER BY (j.status IN ('todo', 'doing') OR n.aside) DESC, j.id DESC LIMIT {LISTED}"
         rows = self._database.rows(f"{_ALL} WHERE ? IN ('', n.kind) {order}", kind)
-        return sorted(map(_job, rows), key=lambda job: -job.id)
+        return sorted(map(_read_job, rows), key=lambda job: -job.id)
 
     def job(self, number: int) -> JobRecord:
         """
@@ -150,12 +150,12 @@ class QueueStore:
         rows = self._database.rows(f"{_WHOLE} WHERE j.id = ?", number)
         if not rows:
             raise no_job(number)
-        return _job(rows[0])
+        return _read_job(rows[0])
 
-    def latest(self, kind: str, key: str) -> JobRecord | None:
+    def find_latest(self, kind: str, key: str) -> JobRecord | None:
         """Return the newest job of this kind and key."""
         rows = self._database.rows(f"{_WHOLE} WHERE n.kind = ? AND n.key = ? ORDER BY j.id DESC LIMIT 1", kind, key)
-        return _job(rows[0]) if rows else None
+        return _read_job(rows[0]) if rows else None
 
     def workers(self, seconds: float) -> dict[str, list[str]]:
         """The workers that were there within so many seconds, each with the kinds of jobs that it takes."""
@@ -184,7 +184,7 @@ class QueueStore:
                     (number,),
                 )
                 return
-        raise self.job(number).ended()
+        raise self.job(number).make_ended_conflict()
 
     def retry(self, number: int) -> None:
         """
@@ -195,7 +195,7 @@ class QueueStore:
         found = self.job(number)
         found.require_put_back()
         with self._database.transaction() as connection:
-            if found.key and _others(connection, found.key):
+            if found.key and _list_jobs_of_key(connection, found.key):
                 raise Conflict(f"Job {number} cannot be put back: another one for '{found.label}' is under way.")
             connection.execute(
                 "UPDATE procrastinate_jobs SET status = 'todo', attempts = 0, scheduled_at = NULL,"
@@ -237,10 +237,10 @@ class QueueStore:
     def tell(self, number: int, done: int, total: int, doing: str, outcome: Any) -> None:
         self._database.write(
             "UPDATE job_notes SET done = ?, total = ?, doing = ?, outcome = coalesce(?, outcome) WHERE job = ?",
-            done, total, _plain(doing), None if outcome is None else json.dumps(outcome), number,
+            done, total, _remove_nul(doing), None if outcome is None else json.dumps(outcome), number,
         )  # fmt: skip
 
-    def succeeded(self, number: int, outcome: Any) -> None:
+    def note_success(self, number: int, outcome: Any) -> None:
         with self._database.transaction() as connection:
             connection.execute(
                 "UPDATE job_notes SET outcome = ?, ended_at = now(), doing = '', error = '',"
@@ -249,7 +249,7 @@ class QueueStore:
             )
             connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
 
-    def fails(self, number: int, found: TryOutcome, error: str, error_kind: str) -> datetime:
+    def note_failure(self, number: int, found: TryOutcome, error: str, error_kind: str) -> datetime:
         """Note a try that failed, and what becomes of the job; procrastinate notes the same when it is told.
 
         The time from which it may be tried again, by PostgreSQL's clock: those of the machines may differ.
@@ -258,11 +258,11 @@ class QueueStore:
             now = _note_failure(connection, number, found, error, error_kind)
         return (now or utc_now()) + found.delay
 
-    def stopped(self, number: int) -> None:
+    def note_stop(self, number: int) -> None:
         """Note that somebody cancelled it."""
         self._database.write("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", number)
 
-    def here(self, worker: str, kinds: Iterable[str]) -> None:
+    def note_worker(self, worker: str, kinds: Iterable[str]) -> None:
         """Note that a worker is there."""
         self._database.write(
             "INSERT INTO job_workers (worker, kinds) VALUES (?, ?)"
@@ -271,7 +271,7 @@ class QueueStore:
             sorted(kinds),
         )
 
-    def gone(self, worker: str) -> None:
+    def remove_worker(self, worker: str) -> None:
         self._database.write("DELETE FROM job_workers WHERE worker = ?", worker)
 
     def recover(self, lost_after: float, first_wait: float) -> list[JobRecord]:
@@ -290,7 +290,7 @@ class QueueStore:
             connection.execute(
                 "DELETE FROM job_workers WHERE seen < now() - make_interval(secs => ?)", (lost_after * 4,)
             )
-        return [_job(row) for row in rows]
+        return [_read_job(row) for row in rows]
 
     def forget_person(self, name: str) -> None:
         """Delete what somebody has put, but for what runs."""
@@ -354,7 +354,7 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
     note = "UPDATE job_notes SET error = ?, error_kind = ?, doing = '', aside = ?::int::boolean, {} WHERE job = ?"
     row = connection.execute(
         note.format(f"ended_at = {ended}, {counts}") + " RETURNING now() AS now",
-        (_plain(error), error_kind, found.state == "aside", number),
+        (_remove_nul(error), error_kind, found.state == "aside", number),
     ).fetchone()
     # What was put aside may be put back, and needs its bytes then.
     if found.state == "failed":
@@ -363,11 +363,11 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
 
 
 def _require_free(connection: Connection, wanted: JobWanted) -> None:
-    if wanted.key and _others(connection, wanted.key):
-        raise Conflict(busy_words(wanted))
+    if wanted.key and _list_jobs_of_key(connection, wanted.key):
+        raise Conflict(describe_busy_job(wanted))
 
 
-def _others(connection: Connection, key: str) -> list[Any]:
+def _list_jobs_of_key(connection: Connection, key: str) -> list[Any]:
     return connection.execute(
         "SELECT n.job FROM job_notes n JOIN procrastinate_jobs j ON j.id = n.job"
         " WHERE n.key = ? AND j.status IN ('todo', 'doing')",
@@ -375,12 +375,12 @@ def _others(connection: Connection, key: str) -> list[Any]:
     ).fetchall()
 
 
-def _aside(connection: Connection, key: str) -> int | None:
+def _find_set_aside(connection: Connection, key: str) -> int | None:
     row = connection.execute("SELECT job FROM job_notes WHERE key = ? AND key <> '' AND aside", (key,)).fetchone()
     return None if row is None else int(row["job"])
 
 
-def _job(row: Any) -> JobRecord:
+def _read_job(row: Any) -> JobRecord:
     state = _STATES[row["status"]]
     if state == "failed" and row["aside"]:
         state = "aside"
@@ -388,10 +388,10 @@ def _job(row: Any) -> JobRecord:
     return JobRecord(
         id=row["id"],
         state=state,
-        put_at=_text(row["put_at"]),
-        started_at=_text(row["started_at"]),
-        ended_at=_text(row["ended_at"]),
-        next_at=_text(row["scheduled_at"]) if waits else "",
+        put_at=_format_moment(row["put_at"]),
+        started_at=_format_moment(row["started_at"]),
+        ended_at=_format_moment(row["ended_at"]),
+        next_at=_format_moment(row["scheduled_at"]) if waits else "",
         outcome=json.loads(row["outcome"] or "null"),
         parameters=json.loads(row["parameters"] or "{}"),
         **{name: row[name] for name in _AS_THEY_ARE},
@@ -401,10 +401,10 @@ def _job(row: Any) -> JobRecord:
 _AS_THEY_ARE = ("kind", "label", "key", "asked_by", "tries", "done", "total", "doing", "error", "error_kind", "worker")
 
 
-def _text(moment: datetime | None) -> str:
+def _format_moment(moment: datetime | None) -> str:
     return "" if moment is None else format_utc(moment.astimezone(UTC))
 
 
-def _plain(text: str) -> str:
+def _remove_nul(text: str) -> str:
     """PostgreSQL keeps no NUL in a text."""
     return text.replace("\x00", "")

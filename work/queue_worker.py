@@ -31,7 +31,7 @@ from argot.work.job_types import JobRun, PutOff
 from argot.work.local_jobs import process_name
 from argot.work.queue_jobs import QueueJobs, lock_name
 from argot.work.queue_store import TASK, QueueStore, TakenJob
-from argot.work.tries import error_words, log_try, verdict
+from argot.work.tries import describe_error, judge_try, log_try
 
 logger = logging.getLogger(__name__)
 
@@ -88,17 +88,17 @@ class QueueWorker:
 
     async def run(self) -> None:
         """For ever. Cancelled, it lets jobs under way end, or gives them back after `stop_seconds`."""
-        await self._opened()
-        tending = asyncio.create_task(self._tend())
+        await self._wait_for_tables()
+        tending = asyncio.create_task(self._send_heartbeat())
         try:
-            await asyncio.gather(*(self._lane(lane) for lane in LANES))
+            await asyncio.gather(*(self._run_lane(lane) for lane in LANES))
         finally:
             tending.cancel()
             await asyncio.gather(tending, return_exceptions=True)
             with suppress(StoreUnavailable):
-                await asyncio.to_thread(self._store.gone, self.name)
+                await asyncio.to_thread(self._store.remove_worker, self.name)
 
-    async def _opened(self) -> None:
+    async def _wait_for_tables(self) -> None:
         """Wait until the queue's tables are there."""
         while True:
             try:
@@ -109,7 +109,7 @@ class QueueWorker:
 
     # -- procrastinate's worker ------------------------------------------------------------------------------------
 
-    async def _lane(self, lane: Lane) -> None:
+    async def _run_lane(self, lane: Lane) -> None:
         queues = [self._store.queue(kind) for kind in self._kinds if KINDS[kind].lane == lane]
         if not queues:
             return
@@ -117,7 +117,7 @@ class QueueWorker:
         while True:
             began = asyncio.get_running_loop().time()
             try:
-                await self._worker(queues)
+                await self._run_worker(queues)
                 logger.info("the worker for %s jobs begins anew", lane)
             except (ConnectorException, psycopg.Error) as error:
                 logger.warning("no %s jobs are taken for %.0f s: %s", lane, rest, error.__cause__ or error)
@@ -131,7 +131,7 @@ class QueueWorker:
             rest = 1.0 if lasted > 60 else min(rest * 2, 30.0)
             await asyncio.sleep(rest)
 
-    async def _worker(self, queues: list[str]) -> None:
+    async def _run_worker(self, queues: list[str]) -> None:
         app = procrastinate.App(
             connector=PsycopgConnector(conninfo=self._store.conninfo, min_size=1, max_size=4, timeout=10.0)
         )
@@ -149,13 +149,13 @@ class QueueWorker:
                 stalled_worker_timeout=self._limits.lost_after,
             )
 
-    async def _tend(self) -> None:
+    async def _send_heartbeat(self) -> None:
         """Say that this worker is there, and put back what others had that are gone."""
         loop = asyncio.get_running_loop()
         forgot = -FORGET_SECONDS
         while True:
             try:
-                await asyncio.to_thread(self._store.here, self.name, self._kinds)
+                await asyncio.to_thread(self._store.note_worker, self.name, self._kinds)
                 limits = self._limits
                 for job in await asyncio.to_thread(self._store.recover, limits.lost_after, limits.first_wait):
                     logger.warning("job %d (%s %s) was taken back: its worker is gone", job.id, job.kind, job.label)
@@ -176,30 +176,30 @@ class QueueWorker:
         taken = await asyncio.to_thread(self._store.begin, number, self.name)
         if taken is None:
             raise JobAborted
-        self._jobs.moved()
+        self._jobs.notify_followers()
         try:
-            await self._done(taken)
+            await self._do_job(taken)
         except asyncio.CancelledError:
-            await self._stopped(taken, by_hand=context.abort_reason() == AbortReason.USER_REQUEST)
+            await self._handle_stop(taken, by_hand=context.abort_reason() == AbortReason.USER_REQUEST)
         except Exception as error:
-            await self._failed(taken, error)
+            await self._handle_failure(taken, error)
         finally:
-            self._jobs.moved()
+            self._jobs.notify_followers()
 
-    async def _done(self, taken: TakenJob) -> None:
+    async def _do_job(self, taken: TakenJob) -> None:
         self._say(taken, "begun")
         held = None
         if taken.key:
-            held = await self._locked(taken)
+            held = await self._work_locked(taken)
         try:
-            outcome = await self._worked(taken)
+            outcome = await self._work_on(taken)
         finally:
             if held is not None:
                 await asyncio.to_thread(self._jobs.locks.give_back, held)
-        await asyncio.to_thread(self._store.succeeded, taken.id, outcome)
+        await asyncio.to_thread(self._store.note_success, taken.id, outcome)
         self._say(taken, "done")
 
-    async def _locked(self, taken: TakenJob) -> Any:
+    async def _work_locked(self, taken: TakenJob) -> Any:
         """
         Raises:
             PutOff: another process is at it, also where its heartbeat has lapsed.
@@ -207,16 +207,16 @@ class QueueWorker:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
-        def lost() -> None:
+        def stop_lost() -> None:
             # Another process may be at it from now on.
             loop.call_soon_threadsafe(task.cancel)
 
-        held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), lost)
+        held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), stop_lost)
         if held is None:
             raise PutOff("Another process is at it.", self._limits.lost_after)
         return held
 
-    async def _worked(self, taken: TakenJob) -> Any:
+    async def _work_on(self, taken: TakenJob) -> Any:
         local = taken.asked_by == LOCAL_NAME
         principal = await asyncio.to_thread(self._kb.principal, None if local else taken.asked_by)
         telling = _Telling(self._store, self._say, taken)
@@ -225,25 +225,25 @@ class QueueWorker:
         finally:
             await telling.close()
 
-    async def _stopped(self, taken: TakenJob, *, by_hand: bool) -> None:
+    async def _handle_stop(self, taken: TakenJob, *, by_hand: bool) -> None:
         """
         Raises:
             JobAborted: somebody has cancelled it.
             _Again: this worker stops, or has lost its lock: another one goes on with it.
         """
         if by_hand:
-            await asyncio.to_thread(self._store.stopped, taken.id)
+            await asyncio.to_thread(self._store.note_stop, taken.id)
             self._say(taken, "cancelled")
             raise JobAborted
-        await self._failed(taken, PutOff(f"The worker {self.name} was stopped while it was at it.", 0.0))
+        await self._handle_failure(taken, PutOff(f"The worker {self.name} was stopped while it was at it.", 0.0))
 
-    async def _failed(self, taken: TakenJob, error: Exception) -> None:
-        found = verdict(
+    async def _handle_failure(self, taken: TakenJob, error: Exception) -> None:
+        found = judge_try(
             error, taken.tries, taken.put_off, self._limits.first_wait, is_retried=KINDS[taken.kind].is_retried
         )
-        words = error_words(error)
+        words = describe_error(error)
         log_try(logger, taken, found, error)
-        at = await asyncio.to_thread(self._store.fails, taken.id, found, words, type(error).__name__)
+        at = await asyncio.to_thread(self._store.note_failure, taken.id, found, words, type(error).__name__)
         self._say(taken, f"{found.state}: {words}")
         if found.state == "waiting":
             raise _Again(at) from error
@@ -274,7 +274,7 @@ logging.getLogger("procrastinate.worker").addFilter(_is_news)
 
 
 class _AsToldByUs(BaseRetryStrategy):
-    """What becomes of a job that failed was decided and noted before (`tries.verdict`).
+    """Retry strategy that repeats the decision noted before about a failed job (`tries.judge_try`).
 
     Where it could not be, as when PostgreSQL went away just then, nothing is lost: it is begun again.
     """

@@ -1,4 +1,4 @@
-"""How often a job is tried, how long it waits in between, and which errors no further try would mend."""
+"""Tries of a job: their number, the waits between them, and the errors that no further try would mend."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, Missing
 
 @dataclass(frozen=True, slots=True)
 class TryOutcome:
-    """What becomes of a job after a try that failed.
+    """Decision about a job after a try that failed.
 
     Attributes:
         state: waiting: it is tried again in `seconds`.
@@ -44,7 +44,7 @@ class TryOutcome:
         return timedelta(seconds=self.seconds)
 
 
-def verdict(error: Exception, tries: int, put_off: int, first_wait: float, *, is_retried: bool = True) -> TryOutcome:
+def judge_try(error: Exception, tries: int, put_off: int, first_wait: float, *, is_retried: bool = True) -> TryOutcome:
     """
     Args:
         tries: those so far, with the one that failed.
@@ -83,10 +83,10 @@ def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Excep
     expected = (isinstance(error, ArgotError) and found.state == "failed") or not found.counts
     place = None if expected else error
     logger.warning(
-        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, error_words(error), exc_info=place
+        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, describe_error(error), exc_info=place
     )
 
 
-def error_words(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error as people are shown it: those of ours say what to do, of others their kind is of use as well."""
     return str(error) if isinstance(error, ArgotError | PutOff) else f"{type(error).__name__}: {error}"

@@ -122,7 +122,7 @@ def _on_pairs(  # noqa: PLR0917
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with knowledge_base(home) as client:
         with shown as progress:
-            found = client.watched(Bar(progress, "").move).call(strategy_choose, asked=asked)
+            found = client.watch(Bar(progress, "").move).call(strategy_choose, asked=asked)
         kept = bool(save) and found.better
         if save and kept:
             client.call(profile_save, name=save, base=found.profile, switches=found.switches, about=found.about)

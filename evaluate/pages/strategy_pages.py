@@ -11,7 +11,7 @@ from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuesti
 from argot.learn.usecases.training_runs import training_sets
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_list, profile_save
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import BoundedRoute, form_of, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -44,7 +44,7 @@ def strategy_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             asked = StrategyQuestion(
                 data=given.get("data", ""),
-                part=one_of(PARTS, given.get("part"), "the part"),
+                part=find_choice(PARTS, given.get("part"), "the part"),
                 measure=given.get("measure", ""),
                 profile=given.get("profile") or None,
             )

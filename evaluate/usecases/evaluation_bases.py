@@ -18,8 +18,8 @@ from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
 from argot.profile import Profile
 from argot.remedies import derive_command
-from argot.service.storage.adopted_models import with_adopted
-from argot.service.storage.home_folder import is_knowledge_base, noted_place, require, write_marker
+from argot.service.storage.adopted_models import apply_adopted
+from argot.service.storage.home_folder import is_knowledge_base, read_noted_place, require, write_marker
 from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
 from argot.types import DerivedKind
@@ -51,7 +51,7 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
     if fill and not is_knowledge_base(home):
         _make(home, settings, fill)
     require(home)
-    if place := noted_place(home):
+    if place := read_noted_place(home):
         raise InvalidInput(
             f"The knowledge base of {home} is kept by {place}, and only one in a folder can be measured. Carry it into "
             "an empty folder with argot move, and give that one as --home."
@@ -59,7 +59,7 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
     lock = HomeLock(home)
     try:
         # As it answers: with the models that it has adopted.
-        with TemporaryBase(home, with_adopted(home, settings).model_copy(update={"home": home})) as base:
+        with TemporaryBase(home, apply_adopted(home, settings).model_copy(update={"home": home})) as base:
             yield base
     finally:
         lock.release()

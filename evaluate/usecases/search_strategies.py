@@ -15,9 +15,9 @@ from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import SetName
 from argot.learn.usecases.pair_sets import visible_set
 from argot.service.blocking_work import HandOver, progress_events
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
@@ -135,8 +135,8 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
         Conflict: a choice is going on. NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _questions(kb, principal, asked)
-    await profile_for(kb, asked.profile or kb.settings.profile)
-    return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, jsonable(asked), asked.data, STRATEGY)))
+    await get_profile(kb, asked.profile or kb.settings.profile)
+    return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
 @usecase("manager", everywhere=True)
@@ -144,7 +144,7 @@ async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun |
     """How far the choice is that was begun last, and what came of it; None if none is known any more,
     or its set is of documents that one may not read.
     """
-    if (job := await kb.jobs.latest(STRATEGY, STRATEGY)) is None:
+    if (job := await kb.jobs.find_latest(STRATEGY, STRATEGY)) is None:
         return None
     try:
         await kb.blocking(visible_set, kb, principal, job.label)
@@ -168,7 +168,7 @@ async def strategy_work(run: JobRun) -> Any:
         async with aclosing(_chosen(run.kb, run.principal, asked)) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    return jsonable(event.data)
+                    return convert_to_json(event.data)
                 run.tell(event["done"], event["total"], event["name"])
     except ArgotError:
         raise
@@ -182,7 +182,7 @@ async def _chosen(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
     queries, qrels = await _questions(kb, principal, asked)
-    profile = await profile_for(kb, asked.profile or kb.settings.profile)
+    profile = await get_profile(kb, asked.profile or kb.settings.profile)
     corpus = await kb.load()
 
     def work(tell: HandOver[Event | StrategyReport]) -> None:

@@ -73,15 +73,15 @@ def make(
 
     from argot.learn.usecases.learning_data_making import DataRecipe, data_make
     from argot.learn.usecases.learning_data_results import DATA_KINDS
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
-    kinds = [one_of(DATA_KINDS, one, "the kind") for one in kind or []]
+    kinds = [find_choice(DATA_KINDS, one, "the kind") for one in kind or []]
     recipe = DataRecipe(kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with knowledge_base(home) as client, shown as progress:
-        watched = client.as_user(as_user).watched(Bar(progress, "making pairs").move)
+        watched = client.as_user(as_user).watch(Bar(progress, "making pairs").move)
         made = watched.call(data_make, name=name, recipe=recipe)
     if json_:
         say_json(made)
@@ -124,9 +124,9 @@ def show(
     """Show a set: how it was made, and its pairs."""
     from argot.learn.usecases.learning_data import data_show
     from argot.learn.usecases.learning_data_results import PAIR_PARTS, PAIR_STATES
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
-    of_part, of_state = one_of(PAIR_PARTS, part, "--part"), one_of(PAIR_STATES, state, "--state")
+    of_part, of_state = find_choice(PAIR_PARTS, part, "--part"), find_choice(PAIR_STATES, state, "--state")
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(
             data_show, name=name, words=words, kind=kind, part=of_part, state=of_state, start=start, limit=limit

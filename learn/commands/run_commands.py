@@ -150,7 +150,7 @@ def adopt(
     from argot.learn.usecases.model_adoption import model_adopt
 
     with knowledge_base(home) as client, _rebuilding() as moved:
-        done = client.as_user(as_user).watched(moved).call(model_adopt, run=run, for_everybody=for_everybody)
+        done = client.as_user(as_user).watch(moved).call(model_adopt, run=run, for_everybody=for_everybody)
     say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
     note(done.say or f"Take it back: argot learn back {done.kind}")
 
@@ -162,7 +162,7 @@ def back(
     from argot.learn.usecases.model_adoption import model_back
 
     with knowledge_base(home) as client, _rebuilding() as moved:
-        done = client.as_user(as_user).watched(moved).call(model_back, kind=kind)
+        done = client.as_user(as_user).watch(moved).call(model_back, kind=kind)
     say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
 
 

@@ -30,7 +30,7 @@ from argot.learn.usecases.learning_data_results import (
     PairStateAsked,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
 from argot.ui.pages.source_pages import INERT
@@ -101,7 +101,7 @@ def _sets(router: APIRouter, kb: KnowledgeBase) -> None:
         form = await form_of(request)
         name = form.get("name", "").strip()
         try:
-            kinds = [one_of(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
+            kinds = [find_choice(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
             limit = number(form.get("limit")) if form.get("limit", "").strip() else None
             recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=between_commas(form.get("tags", "")) or None)
             await data_start(kb, who.principal, name=name, recipe=recipe)

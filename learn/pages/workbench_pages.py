@@ -35,7 +35,7 @@ from argot.learn.usecases.training_runs import (
 )
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_listing import DocumentFilter, document_find
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -165,7 +165,7 @@ def _training(router: APIRouter, kb: KnowledgeBase) -> None:
 
 def _kind(kind: str) -> RunKind:
     try:
-        return one_of(KINDS, kind, "what is trained")
+        return find_choice(KINDS, kind, "what is trained")
     except InvalidInput as error:
         raise NotFound(f"There is no page '{kind}' here.") from error
 

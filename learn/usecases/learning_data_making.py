@@ -25,7 +25,7 @@ from argot.learn.usecases.learning_data_results import (
 from argot.learn.usecases.pair_sets import visible_set
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import run_context
-from argot.service.usecases.queued_work import queued, stopped_job
+from argot.service.usecases.queued_work import follow_job, stop_job
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
@@ -68,7 +68,7 @@ async def data_make(
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
     await _require_free(kb, principal, name, recipe)
-    async with aclosing(queued(kb, pairs_job(principal, name))) as events:
+    async with aclosing(follow_job(kb, pairs_job(principal, name))) as events:
         async for event in events:
             if not isinstance(event, Finished) and event["total"]:
                 yield event
@@ -99,7 +99,7 @@ async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -
     job = (await making_jobs(kb)).get(name)
     if job is None or not job.is_under_way:
         raise Conflict(f"The set '{name}' is not being made.")
-    await stopped_job(kb, job.id)
+    await stop_job(kb, job.id)
     return await _shown(kb, principal, name)
 
 
@@ -232,13 +232,13 @@ def _is_short(term: str, expansion: str) -> bool:
 async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
     """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
     from argot.learn.usecases.pair_making import AskedBefore
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
 
-    said = [one for one in await (await kb.threads()).judged() if one.said.value > 0 and one.said.shared]
+    said = [one for one in await (await kb.threads()).list_judged() if one.said.value > 0 and one.said.shared]
     found: defaultdict[str, list[AskedBefore]] = defaultdict(list)
     if said:
-        judged = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+        judged = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
         for one, row in zip(said, judged, strict=True):
             if isinstance(row, SharedAnswer) and row.gold:
                 question = row.stand_alone_question or row.question

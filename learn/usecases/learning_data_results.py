@@ -126,7 +126,7 @@ class RemovedData:
 
 async def making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
     """Return the newest job of each set that was being made lately, by the name of the set."""
-    return {job.label: job for job in reversed(await kb.jobs.listed(PAIRS))}
+    return {job.label: job for job in reversed(await kb.jobs.list_jobs(PAIRS))}
 
 
 async def is_being_made(kb: KnowledgeBase, name: str) -> bool:

@@ -179,7 +179,7 @@ async def model_adopt(
     request = found.request
     async with kb.writing:
         folder = await kb.blocking(put_model, kb.home, found)
-        step = store.step_of(request.kind, "adopted", found.id, principal.name)
+        step = store.make_step(request.kind, "adopted", found.id, principal.name)
         model = AdoptedModel(
             request.kind,
             found.id,
@@ -209,7 +209,7 @@ async def model_back(
     """
     async with kb.writing:
         stack = _stack_to_leave(kb, kind)
-        step = store.step_of(kind, "back", stack[-1].run, principal.name)
+        step = store.make_step(kind, "back", stack[-1].run, principal.name)
         async with aclosing(_switched(kb, stack[:-1], step)) as events:
             async for event in events:
                 yield event
@@ -254,7 +254,7 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
 @usecase("manager", everywhere=True)
 async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
     """How far the change is that was begun last; None if none is known."""
-    found = await kb.jobs.latest(ADOPT, ADOPT)
+    found = await kb.jobs.find_latest(ADOPT, ADOPT)
     return _change_of(found) if found else None
 
 
@@ -338,7 +338,7 @@ def _settings_with(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedMode
     setting = store.SETTING_OF.get(kind)
     if setting is None or setting in kb.given.model_fields_set:
         return kb.settings
-    value = str(store.model_path(kb.home, stack[-1])) if stack else getattr(kb.given, setting)
+    value = str(store.find_model_path(kb.home, stack[-1])) if stack else getattr(kb.given, setting)
     return kb.settings.model_copy(update={setting: value})
 
 
@@ -351,7 +351,7 @@ def _load_scorer(settings: Settings) -> None:
 def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
     if kind != "generator" or not stack:
         return ""
-    folder = store.model_path(kb.home, stack[-1])
+    folder = store.find_model_path(kb.home, stack[-1])
     run = stack[-1].run
     adapter = folder / "adapter_config.json"
     if not adapter.is_file():
@@ -372,7 +372,7 @@ def _no_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], Abstrac
 
     @contextmanager
     def paused() -> Iterator[None]:
-        pause = kb.gate.paused(SWITCH_SECONDS)
+        pause = kb.gate.pause(SWITCH_SECONDS)
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
             yield

@@ -30,7 +30,7 @@ from argot.ratings.usecases.studies import (
     rating_uninvite,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, form_of, page, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -81,7 +81,7 @@ def _one_study(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/{study}/export")
     @needs("manager")
     async def export(who: Who, study: str, form: str = "csv") -> Response:
-        wanted = one_of(get_args(RatingForm), form, "the form")
+        wanted = find_choice(get_args(RatingForm), form, "the form")
         found = await rating_export(kb, who.principal, study=study, form=wanted)
         headers = {"Content-Disposition": f'attachment; filename="{found.name}"', "Cache-Control": "no-store"}
         # Some spreadsheets read UTF-8 by its mark alone.
@@ -147,7 +147,7 @@ async def _study_page(  # noqa: PLR0917
 
 
 async def _made(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:
-    kind = one_of(get_args(StudyKind), form.get("kind", "answers"), "what is judged")
+    kind = find_choice(get_args(StudyKind), form.get("kind", "answers"), "what is judged")
     study = StudyForm(
         name=form.get("name", "").strip(),
         about=form.get("about", ""),

@@ -20,9 +20,9 @@ from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
-from argot.service.usecases.conversations import memory_graph
+from argot.service.usecases.conversations import make_memory_graph
 from argot.service.usecases.moments import Moment
-from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.questions import run_context
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
@@ -85,7 +85,7 @@ async def rating_create_from_thumbs(
         raise InvalidInput("Of answers with thumbs people judge the answers alone. Ask questions, or give a file.")
     wanted = await _known(kb, profiles or [])
     run = await run_context(kb, principal)
-    judged = await (await kb.threads()).judged(since)
+    judged = await (await kb.threads()).list_judged(since)
     shared = [one for one in judged if one.said.shared and one.turn and value in {None, one.said.value}]
 
     def items() -> list[NewItem]:
@@ -163,7 +163,7 @@ def _unanswered(study: Study, item: StudyItem) -> list[str]:
 async def _known(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(profiles))
     for name in wanted:
-        await profile_for(kb, name)
+        await get_profile(kb, name)
     return wanted
 
 
@@ -189,7 +189,7 @@ async def _asked(kb: KnowledgeBase, principal: Principal, question: str, profile
 async def _answer(kb: KnowledgeBase, run: RunContext, question: str) -> AskResult:
     from argot.graph.run import ask
 
-    thread, graph = f"rating:{secrets.token_hex(8)}", await memory_graph(kb)
+    thread, graph = f"rating:{secrets.token_hex(8)}", await make_memory_graph(kb)
     found: AskResult | None = None
     try:
         async with aclosing(ask(graph, run, question, thread)) as events:

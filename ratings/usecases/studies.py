@@ -30,11 +30,11 @@ from argot.ratings.study import (
 from argot.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
 from argot.ratings.study_results import RANK, AspectResults, StudyResults
 from argot.ratings.usecases.access import items_for, ready_items
-from argot.service.identity.people import local_principal, require_name
-from argot.service.json_values import dataclass_fields
+from argot.service.identity.people import make_local_principal, require_name
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.threads.thread_export import file_name
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.threads.thread_export import make_file_name
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
 from argot.types import LOCAL_NAME, Principal
 
@@ -214,7 +214,9 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
     """
     found = await kb.blocking(kb.open_store(RatingStore).study, study)
     for name in people:
-        principal_of = local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
+        principal_of = (
+            make_local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
+        )
         if found.origin == "thumbs" and not principal_of.manages_all:
             raise InvalidInput(
                 f"{name} is no manager of all contexts. Askers shared these answers, by a thumb, with those alone:"
@@ -265,7 +267,7 @@ async def rating_export(
         items = _exported_items(kb, principal, found)
         there = {one.id for one in items}
         ratings = [one for one in kb.open_store(RatingStore).ratings(found) if one.item in there]
-        name = f"ratings-{file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
+        name = f"ratings-{make_file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
         if form == "csv":
             table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
             return RatingsFile(name, "text/csv", table)
@@ -286,7 +288,7 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
         return found
 
     gone = await kb.blocking(removed)
-    await scrubbed(kb)
+    await scrub_stores(kb)
     return gone
 
 
@@ -343,11 +345,11 @@ def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
         passed = sum(one.cannot_judge for one in said)
         progress.append(RaterProgress(person, person in invited, len(said), passed, len(seen)))
     results = study_results(study, items, ratings)
-    return StudyShown(**dataclass_fields(summary(kb, study)), progress=progress, results=results)
+    return StudyShown(**read_dataclass_fields(summary(kb, study)), progress=progress, results=results)
 
 
 def _principal(kb: KnowledgeBase, person: str) -> Principal:
     if person == LOCAL_NAME:
-        return local_principal()
+        return make_local_principal()
     user = kb.people.find(person)
     return user.principal if user else Principal(person)

@@ -42,7 +42,7 @@ from argot.service.answering.vector_channel import VectorClient
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import logs, process_memory
 from argot.service.observability.instrumentation import request_id, said_now, surface
-from argot.service.transport.wire_format import error_event
+from argot.service.transport.wire_format import make_error_event
 from argot.settings import Settings
 from argot.tools.retrieval.scorer_choice import load_scorer
 from argot.tracing import begin_trace
@@ -86,14 +86,14 @@ class AnswerWorker:
     async def _warm(self) -> None:
         kb = self._kb
         if kb.model_server is not None:
-            kb.model_server.told = self._model_called
+            kb.model_server.told = self._report_model_call
         await kb.load()
         await kb.graph()
         await kb.answers.warm()
 
     async def _say_alive(self) -> None:
         while True:
-            self._link.put(Alive(_resident()))
+            self._link.put(Alive(_measure_resident_memory()))
             await asyncio.sleep(ALIVE_SECONDS)
 
     async def _listen(self) -> None:
@@ -133,7 +133,7 @@ class AnswerWorker:
                     await self._under_way[asked.number].window.acquire()
                     await self._link.send(Happened.of(asked.number, event))
         except ArgotError as known:
-            error = error_event(known)
+            error = make_error_event(known)
         except asyncio.CancelledError:
             pass  # nobody waits for it, who is told only that nothing is written any more
         except Exception as unexpected:
@@ -142,7 +142,7 @@ class AnswerWorker:
         del self._under_way[asked.number]
         self._link.put(JobEnded(asked.number, error, trace.close() if trace else []))
 
-    def _model_called(self, call: ModelCall) -> None:
+    def _report_model_call(self, call: ModelCall) -> None:
         self._link.put(Called(call))
 
     async def _renew(self, models: dict[str, str]) -> None:
@@ -177,7 +177,7 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
     connection.close()
 
 
-def _resident() -> int:
+def _measure_resident_memory() -> int:
     statm = Path("/proc/self/statm")
     return int(statm.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
 

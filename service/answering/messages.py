@@ -1,4 +1,4 @@
-"""What the service and its answer workers say to each other: one JSON object a message, its length before it.
+"""Messages between the service and its answer workers: one JSON object each, its length before it.
 
 `number` names one question under way, in both directions. Of its events no more than `WINDOW` are on the way: a worker
 waits for `EventsTaken` before it sends others, so that an asker who reads slowly takes no memory here, and holds up

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import ArgotError
 from argot.protocols import Scorer
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.scorer_choice import load_scorer
@@ -48,7 +48,7 @@ async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
 
 
 class _Ahead:
-    """What has been read of the passages there are."""
+    """Passages that have been read so far."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
@@ -69,7 +69,7 @@ class _Ahead:
         if not self._left:
             return True
         id_ = self._left.pop()
-        found = await self._kb.blocking(store.passages, local_principal(), [id_])
+        found = await self._kb.blocking(store.passages, make_local_principal(), [id_])
         self._read.add(id_)
         for passage, _ in found.values():
             await self._kb.blocking(scorer.read, [passage.with_header])

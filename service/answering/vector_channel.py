@@ -18,7 +18,7 @@ from argot.corpus.corpus import VectorSearch
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import ArgotError
 from argot.protocols import Vectors
-from argot.service.transport.wire_format import error_event, error_of
+from argot.service.transport.wire_format import make_error_event, restore_error
 from argot.subprocesses import read_message, write_message
 from argot.types import Audience
 
@@ -26,11 +26,11 @@ logger = logging.getLogger(__name__)
 
 
 class VectorClient:
-    """In the worker; a `VectorSearch`. For any thread, one search after the other."""
+    """Vector search of a worker (a `VectorSearch`), for any thread, one search after the other."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._exactly = _reading(connection)
+        self._exactly = _make_reader(connection)
         self._turn = threading.Lock()
 
     def __call__(
@@ -59,41 +59,41 @@ class VectorClient:
             reply, _ = read_message(self._exactly)
         said = json.loads(reply)
         if "error" in said:
-            raise error_of(said["error"])
+            raise restore_error(said["error"])
         return [[(item, similarity) for item, similarity in ranked] for ranked in said["found"]]
 
 
 def serve_vectors(connection: socket.socket, search: Callable[[], VectorSearch]) -> None:
-    """In the service, in a thread of its own: answer until the other end is closed.
+    """Answer searches in a thread of the service's own until the other end is closed.
 
     Args:
         search: the index that is open now.
     """
-    exactly = _reading(connection)
+    exactly = _make_reader(connection)
     with connection:
         try:
             while True:
                 asked, data = read_message(exactly)
-                write_message(connection.send, json.dumps(_found(asked, data, search)).encode(), b"")
+                write_message(connection.send, json.dumps(_find_vectors(asked, data, search)).encode(), b"")
         except (EOFError, OSError):
             return
 
 
-def _found(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
+def _find_vectors(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
     said = json.loads(asked)
     vectors = np.frombuffer(data, np.float32).reshape(said["shape"])
     audiences = [frozenset(tokens) for tokens in said["audiences"]]
     try:
         return {"found": search()(said["kind"], vectors, audiences, said["limit"], said["documents"])}
     except ArgotError as error:
-        return {"error": error_event(error)}
+        return {"error": make_error_event(error)}
     # The worker's question fails, and not the thread that serves all of them.
     except Exception as error:
         logger.exception("a search for an answer worker failed")
-        return {"error": error_event(ArgotError(f"The search failed: {type(error).__name__}."))}
+        return {"error": make_error_event(ArgotError(f"The search failed: {type(error).__name__}."))}
 
 
-def _reading(connection: socket.socket) -> Callable[[int], bytes]:
+def _make_reader(connection: socket.socket) -> Callable[[int], bytes]:
     file = connection.makefile("rb")
 
     def exactly(size: int) -> bytes:

@@ -44,38 +44,38 @@ FEWEST_CORES = 4
 """With fewer, none is started unasked: a worker and the service would wait for each other's processor."""
 
 
-def workers_for(settings: Settings) -> int:
-    """How many workers the settings come to: those named, else by processors and memory."""
+def count_workers(settings: Settings) -> int:
+    """Return the number of workers that the settings name, else that processors and memory allow."""
     if settings.workers != "auto":
         return settings.workers
-    cores = _processors()
+    cores = _count_processors()
     # Half of the processors, for the service itself, the embedding of documents and SQLite need some, too.
-    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _memory() // 2 // WORKER_BYTES, MOST_UNASKED))
+    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
 
 
-def _processors() -> int:
-    """How many this process and its children may use."""
+def _count_processors() -> int:
+    """Count the processors that this process and its children may use."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota, _, period = _bound_of_container("cpu.max").partition(" ")
+    quota, _, period = _read_container_limit("cpu.max").partition(" ")
     return min(found, max(1, int(quota) // int(period))) if quota.isdigit() else found
 
 
-def _memory() -> int:
+def _measure_memory() -> int:
     """Bytes that this process and its children may use."""
     found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    limit = _bound_of_container("memory.max")
+    limit = _read_container_limit("memory.max")
     return min(found, int(limit)) if limit.isdigit() else found
 
 
-def _bound_of_container(name: str) -> str:
+def _read_container_limit(name: str) -> str:
     file = Path("/sys/fs/cgroup") / name
     return file.read_text("ascii").strip() if file.exists() else ""
 
 
 @asynccontextmanager
-async def answering(kb: KnowledgeBase) -> AsyncIterator[None]:
+async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
     """Within it, questions are answered by as many workers as the settings say; by this process if that is none."""
-    count = workers_for(kb.settings)
+    count = count_workers(kb.settings)
     if not count:
         # Answer workers read for themselves.
         reading = kb.beside(read_ahead(kb, lambda: bool(kb.gate.running)))
@@ -101,7 +101,7 @@ class WorkerPool:
 
     def __init__(self, kb: KnowledgeBase, count: int) -> None:
         self._kb, self._count = kb, count
-        self._settings = self._shared(kb.settings)
+        self._settings = self._share_processors(kb.settings)
         self._workers: list[WorkerProcess] = []
         self._keeping: list[asyncio.Task[None]] = []
         self._changed = asyncio.Condition()
@@ -137,7 +137,7 @@ class WorkerPool:
         told = finished = False
         tries = unbegun = 0
         while tries < TRIES and unbegun < UNBEGUN_TRIES:
-            worker, begun = await self._free(), False
+            worker, begun = await self._wait_for_free_worker(), False
             try:
                 async with aclosing(worker.events(cast(Job, job))) as events:
                     async for event in events:
@@ -163,11 +163,11 @@ class WorkerPool:
     async def warm(self) -> None:
         """Wait for the first worker; the others may come later."""
         try:
-            await self._free()
+            await self._wait_for_free_worker()
         except RetryLater:
             logger.error("no answer worker is ready after %g seconds", START_SECONDS)
 
-    async def _free(self) -> WorkerProcess:
+    async def _wait_for_free_worker(self) -> WorkerProcess:
         """The worker with the fewest questions, as soon as there is one.
 
         Raises:
@@ -177,18 +177,18 @@ class WorkerPool:
             async with asyncio.timeout(START_SECONDS), self._changed:
                 await self._changed.wait_for(lambda: self.ready)
         except TimeoutError:
-            raise _none_there() from None
+            raise _make_no_worker_error() from None
         return min((one for one in self._workers if one.ready), key=lambda one: one.load)
 
     def require_ready(self) -> None:
         if not self.ready:
-            raise _none_there()
+            raise _make_no_worker_error()
 
     async def renew(self, settings: Settings) -> None:
-        self._settings = self._shared(settings)
+        self._settings = self._share_processors(settings)
         await asyncio.gather(*(worker.renew(self._settings) for worker in list(self._workers)))
 
-    def described(self) -> str:
+    def describe(self) -> str:
         each = ", ".join(f"{one.pid} ({one.memory / 1e6:.0f} MB)" for one in self._workers if one.ready)
         lost = f"; {self.lost} ended before their time" if self.lost else ""
         return f"{self.ready} of {self._count} answer workers: {each or 'none is ready'}{lost}"
@@ -226,12 +226,12 @@ class WorkerPool:
         async with self._changed:
             self._changed.notify_all()
 
-    def _shared(self, settings: Settings) -> Settings:
+    def _share_processors(self, settings: Settings) -> Settings:
         """The settings of one worker, which shares the processors with the others."""
         if settings.threads or self._count == 1:
             return settings
         return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
 
 
-def _none_there() -> RetryLater:
+def _make_no_worker_error() -> RetryLater:
     return RetryLater("No process that answers questions is ready just now. Ask again in a moment.", 10)

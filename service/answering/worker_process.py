@@ -38,7 +38,7 @@ from argot.service.answering.messages import (
 from argot.service.answering.vector_channel import serve_vectors
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import request_id, said_now, surface
-from argot.service.transport.wire_format import error_of
+from argot.service.transport.wire_format import restore_error
 from argot.settings import Settings
 from argot.subprocesses import start_module
 from argot.tracing import Trace, current_trace
@@ -65,7 +65,7 @@ class _UnderWay:
 
 
 class WorkerProcess:
-    """From its start to its end; the next one is another object.
+    """One worker process from its start to its end; the next one is another object.
 
     `ready`: it takes questions. `ended`: set when it is gone. `memory`: bytes it has, as it said last.
     """
@@ -108,7 +108,7 @@ class WorkerProcess:
         looking = asyncio.create_task(self._look())
         try:
             now = settings()
-            self._link.put(Begin(str(self._kb.home), _plain(self._kb.given, now), models_of(now)))
+            self._link.put(Begin(str(self._kb.home), _dump_settings(self._kb.given, now), read_models(now)))
             while (message := await self._link.receive()) is not None:
                 self._heard = True
                 if isinstance(message, Ready):
@@ -177,7 +177,7 @@ class WorkerProcess:
             self.kill()
             return
         self._renewed = asyncio.get_running_loop().create_future()
-        self._link.put(Renew(models_of(settings)))
+        self._link.put(Renew(read_models(settings)))
         try:
             async with asyncio.timeout(RENEW_SECONDS):
                 failed = await self._renewed
@@ -215,7 +215,7 @@ class WorkerProcess:
             if trace is not None:
                 trace.take(message.steps)
             if message.error is not None:
-                raise _raised(message.error)
+                raise _restore_error(message.error)
         finally:
             try:
                 if not done:
@@ -239,11 +239,11 @@ class WorkerProcess:
             trace.take(message.steps)
 
 
-def models_of(settings: Settings) -> dict[str, str]:
+def read_models(settings: Settings) -> dict[str, str]:
     return {"embedder": settings.embedder, "reranker": settings.reranker}
 
 
-def _plain(given: Settings, settings: Settings) -> dict[str, Any]:
+def _dump_settings(given: Settings, settings: Settings) -> dict[str, Any]:
     """The settings that were set, as JSON has them; secrets in clear text, for the worker needs the model's key."""
     found: dict[str, Any] = {}
     for name in given.model_fields_set:
@@ -253,6 +253,6 @@ def _plain(given: Settings, settings: Settings) -> dict[str, Any]:
     return {**found, "threads": settings.threads}
 
 
-def _raised(error: dict[str, Any]) -> Exception:
+def _restore_error(error: dict[str, Any]) -> Exception:
     # An error that is none of ours is a fault of the program; the worker's log has its trace.
-    return error_of(error) if error["type"] else RuntimeError(f"an answer worker failed: {error['message']}")
+    return restore_error(error) if error["type"] else RuntimeError(f"an answer worker failed: {error['message']}")

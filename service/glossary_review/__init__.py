@@ -1,1 +1,1 @@
-"""What managers decide on: missed terms, meanings mined from the documents, and the impact of a change."""
+"""Decisions of managers: missed terms, meanings mined from the documents, and the impact of a change."""

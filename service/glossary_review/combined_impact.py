@@ -1,4 +1,4 @@
-"""What several changes at once would do to past questions: those a manager ticked, tried together in one copy."""
+"""Impact of several changes at once on past questions: those a manager ticked, tried together in one copy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 4.0
 """So long questions are asked: it is shown while one ticks."""
 
 
-def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tuple[int, int]]) -> Change:
+def plan_approvals(glossary: Glossary, principal: Principal, seen: Sequence[tuple[int, int]]) -> Change:
     """The change that approves these drafts, each named with the version that was seen.
 
     Those that cannot be approved are left out, as they are when it is done.
@@ -43,7 +43,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
     return Change(("approve many", *seen), tuple(dict.fromkeys(names)), apply)
 
 
-def accepting_many(glossary: Glossary, principal: Principal, numbers: Sequence[int], context: str) -> Change:
+def plan_acceptances(glossary: Glossary, principal: Principal, numbers: Sequence[int], context: str) -> Change:
     """The change that makes approved senses of these proposals; `context` is that of those for which none was proposed.
 
     Those that cannot be accepted are left out, as they are when it is done.

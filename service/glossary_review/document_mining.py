@@ -41,7 +41,7 @@ class FoundMeaning:
 
 @dataclass(frozen=True, slots=True)
 class MiningProgress:
-    """How far mining is: `done` of `total` documents."""
+    """Progress of mining: `done` of `total` documents."""
 
     name: str
     done: int
@@ -49,7 +49,7 @@ class MiningProgress:
     offered: int
 
 
-def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
+def group_texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
     """Passages as mining takes them, those with the same readers together."""
     from argot.jargon_db.mining import MinedText
 
@@ -133,14 +133,14 @@ class Mining:
             yield MiningProgress(document.name, done, len(todo), len(self.offered))
 
     def best(self, limit: int) -> list[FoundMeaning]:
-        """What was offered, the surest and most frequent first."""
+        """Return the meanings that were offered, the surest and most frequent first."""
         return sorted(self.offered, key=lambda one: (-one.mined.score, -one.mined.count, one.mined.term))[:limit]
 
     def _take(self, batch: Sequence[tuple[Passage, Document]]) -> None:
         from argot.jargon_db.mining import Miner
 
         self.passages += len(batch)
-        for audience, texts in texts_by_readers(batch).items():
+        for audience, texts in group_texts_by_readers(batch).items():
             # One for each set of readers, so that no meaning rests on what its reader may not see.
             miner = Miner()
             for text in texts:
@@ -172,7 +172,7 @@ class Mining:
             open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
 
     def _is_worse(self, key: tuple[str, str], mined: MinedMeaning) -> bool:
-        """Whether a meaning at least as sure is open for the term, which says the same in more or fewer words.
+        """Return whether a meaning at least as sure is open for the term, which says the same in more or fewer words.
 
         Where this one only fits by its letters, any surer meaning is better. `Miner` compares so within one batch.
         """

@@ -1,4 +1,4 @@
-"""What a change to the glossary would do to past questions, seen before it is made.
+"""Impact of a change to the glossary on past questions, seen before it is made.
 
 The change is made in a copy of the glossary, by the very code that would make it, and the questions that mention its
 term are read and searched twice: with the glossary as it is, and with the copy. No answer is written, no language
@@ -26,7 +26,7 @@ from argot.service.glossary_review.impact_results import (
     Source,
     TermReading,
 )
-from argot.service.glossary_review.occurrences import excerpt_of
+from argot.service.glossary_review.occurrences import find_excerpt
 from argot.types import Principal, Sense
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ Apply = Callable[["Glossary"], object]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
+    """A change to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
 
     key: tuple[Any, ...]
     names: tuple[str, ...]
@@ -68,19 +68,23 @@ class PastQuestion:
     source: Source
 
 
-async def effects(
+async def measure_effects(
     kb: KnowledgeBase, principal: Principal, change: Change, given: Sequence[str] = (), *, seconds: float = SECONDS
 ) -> Impact:
     """The questions this principal may see that mention the term, each before and after; those that change first."""
     corpus = await kb.load()
     # With the versions of both stores: after any change to them nothing kept is found again.
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
-    kept = kb.part(_kept_impacts)
+    kept = kb.part(_make_impact_cache)
     if (known := kept.get(key)) is not None:
         return known
     begun = time.monotonic()
-    questions = await mentioning(kb, principal, change.names, given)
-    rows = await _rows(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds) if questions else []
+    questions = await find_mentions(kb, principal, change.names, given)
+    rows = (
+        await _compare_questions(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds)
+        if questions
+        else []
+    )
     found = Impact(
         questions=len(questions),
         asked=len(rows),
@@ -93,14 +97,14 @@ async def effects(
     return found
 
 
-def _kept_impacts() -> TTLCache[tuple[Any, ...], Impact]:
+def _make_impact_cache() -> TTLCache[tuple[Any, ...], Impact]:
     return TTLCache(KEPT, KEPT_SECONDS)
 
 
 # -- which questions --------------------------------------------------------------------------------------------------
 
 
-async def mentioning(
+async def find_mentions(
     kb: KnowledgeBase, principal: Principal, names: Sequence[str], given: Sequence[str] = ()
 ) -> list[PastQuestion]:
     """The questions that use one of these names: given ones first, then one's own, then those others shared.
@@ -113,7 +117,7 @@ async def mentioning(
 
     matcher = TermMatcher(Spelling(name, name, normalise(name)) for name in names if normalise(name))
     missed = await kb.blocking(kb.glossary.misses.find, principal)
-    own = await _own_questions(kb, principal)
+    own = await _list_own_questions(kb, principal)
     mine = {question.text for question in own}
     # One's own are not repeated as those of others: misses hold them, too.
     others = [PastQuestion(text, "missed") for miss in missed for text in miss.questions if text not in mine]
@@ -125,8 +129,8 @@ async def mentioning(
     return list(found.values())
 
 
-async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
-    """What this person asked in the threads that are still there, the latest first."""
+async def _list_own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
+    """Return the questions that this person asked in the threads that are still there, the latest first."""
     from argot.graph.checkpoints.thread_history import read_past_turns
 
     threads, graph = await kb.threads(), await kb.graph()
@@ -146,7 +150,7 @@ async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQu
 # -- before and after -------------------------------------------------------------------------------------------------
 
 
-async def _rows(
+async def _compare_questions(
     kb: KnowledgeBase, principal: Principal, change: Change, questions: Sequence[PastQuestion], until: float
 ) -> list[QuestionImpact]:
     from langgraph.checkpoint.memory import InMemorySaver
@@ -156,24 +160,24 @@ async def _rows(
     corpus = await kb.load()
     with tempfile.TemporaryDirectory(prefix="argot-effects-") as folder:
         # In a folder that only this user may read.
-        glossary = await kb.blocking(_changed, kb.glossary, Path(folder) / "glossary.db", change)
+        glossary = await kb.blocking(_apply_change, kb.glossary, Path(folder) / "glossary.db", change)
         try:
-            before = _surroundings(kb, corpus, kb.glossary, principal)
-            after = _surroundings(kb, corpus, glossary, principal)
+            before = _make_run(kb, corpus, kb.glossary, principal)
+            after = _make_run(kb, corpus, glossary, principal)
             graph = build_graph(InMemorySaver())
             rows: list[QuestionImpact] = []
             for question in questions:
                 # At least one, so that there is something to show on a slow machine.
                 if rows and time.monotonic() > until:
                     break
-                sides = [await _side(graph, run, question.text) for run in (before, after)]
-                rows.append(_impact_on(question, *sides))
+                sides = [await _read_question(graph, run, question.text) for run in (before, after)]
+                rows.append(_compare_sides(question, *sides))
             return rows
         finally:
             await kb.blocking(glossary.close)
 
 
-def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
+def _apply_change(present: Glossary, path: Path, change: Change) -> Glossary:
     glossary = present.copy(path)
     try:
         change.apply(glossary)
@@ -183,7 +187,7 @@ def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
     return glossary
 
 
-def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
+def _make_run(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
     """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
     from argot.graph.run_context import build_extractive_context
 
@@ -196,8 +200,8 @@ def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal:
     return replace(run, records_misses=False)
 
 
-async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAsRead:
-    """How a question is read, and what it finds, in a thread of its own."""
+async def _read_question(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAsRead:
+    """Read a question and search for it, in a thread of its own."""
     from argot.graph.run import TurnEnded, ask
 
     result: AskResult | None = None
@@ -207,10 +211,10 @@ async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAs
         if isinstance(event, TurnEnded) and isinstance(event.data, AskResult):
             result, learned = event.data, event.learned
     assert result is not None
-    return _reading(result, learned)
+    return _make_reading(result, learned)
 
 
-def _reading(result: AskResult, learned: GlossaryFeedback | None) -> QuestionAsRead:
+def _make_reading(result: AskResult, learned: GlossaryFeedback | None) -> QuestionAsRead:
     guessed = set(learned.guessed) if learned else set()
     unknown = [*learned.missed, *learned.undefined] if learned else []
     words = [word for one in result.jargon for word in (one.expansion, one.surface) if word]
@@ -225,7 +229,7 @@ def _reading(result: AskResult, learned: GlossaryFeedback | None) -> QuestionAsR
             heading=one.heading,
             page=one.page,
             text=" ".join(one.text.split())[:EXCERPT],
-            excerpt=_excerpt(one.text, [*words, *unknown]),
+            excerpt=_find_excerpt(one.text, [*words, *unknown]),
         )
         for one in result.passages[:TOP]
     ]
@@ -233,28 +237,30 @@ def _reading(result: AskResult, learned: GlossaryFeedback | None) -> QuestionAsR
     return QuestionAsRead(terms, unknown, query, passages)
 
 
-def _excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
+def _find_excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
     """The passage around the first of these words that stands in it: before, the word, after. None: none does."""
-    return next((found for word in words if (found := excerpt_of(text, word, AROUND))), None)
+    return next((found for word in words if (found := find_excerpt(text, word, AROUND))), None)
 
 
-def _impact_on(question: PastQuestion, before: QuestionAsRead, after: QuestionAsRead) -> QuestionImpact:
+def _compare_sides(question: PastQuestion, before: QuestionAsRead, after: QuestionAsRead) -> QuestionImpact:
     changed: list[Literal["reading", "passages"]] = []
     if (before.terms, before.unknown) != (after.terms, after.unknown):
         changed.append("reading")
     # Another order counts too: an answer is written from the first passages.
-    if _ids(before) != _ids(after):
+    if _list_ids(before) != _list_ids(after):
         changed.append("passages")
-    return QuestionImpact(question.text, question.source, changed, _marked(before, after), _marked(after, before))
+    return QuestionImpact(
+        question.text, question.source, changed, _mark_passages(before, after), _mark_passages(after, before)
+    )
 
 
-def _ids(side: QuestionAsRead) -> list[str]:
+def _list_ids(side: QuestionAsRead) -> list[str]:
     return [one.passage_id for one in side.passages]
 
 
-def _marked(side: QuestionAsRead, other: QuestionAsRead) -> QuestionAsRead:
+def _mark_passages(side: QuestionAsRead, other: QuestionAsRead) -> QuestionAsRead:
     """Each passage says whether only this side has it."""
-    elsewhere = set(_ids(other))
+    elsewhere = set(_list_ids(other))
     return replace(side, passages=[replace(one, only_here=one.passage_id not in elsewhere) for one in side.passages])
 
 
@@ -264,7 +270,7 @@ TRIED = "tried before it is approved"
 """The reason given in the copy: the question whether a term may have two meanings in a context is not put there."""
 
 
-def approving(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
+def plan_approval(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
     """The change that approves a draft (or a retired sense).
 
     Raises:
@@ -278,7 +284,7 @@ def approving(glossary: Glossary, principal: Principal, sense_id: int) -> Change
     return Change(("approve", sense_id, sense.version), (sense.term, *sense.aliases), apply)
 
 
-def retiring(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
+def plan_retirement(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
     """The change that retires a sense.
 
     Raises:
@@ -292,7 +298,9 @@ def retiring(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
     return Change(("retire", sense_id, sense.version), (sense.term, *sense.aliases), apply)
 
 
-def editing(glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]) -> Change:
+def plan_edit(
+    glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]
+) -> Change:
     """The change that saves these fields (those of `Senses.save`) of a sense.
 
     Raises:
@@ -309,7 +317,7 @@ def editing(glossary: Glossary, principal: Principal, sense_id: int, version: in
     return Change(("edit", sense_id, version, key), tuple(dict.fromkeys(filter(None, names))), apply)
 
 
-def accepting(glossary: Glossary, principal: Principal, proposal_id: int, context: str) -> Change:
+def plan_acceptance(glossary: Glossary, principal: Principal, proposal_id: int, context: str) -> Change:
     """The change that makes an approved sense of a proposal.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a change to the glossary would do to past questions: each question as it is read before and after."""
+"""Impact of a change to the glossary: each past question as it is read before and after."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Source = Literal["yours", "missed", "given"]
 
 @dataclass(frozen=True, slots=True)
 class TermReading:
-    """How one term of a question is understood; `guess`: several senses fit about equally well."""
+    """Reading of one term of a question; `guess`: several senses fit about equally well."""
 
     surface: str
     term: str
@@ -37,7 +37,7 @@ class PassageReached:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsRead:
-    """How a question is read, the terms that are unknown, what is searched for, and the first passages found."""
+    """Reading of a question: its unknown terms, the text that is searched for, and the first passages found."""
 
     terms: list[TermReading]
     unknown: list[str]
@@ -58,8 +58,8 @@ class QuestionImpact:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """How many questions mention the term, how many of them were asked, change, and were left out for lack of time;
-    how many `seconds` that took; and those asked, the ones that change first.
+    """Numbers of questions that mention the term, and of those that were asked, change, and were left out for lack of
+    time; the `seconds` that took; and the questions asked, those that change first.
     """
 
     questions: int
@@ -72,7 +72,7 @@ class Impact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedImpact(Impact):
-    """What several changes would do together: `tried` of them; `not_tried` were too many."""
+    """Impact of several changes together: `tried` of them; `not_tried` were too many."""
 
     tried: int
     not_tried: int

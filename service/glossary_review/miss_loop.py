@@ -1,4 +1,4 @@
-"""From a question that met an unknown term to its asker being told what the term means.
+"""Way of an unknown term: a question meets it, managers define it, and the asker is told its meaning.
 
 A missed term is queued with its question. What the documents say it means is proposed to the managers, who decide.
 From then on its askers are told, each in the thread where they asked.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from argot.service.glossary_review.document_mining import texts_by_readers
+from argot.service.glossary_review.document_mining import group_texts_by_readers
 from argot.types import Audience, Document, Passage, Principal, Sense
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ MOST_EVIDENCE = 5
 # -- after an answer --------------------------------------------------------------------------------------------------
 
 
-def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: GlossaryFeedback) -> None:
+def record_learned(kb: KnowledgeBase, principal: Principal, thread: str, learned: GlossaryFeedback) -> None:
     """Counts what was meant, queues terms that only the documents know, and proposes what they say of unknown ones.
 
     The asker was told nothing of the former: the documents explained them. Managers see them all the same, for they
@@ -60,7 +60,7 @@ def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: 
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
         # Whatever became of the proposals: a term is not drafted anew at every question.
         if not glossary.proposals.find(LOOP, status=None, term=term):
-            draft(kb.document_store, glossary, LOOP, term)
+            propose_meanings(kb.document_store, glossary, LOOP, term)
 
 
 # -- proposals --------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class _Meaning:
         return tuple(reversed(quotes.items()))[:MOST_EVIDENCE]
 
 
-def draft(
+def propose_meanings(
     store: CorpusStore, glossary: Glossary, principal: Principal, term: str, *, created_by: str = ""
 ) -> list[Proposal]:
     """Proposes what the documents that this principal may read say a term means; the proposals, best first.
@@ -90,10 +90,10 @@ def draft(
     Each set of readers gets its own, so that no proposal rests on documents its reader may not see. Meanings that the
     glossary has are left out; nothing at all comes of a term that no document defines.
     """
-    known = _known(glossary, principal, term)
+    known = _list_known(glossary, principal, term)
     made: list[Proposal] = []
-    for audience, definitions in _definitions(store, principal, term).items():
-        for meaning, description in _meanings(definitions, known):
+    for audience, definitions in _find_definitions(store, principal, term).items():
+        for meaning, description in _collect_meanings(definitions, known):
             made.append(
                 glossary.proposals.add(
                     "miss",
@@ -109,16 +109,16 @@ def draft(
     return [one for one in made if one.status == "open"]
 
 
-def _definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Audience, list[Definition]]:
-    """What the passages say, by who may read them, best first."""
+def _find_definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Audience, list[Definition]]:
+    """Find the definitions in the passages, by their readers, best first."""
     from argot.jargon_db.mining import find_definitions_of
 
-    texts = texts_by_readers(_passages_with(store, principal, term, MOST_PASSAGES))
+    texts = group_texts_by_readers(_find_passages(store, principal, term, MOST_PASSAGES))
     found = {audience: find_definitions_of(term, some) for audience, some in texts.items()}
     return {audience: definitions for audience, definitions in found.items() if definitions}
 
 
-def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
+def _collect_meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
     """The meanings worth proposing, each with its description: what a sentence says the term is, in its own words."""
     from argot.jargon_db.lookup.normalise import normalise
 
@@ -128,7 +128,7 @@ def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[
             by_key[normalise(one.expansion)].append(one)
     # Without an expansion: sentences that say what the term is.
     said = by_key.pop("", [])
-    spelt = [_Meaning(_commonest(some), some) for key, some in by_key.items() if key not in known]
+    spelt = [_Meaning(_choose_commonest(some), some) for key, some in by_key.items() if key not in known]
     spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
     spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
     description = said[0].quote if said else ""
@@ -139,11 +139,11 @@ def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[
     return [(_Meaning("", said), description)] if said and not known else []
 
 
-def _commonest(definitions: Sequence[Definition]) -> str:
+def _choose_commonest(definitions: Sequence[Definition]) -> str:
     return Counter(one.expansion for one in definitions).most_common(1)[0][0]
 
 
-def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
+def _list_known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
     """The normalised expansions the glossary has for the term, in whatever status."""
     from argot.jargon_db.lookup.normalise import list_variants, normalise
 
@@ -169,24 +169,24 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
         return None
     from argot.tools.llm import quoted_definitions
 
-    held = await kb.blocking(_passages_with, kb.document_store, principal, term, MOST_SHOWN)
+    held = await kb.blocking(_find_passages, kb.document_store, principal, term, MOST_SHOWN)
     said = await quoted_definitions.quote_definition(server.session([]), term, held)
-    return None if said is None else await kb.blocking(_proposed, kb.glossary, principal, term, said)
+    return None if said is None else await kb.blocking(_propose_quoted, kb.glossary, principal, term, said)
 
 
-def _passages_with(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
+def _find_passages(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
     ids = store.find_phrase(principal, term, most)
     held = store.passages(principal, ids)
     return [held[one] for one in ids if one in held]
 
 
-def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
-    """What the model says, as a proposal; None if the glossary has it, or managers have decided on it."""
+def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
+    """Propose the definition that the model quotes; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     # That NPV means NPV explains nothing.
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
-    if normalise(expansion) in _known(glossary, principal, term):
+    if normalise(expansion) in _list_known(glossary, principal, term):
         return None
     offered = glossary.proposals.find(principal, None, term)
     others = [one for one in offered if one.origin != "model" and normalise(one.expansion) == normalise(expansion)]
@@ -215,8 +215,8 @@ class TermNews:
     senses: tuple[Sense, ...]
 
 
-def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, TermNews]]:
-    """What this person is still to be told of, with the threads; nothing is marked as told."""
+def list_news(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, TermNews]]:
+    """Return the news that this person has not seen, with the threads; nothing is marked as told."""
     from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
@@ -234,11 +234,11 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
 
 
 def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[TermNews]:
-    """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
+    """Return the news for this person in this thread. Each is given out once: the caller must tell it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     taken = []
-    for _, news in news_for(kb, principal, thread):
+    for _, news in list_news(kb, principal, thread):
         # Claimed before it is given: two windows of one person must not tell it twice.
         if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
             taken.append(news)
@@ -247,24 +247,28 @@ def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[Term
 
 
 def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
-    """Whether the sense began to answer for the term after it was asked for.
+    """Return whether the sense began to answer for the term after it was asked for.
 
     Who was offered senses and took none of them is not to hear of the same ones again.
     """
     from argot.jargon_db.lookup.normalise import list_variants
 
     keys = set(list_variants(term))
-    return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
-
-
-def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
-    # With new readers it begins anew: some may read it only from now on.
-    return _answers(entry.after, keys) and (
-        not _answers(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
+    return any(
+        _is_begin_of_term(entry, keys)
+        for entry in glossary.history.entries(LOOP, sense_id=sense.id)
+        if entry.at >= asked
     )
 
 
-def _answers(kept: dict[str, Any] | None, keys: Iterable[str]) -> bool:
+def _is_begin_of_term(entry: HistoryEntry, keys: set[str]) -> bool:
+    # With new readers it begins anew: some may read it only from now on.
+    return _has_answer_for(entry.after, keys) and (
+        not _has_answer_for(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
+    )
+
+
+def _has_answer_for(kept: dict[str, Any] | None, keys: Iterable[str]) -> bool:
     from argot.jargon_db.lookup.normalise import normalise
 
     if kept is None or kept["status"] != "approved":

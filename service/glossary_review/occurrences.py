@@ -1,4 +1,4 @@
-"""Where the words of the glossary stand in the documents, as far as one may read them."""
+"""Places where documents use the words of the glossary, as far as one may read them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PhrasePlace:
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How many passages hold a phrase (`more`: there may be others), and the best of them."""
+    """Number of passages that hold a phrase (`more`: there may be others), and the best of them."""
 
     phrase: str
     count: int
@@ -41,8 +41,8 @@ class Occurrences:
     passages: list[PhrasePlace]
 
 
-def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> Occurrences:
-    """Where the phrase stands, in at most `limit` passages.
+def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> Occurrences:
+    """Find the phrase in at most `limit` passages.
 
     What is written in capitals is looked for in capitals: IT is not "it".
     """
@@ -53,34 +53,34 @@ def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: in
     held = store.passages(principal, ids)
     found = []
     for one in ids:
-        if one in held and (shown := _excerpt(*held[one], wanted)) is not None:
+        if one in held and (shown := _place_phrase(*held[one], wanted)) is not None:
             found.append(shown)
     # As many as were read at most: there may be more that were not looked at.
     return Occurrences(wanted, len(found), len(ids) == MOST_READ, found[:limit])
 
 
-def unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
-    """What to tell somebody who defines what no document spells out; empty if one does, or nothing was typed yet."""
+def describe_unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
+    """Return a warning for a definition that no document spells out; empty if one does, or nothing was typed yet."""
     spelt = expansion.strip()
     if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
         return ""
-    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and occurrences(store, principal, term, 1).count:
+    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and find_occurrences(store, principal, term, 1).count:
         return f"Documents use '{term.strip()}', but none spells out '{spelt}'. Write it as your documents do."
     return f"No document spells out '{spelt}'. Argot searches with these words: write them as your documents do."
 
 
-def excerpt_of(text: str, phrase: str, around: int = AROUND) -> tuple[str, str, str] | None:
+def find_excerpt(text: str, phrase: str, around: int = AROUND) -> tuple[str, str, str] | None:
     """The text around the first place of the phrase, as (before, match, after); None if it is not there as spelt."""
-    found = _pattern(phrase).search(text)
+    found = _compile_pattern(phrase).search(text)
     if found is None:
         return None
-    start, end = _at_blank(text, found.start() - around, 1), _at_blank(text, found.end() + around, -1)
+    start, end = _find_blank(text, found.start() - around, 1), _find_blank(text, found.end() + around, -1)
     before, after = text[start : found.start()], text[found.end() : end]
-    before = one_line(before) + (" · " if before.rstrip().endswith("|") else "")
-    after = (" · " if after.lstrip().startswith("|") else "") + one_line(after)
+    before = flatten_markdown(before) + (" · " if before.rstrip().endswith("|") else "")
+    after = (" · " if after.lstrip().startswith("|") else "") + flatten_markdown(after)
     return (
         ("… " if start else "") + before.lstrip(),
-        one_line(found[0]),
+        flatten_markdown(found[0]),
         after.rstrip() + (" …" if end < len(text) else ""),
     )
 
@@ -91,25 +91,25 @@ def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
         return [(text, False)]
     parts: list[tuple[str, bool]] = []
     end = 0
-    for found in _pattern(phrase.strip()).finditer(text):
+    for found in _compile_pattern(phrase.strip()).finditer(text):
         parts += [(text[end : found.start()], False), (found[0], True)]
         end = found.end()
     return [*parts, (text[end:], False)]
 
 
-def _excerpt(of: Passage, document: Document, phrase: str) -> PhrasePlace | None:
-    parts = excerpt_of(of.text, phrase) or excerpt_of(of.heading, phrase)
+def _place_phrase(of: Passage, document: Document, phrase: str) -> PhrasePlace | None:
+    parts = find_excerpt(of.text, phrase) or find_excerpt(of.heading, phrase)
     if parts is None:
         # The index knows no case: this passage holds the word, but not as a code.
         if _is_coded(phrase):
             return None
         # Found by another form of its words: the beginning is shown, with nothing marked.
-        parts = (one_line(of.text[: 2 * AROUND]) + (" …" if len(of.text) > 2 * AROUND else ""), "", "")
+        parts = (flatten_markdown(of.text[: 2 * AROUND]) + (" …" if len(of.text) > 2 * AROUND else ""), "", "")
     before, match, after = parts
     return PhrasePlace(of.id, document.name, of.heading, of.page, before, match, after)
 
 
-def _at_blank(text: str, at: int, step: int) -> int:
+def _find_blank(text: str, at: int, step: int) -> int:
     """The first blank from `at` on in the direction of `step`, fewer than 20 characters away; else `at` itself."""
     if at <= 0 or at >= len(text):
         return min(max(at, 0), len(text))
@@ -118,7 +118,7 @@ def _at_blank(text: str, at: int, step: int) -> int:
     return next((place for place in places if 0 <= place < len(text) and text[place].isspace()), at)
 
 
-def _pattern(phrase: str) -> re.Pattern[str]:
+def _compile_pattern(phrase: str) -> re.Pattern[str]:
     # Documents break lines within a phrase, and join its words with hyphens or slashes.
     words = r"[\s\-/]+".join(map(re.escape, re.split(r"[\s\-/]+", phrase.strip()))) or re.escape(phrase)
     # Whole words, in the singular or plural.
@@ -127,14 +127,14 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _is_coded(phrase: str) -> bool:
-    """Whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
+    """Return whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
     return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
 
 
 _MARK_UP = re.compile(r"^[ \t]*(?:#{1,6} |>[ >]*|\|?(?:[ :]*-{3,}[ :]*\|?)+[ \t]*$)|\*\*|__|`", re.MULTILINE)
 
 
-def one_line(text: str) -> str:
+def flatten_markdown(text: str) -> str:
     """Some words of Markdown in one line: without marks of headings and tables, cells parted by a dot."""
     cells = [re.sub(r"\s+", " ", cell) for cell in _MARK_UP.sub("", text).split("|")]
     # No table: blanks at the ends stay, for the text is joined with others.

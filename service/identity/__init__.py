@@ -1,1 +1,1 @@
-"""Who there is, how they prove it, and what they may do."""
+"""People: their names, proofs of who they are, and rights."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from argot.clock import format_utc, timestamp, utc_now
 from argot.databases import Database, Row
 from argot.errors import InvalidInput, NotFound
-from argot.service.identity.secret_tokens import new_token, token_hash
+from argot.service.identity.secret_tokens import hash_token, make_token
 
 TABLES = """
     CREATE TABLE keys (
@@ -87,8 +87,8 @@ class Keys:
             raise InvalidInput(
                 f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without days it does not."
             )
-        token = PREFIX + new_token()
-        key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_in_days(days))
+        token = PREFIX + make_token()
+        key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_add_days(days))
         # Count and insert in one transaction, so that two at once cannot go beyond the limit.
         with self._database.transaction() as connection:
             living = connection.execute(
@@ -99,7 +99,7 @@ class Keys:
                 raise InvalidInput(f"{user} has {MOST_PER_USER} keys, the most there can be. Revoke one first.")
             connection.execute(
                 "INSERT INTO keys (id, hash, user, name, created_at, ends_at) VALUES (?, ?, ?, ?, ?, ?)",
-                (key.id, token_hash(token), user, name, key.created_at, key.ends_at),
+                (key.id, hash_token(token), user, name, key.created_at, key.ends_at),
             )
         return key, token
 
@@ -108,8 +108,8 @@ class Keys:
         # Whatever else comes as a bearer token costs no look into the store.
         if not token.startswith(PREFIX):
             return None
-        rows = self._database.rows("SELECT * FROM keys WHERE hash = ? AND revoked_at IS NULL", token_hash(token))
-        return _key(rows[0]) if rows else None
+        rows = self._database.rows("SELECT * FROM keys WHERE hash = ? AND revoked_at IS NULL", hash_token(token))
+        return _read_key(rows[0]) if rows else None
 
     def of(self, user: str | None = None) -> list[Key]:
         """The keys of a person, or of everybody, that are not revoked, the newest first."""
@@ -119,10 +119,10 @@ class Keys:
             user,
             user,
         )
-        return [_key(row) for row in rows]
+        return [_read_key(row) for row in rows]
 
     def due(self, key: Key) -> bool:
-        """Whether the present use of it should be noted."""
+        """Return whether the present use of the key should be noted."""
         if key.used_at is None:
             return True
         # `abs`: a clock that was ahead when the use was noted must not stop the noting.
@@ -148,7 +148,7 @@ class Keys:
         )
         if not rows:
             raise NotFound(f"There is no key '{key_id}'. See them with: argot key list")
-        found = _key(rows[0])
+        found = _read_key(rows[0])
         # Only when it is stored: an open connection that is cut off must not come back.
         self._ended(found.user, frozenset({found.id}))
         return found
@@ -170,9 +170,9 @@ class Keys:
         return self._database.write("DELETE FROM keys WHERE user = ?", user)
 
 
-def _in_days(days: int | None) -> str | None:
+def _add_days(days: int | None) -> str | None:
     return None if days is None else format_utc(utc_now() + timedelta(days=days))
 
 
-def _key(row: Row) -> Key:
+def _read_key(row: Row) -> Key:
     return Key(*(row[name] for name in Key.__slots__))

@@ -1,4 +1,4 @@
-"""What people were told of by themselves, in people.db, so that nobody is told twice.
+"""Notices that people were given unasked, in people.db, so that nobody gets one twice.
 
 `subject` is what it was about: the normalised key of a term that has a meaning now.
 """
@@ -18,7 +18,7 @@ class Notices:
         self._database = database
 
     def claim(self, person: str, thread: str, subject: str) -> bool:
-        """Whether this person is still to be told of this in this thread. True once: who asks must tell."""
+        """Claim a notice for this person in this thread: True once, and the caller must give it."""
         # One statement both asks and notes: of two that come at once, only one inserts the row.
         return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 

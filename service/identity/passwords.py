@@ -29,7 +29,7 @@ def require_password(name: str, password: str) -> None:
     Raises:
         InvalidInput: it is too short, too long, too uniform, or made of the name. The password is never repeated.
     """
-    plain = _normal(password)
+    plain = _normalize_password(password)
     if not SHORTEST <= len(plain) <= LONGEST:
         raise InvalidInput(f"A password has {SHORTEST} to {LONGEST} characters. Four unusual words make a good one.")
     # The name counts among what is tried first.
@@ -39,16 +39,16 @@ def require_password(name: str, password: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """What is stored in its place: algorithm, parameters, salt and hash in one string.
+    """Return the string that is stored for a password: algorithm, parameters, salt and hash.
 
     Raises:
         MissingExtra: argon2-cffi is not installed.
     """
-    return _hasher().hash(_normal(password))
+    return _make_hasher().hash(_normalize_password(password))
 
 
-def matches(kept: str | None, password: str) -> bool:
-    """Whether the password is the kept one. With nothing kept, it takes as long to say no.
+def verify_password(kept: str | None, password: str) -> bool:
+    """Return whether the password is the kept one. With nothing kept, it takes as long to say no.
 
     Some 0.1 s of processor and 64 MiB: call it in a worker thread, and only a few at a time.
     """
@@ -59,23 +59,25 @@ def matches(kept: str | None, password: str) -> bool:
         kept, password = None, ""
     try:
         # Without a kept hash somebody else's is compared, so that the time does not tell who has a password.
-        return _hasher().verify(kept or _nobodys(), _normal(password)) and kept is not None
+        return (
+            _make_hasher().verify(kept or _hash_nobodys_password(), _normalize_password(password)) and kept is not None
+        )
     except (VerificationError, InvalidHashError):
         return False
 
 
-def outdated(kept: str) -> bool:
-    """Whether it was hashed with other parameters than those of today."""
-    return _hasher().check_needs_rehash(kept)
+def is_outdated(kept: str) -> bool:
+    """Return whether the password was hashed with other parameters than those of today."""
+    return _make_hasher().check_needs_rehash(kept)
 
 
-def _normal(password: str) -> str:
+def _normalize_password(password: str) -> str:
     # Keyboards differ in how they compose a character. A lone surrogate, which no keyboard types, becomes `?`.
     return unicodedata.normalize("NFKC", password).encode("utf-8", "replace").decode("utf-8")
 
 
 @cache
-def _hasher() -> PasswordHasher:
+def _make_hasher() -> PasswordHasher:
     try:
         from argon2 import PasswordHasher
     except ImportError as error:
@@ -84,6 +86,6 @@ def _hasher() -> PasswordHasher:
 
 
 @cache
-def _nobodys() -> str:
+def _hash_nobodys_password() -> str:
     # Compared with where there is no hash, so that the time of an answer does not tell who has a password.
-    return _hasher().hash("nobody's password")
+    return _make_hasher().hash("nobody's password")

@@ -1,4 +1,4 @@
-"""Who there is, what they may do, and whether they may come in at all."""
+"""People, their rights, and whether they may come in at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class User:
 
     @property
     def shut_out(self) -> bool:
-        """Whether nothing may be done on their behalf now."""
+        """True if nothing may be done on their behalf now."""
         return bool(self.suspended_at or self.lapsed_at)
 
     @property
@@ -115,7 +115,7 @@ class Ended:
     sessions: frozenset[str] | None = None
 
 
-def local_principal() -> Principal:
+def make_local_principal() -> Principal:
     """The person at this machine, who may read the files of the stores anyway."""
     return Principal(LOCAL_NAME, sees_all=True)
 
@@ -191,13 +191,13 @@ class People:
 
     def find(self, name: str) -> User | None:
         rows = self.database.rows(f"{self._users} WHERE name = ?", name)
-        return _user(rows[0]) if rows else None
+        return _read_user(rows[0]) if rows else None
 
     def users(self) -> list[User]:
-        return [_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
+        return [_read_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
 
     def principal(self, name: str) -> Principal:
-        """What a user may read and do.
+        """Return the rights of a user to read and to act.
 
         Raises:
             NotFound: there is no such user.
@@ -279,7 +279,7 @@ class People:
         return self.user(name)
 
     def has_passwords(self) -> bool:
-        """Whether anybody signs in with a password, suspended or not."""
+        """Return whether anybody signs in with a password, suspended or not."""
         return bool(self.database.rows("SELECT 1 FROM users WHERE password IS NOT NULL LIMIT 1"))
 
     def check_password(self, name: str, password: str) -> User | None:
@@ -290,9 +290,9 @@ class People:
         rows = self.database.rows("SELECT password FROM users WHERE name = ?", user.name if user else "")
         kept: str | None = rows[0]["password"] if rows else None
         # The password is hashed whether there is such a user or not, so that the time tells nobody.
-        if not passwords.matches(kept, password) or user is None or kept is None:
+        if not passwords.verify_password(kept, password) or user is None or kept is None:
             return None
-        if passwords.outdated(kept):
+        if passwords.is_outdated(kept):
             # Only here is the password at hand with which today's parameters can be taken.
             renewed = passwords.hash_password(password)
             # Only if it is still the one that was checked: it may have been changed meanwhile.
@@ -304,7 +304,7 @@ class People:
     # -- the provider --------------------------------------------------------------------------------------------------
 
     def link(self, name: str, issuer: str, subject: str = "") -> User:
-        """From now on somebody signs in at the provider, and nowhere else: a password they have here is forgotten.
+        """Have somebody sign in at the provider from now on, and nowhere else: their password here is forgotten.
 
         Args:
             subject: which account there; empty: the one that comes next under this very name.
@@ -342,7 +342,7 @@ class People:
     def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Every row of these names, by table, without what is secret."""
         with self.database.reader() as connection:
-            return personal_rows.personal_rows_of(connection, self.database.dialect, names)
+            return personal_rows.list_personal_rows(connection, self.database.dialect, names)
 
     def erase(self, names: Sequence[str]) -> int:
         """Delete every row of these names. Whoever is still connected under one of them is cut off."""
@@ -359,19 +359,19 @@ class People:
     def _tell_of_some(self, user: str, ended: frozenset[str]) -> None:
         self._tell(Ended(user, ended))
 
-    def heard(self, ended: Ended) -> None:
+    def apply_ended(self, ended: Ended) -> None:
         """Another service says that sessions have ended."""
         # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
 
     def _tell(self, ended: Ended) -> None:
-        self.heard(ended)
+        self.apply_ended(ended)
         if self.tell_others:
             self.tell_others(ended)
 
 
-def _user(row: Row) -> User:
+def _read_user(row: Row) -> User:
     return User(
         row["name"],
         row["display_name"],

@@ -30,23 +30,25 @@ IMPERSONAL = frozenset({"provisioned_groups", "slack_channels", "slack_views", "
 _SECRET = frozenset({"hash", "password", "refresh_token"})
 
 
-def tables_of(connection: Connection, dialect: Dialect) -> set[str]:
+def list_tables(connection: Connection, dialect: Dialect) -> set[str]:
     return {str(row[0]) for row in connection.execute(dialect.tables)}
 
 
-def personal_rows_of(connection: Connection, dialect: Dialect, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def list_personal_rows(
+    connection: Connection, dialect: Dialect, names: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
     """Every row of these names, by table; hashes of passwords, sessions and keys, and tokens, stay."""
-    there = tables_of(connection, dialect)
+    there = list_tables(connection, dialect)
     kept: dict[str, list[dict[str, Any]]] = {}
     for table, column in PERSONAL.items():
-        if table in there and (rows := _rows(connection, table, column, names)):
+        if table in there and (rows := _list_rows(connection, table, column, names)):
             kept[table] = rows
     return kept
 
 
 def erase(connection: Connection, dialect: Dialect, names: Sequence[str]) -> int:
     """Delete these rows, within the caller's transaction; how many there were."""
-    there, gone = tables_of(connection, dialect), 0
+    there, gone = list_tables(connection, dialect), 0
     # The other way round, so that `users`, which they refer to, goes last.
     for table, column in reversed(PERSONAL.items()):
         if table in there:
@@ -55,7 +57,7 @@ def erase(connection: Connection, dialect: Dialect, names: Sequence[str]) -> int
     return gone
 
 
-def _rows(connection: Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def _list_rows(connection: Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
     # Lists are not bound; the names of tables and columns are our own.
     marks = ", ".join("?" * len(names))
     found = connection.execute(f"SELECT * FROM {table} WHERE {column} IN ({marks})", tuple(names))  # noqa: S608

@@ -1,4 +1,4 @@
-"""Who is which account at the OpenID Connect provider, and what it says of them, in people.db.
+"""Links of people to their accounts at the OpenID Connect provider, and its word on them, in people.db.
 
 An account is its issuer and subject, never its name: names there change hands. A membership that the provider named
 is marked as its own, whoever gave it before, and ends when the provider no longer names it.
@@ -43,7 +43,7 @@ class ProviderLink:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What the provider says of somebody. `admin` None: it does not say who is an administrator."""
+    """Confirmation of a person by the provider. `admin` None: it does not say who is an administrator."""
 
     groups: frozenset[str]
     admin: bool | None
@@ -120,7 +120,7 @@ class ProviderLinks:
                 connection.execute("UPDATE users SET admin = ? WHERE name = ?", (said.admin, link.user))
         return True
 
-    def groups_of(self, user: str) -> frozenset[str]:
+    def list_groups(self, user: str) -> frozenset[str]:
         """The groups that a provider or proxy has named, and not those given here."""
         rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider = 1", user)
         return frozenset(str(row[0]) for row in rows)

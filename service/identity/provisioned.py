@@ -86,7 +86,7 @@ class Provisioned:
                 " ORDER BY display_name"
             ):
                 groups.setdefault(user, []).append((id_, name))
-        return [_person(row, groups.get(row["user"], ())) for row in rows]
+        return [_read_person(row, groups.get(row["user"], ())) for row in rows]
 
     def person(self, id_: str) -> ProvisionedPerson:
         """
@@ -102,7 +102,7 @@ class Provisioned:
                 " WHERE user = ? ORDER BY display_name",
                 (row["user"],),
             ).fetchall()
-        return _person(row, [(one[0], one[1]) for one in groups])
+        return _read_person(row, [(one[0], one[1]) for one in groups])
 
     def take_person(self, user: str, external_id: str | None) -> str:
         """Note that the provider answers for this user from now on; the id. Whom it had shut out still is.
@@ -186,7 +186,7 @@ class Provisioned:
         """
         now = timestamp()
         with self._database.transaction() as connection:
-            users = _users(connection, members)
+            users = _list_users(connection, members)
             key = display_name.casefold()
             other = connection.execute("SELECT id FROM provisioned_groups WHERE key = ?", (key,)).fetchone()
             if other and other["id"] != id_:
@@ -198,9 +198,9 @@ class Provisioned:
                     (id_, display_name, key, group_name, external_id, now, now),
                 )
             else:
-                stay = set(users) if group_name == _here(connection, id_) else set()
+                stay = set(users) if group_name == _name_group(connection, id_) else set()
                 # Where its name here changes, all go: those who stay come in again below, under the new one.
-                _take_out(connection, id_, [one for one in _members(connection, id_) if one not in stay])
+                _take_out(connection, id_, [one for one in _list_members(connection, id_) if one not in stay])
                 connection.execute(
                     "UPDATE provisioned_groups SET display_name = ?, key = ?, group_name = ?, external_id = ?,"
                     " changed_at = ? WHERE id = ?",
@@ -218,13 +218,13 @@ class Provisioned:
     def remove_group(self, id_: str) -> None:
         """All its members leave the group of its name here."""
         with self._database.transaction() as connection:
-            _take_out(connection, id_, _members(connection, id_))
+            _take_out(connection, id_, _list_members(connection, id_))
             connection.execute("DELETE FROM provisioned_groups WHERE id = ?", (id_,))
 
 
 def _take_out(connection: Connection, group: str, users: Iterable[str]) -> None:
-    """Unless another group that was sent has the same name here, and them in it."""
-    here = _here(connection, group)
+    """Take users out of a group, unless another group that was sent has the same name here, and them in it."""
+    here = _name_group(connection, group)
     for user in users:
         connection.execute("DELETE FROM provisioned_members WHERE group_id = ? AND user = ?", (group, user))
         connection.execute(
@@ -235,17 +235,17 @@ def _take_out(connection: Connection, group: str, users: Iterable[str]) -> None:
         )
 
 
-def _here(connection: Connection, group: str) -> str:
+def _name_group(connection: Connection, group: str) -> str:
     row = connection.execute("SELECT group_name FROM provisioned_groups WHERE id = ?", (group,)).fetchone()
     return str(row[0])
 
 
-def _members(connection: Connection, group: str) -> list[str]:
+def _list_members(connection: Connection, group: str) -> list[str]:
     found = connection.execute("SELECT user FROM provisioned_members WHERE group_id = ?", (group,))
     return [str(row[0]) for row in found]
 
 
-def _users(connection: Connection, ids: Iterable[str]) -> list[str]:
+def _list_users(connection: Connection, ids: Iterable[str]) -> list[str]:
     found = []
     for id_ in dict.fromkeys(ids):
         row = connection.execute(
@@ -257,7 +257,7 @@ def _users(connection: Connection, ids: Iterable[str]) -> list[str]:
     return found
 
 
-def _person(row: Row, groups: Sequence[tuple[str, str]]) -> ProvisionedPerson:
+def _read_person(row: Row, groups: Sequence[tuple[str, str]]) -> ProvisionedPerson:
     return ProvisionedPerson(
         row["id"], row["user"], row["external_id"], row["created_at"], row["changed_at"], row["inactive_at"],
         row["display_name"], tuple(groups),

@@ -6,12 +6,12 @@ import hashlib
 import secrets
 
 
-def new_token() -> str:
+def make_token() -> str:
     """256 random bits, 43 characters fit for a URL."""
     return secrets.token_urlsafe(32)
 
 
-def token_hash(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """The hash under which a token is kept, 32 bytes."""
     # With 256 random bits nothing can be guessed, so neither a salt nor a slow function is needed.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argot.databases import Connection, Database, Row
-from argot.service.identity.secret_tokens import new_token, token_hash
+from argot.service.identity.secret_tokens import hash_token, make_token
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -74,13 +74,13 @@ class Sessions:
 
     def begin(self, user: str, address: str = "", agent: str = "") -> str:
         """A new session of this person; the token that proves it, which is told this once."""
-        token, at = new_token(), int(self.clock())
+        token, at = make_token(), int(self.clock())
         with self._database.transaction() as connection:
             self._forget(connection, user, at)
             connection.execute(
                 "INSERT INTO sessions (hash, id, user, created_at, seen_at, address, agent)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (token_hash(token), f"s{secrets.token_hex(6)}", user, at, at, address, agent[:MAX_AGENT]),
+                (hash_token(token), f"s{secrets.token_hex(6)}", user, at, at, address, agent[:MAX_AGENT]),
             )
         return token
 
@@ -89,21 +89,21 @@ class Sessions:
         if not token:
             return None
         # Looked up by its hash: how long a comparison takes tells nothing of the token.
-        row = self._database.rows("SELECT * FROM sessions WHERE hash = ?", token_hash(token))
-        return self._living(row[0]) if row else None
+        row = self._database.rows("SELECT * FROM sessions WHERE hash = ?", hash_token(token))
+        return self._read_living(row[0]) if row else None
 
-    def named(self, session_id: str) -> Session | None:
+    def find_session(self, session_id: str) -> Session | None:
         """The living session with this id."""
         row = self._database.rows("SELECT * FROM sessions WHERE id = ?", session_id)
-        return self._living(row[0]) if row else None
+        return self._read_living(row[0]) if row else None
 
     def of(self, user: str) -> list[Session]:
         """The person's living sessions, the last used first."""
         rows = self._database.rows("SELECT * FROM sessions WHERE user = ? ORDER BY seen_at DESC, id", user)
-        return [found for row in rows if (found := self._living(row))]
+        return [found for row in rows if (found := self._read_living(row))]
 
     def due(self, session: Session) -> bool:
-        """Whether the present use of it should be noted."""
+        """Return whether the present use of the session should be noted."""
         # `abs`: a clock that was ahead when the use was noted must not stop the noting.
         return abs(self.clock() - session.seen_at) > NOTED_SECONDS
 
@@ -124,7 +124,7 @@ class Sessions:
             self._ended(user, gone)
         return len(gone)
 
-    def _living(self, row: Row) -> Session | None:
+    def _read_living(self, row: Row) -> Session | None:
         now = self.clock()
         session = Session(*(row[name] for name in Session.__slots__))
         # What has run out is only passed over here; `_forget` drops it later, for the clock may be wrong today.

@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: limits against guessing, in bounded memory.
+"""Limits on attempts to sign in, against guessing, in bounded memory.
 
 Counted are attempts by name and address together, by address, and by name. Each count leaks away with time. A name
 that exists and one that does not are counted alike. Who signed in from an address before is held to the first limit
@@ -29,7 +29,7 @@ class CountedAttempts(Protocol):
 
     def begin(self, name: str, address: str) -> float: ...
 
-    def succeeded(self, name: str, address: str) -> None: ...
+    def note_success(self, name: str, address: str) -> None: ...
 
 
 class Attempts:
@@ -48,7 +48,7 @@ class Attempts:
         It is counted before its password is looked at: many at once are no way around the limit.
         """
         with self._guard:
-            keys = self._keys(name, address)
+            keys = self._list_keys(name, address)
             # All limits at once: with one of them full the attempt counts nowhere.
             wait = max(self._counts.wait(key, LIMITS[key[0]]) for key in keys)
             if wait <= 0:
@@ -56,22 +56,22 @@ class Attempts:
                     self._counts.add(key, LIMITS[key[0]])
             return max(wait, 0.0)
 
-    def succeeded(self, name: str, address: str) -> None:
+    def note_success(self, name: str, address: str) -> None:
         """It was no guess: take it out of the counts."""
         with self._guard:
-            for key in self._keys(name, address):
+            for key in self._list_keys(name, address):
                 if key[0] == "both":
                     self._counts.empty(key)
                 else:
                     # The other two counts lose this attempt alone: a guesser with one good password cannot clear them.
                     self._counts.add(key, LIMITS[key[0]], -1.0)
-            self._friends[name, network_of(address)] = True
+            self._friends[name, find_network(address)] = True
 
     def __len__(self) -> int:
         return len(self._counts)
 
-    def _keys(self, name: str, address: str) -> list[Key]:
-        network = network_of(address)
+    def _list_keys(self, name: str, address: str) -> list[Key]:
+        network = find_network(address)
         both: Key = ("both", name, network)
         if (name, network) in self._friends:
             # From where they signed in before, others' failures do not shut them out.
@@ -79,7 +79,7 @@ class Attempts:
         return [both, ("address", "", network), ("name", name, "")]
 
 
-def network_of(address: str) -> str:
+def find_network(address: str) -> str:
     """The address, or for IPv6 its /64: that much belongs to one household."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])

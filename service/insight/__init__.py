@@ -1,1 +1,1 @@
-"""What is asked and how it went, from what is stored."""
+"""Insight into questions and their outcomes, from stored data."""

@@ -1,4 +1,4 @@
-"""What is asked and how it went, as managers see it."""
+"""Insight into questions and their outcomes, as managers see it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeShare:
-    """How many questions came to this, and their share of all, from 0 to 1. `asked back`: they wait for a choice."""
+    """Number of questions with one outcome, and their share, from 0 to 1. `asked back`: they wait for a choice."""
 
     name: OutcomeName
     questions: int
@@ -89,7 +89,7 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class ThumbReason:
-    """What somebody said of an answer (`value`: 1 or -1) and shared, with the question. `at`: ISO, UTC."""
+    """Reason that somebody gave for a thumb (`value`: 1 or -1) and shared, with the question. `at`: ISO, UTC."""
 
     value: int
     comment: str
@@ -136,7 +136,7 @@ class TermCount:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What was asked from the day `since` to the day `until` (both included, UTC), and how it went.
+    """Questions from the day `since` to the day `until` (both included, UTC), and their outcomes.
 
     `counted_from`: the day of the first question that was ever noted; empty: none was.
     """

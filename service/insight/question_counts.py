@@ -1,4 +1,4 @@
-"""What is added up of a period's questions, by the database, over an index that holds every column it needs."""
+"""Counts of a period's questions, added up by the database over an index that holds every column it needs."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ WHERE value != 0 AND shared = 1 AND at >= :since AND at < :after ORDER BY at DES
 """
 
 
-def question_counts(connection: Connection, since: str, until: str) -> QuestionCounts:
-    """What was asked from one day to the other, both included."""
+def count_questions(connection: Connection, since: str, until: str) -> QuestionCounts:
+    """Count the questions from one day to the other, both included."""
     period = {"since": since, "until": until}
     rows = connection.execute(_SUMS, period).fetchall()
     total = sum(row[3] for row in rows)
     outcomes: Counter[OutcomeName] = Counter()
     for row in rows:
         outcomes[OUTCOMES.get(row[2], "failed")] += row[3]
-    first_word, whole_answer = _waits(connection, period)
+    first_word, whole_answer = _measure_waits(connection, period)
     return QuestionCounts(
         questions=total,
-        days=_days(rows),
-        surfaces=dict(_surfaces(rows).most_common()),
+        days=_count_days(rows),
+        surfaces=dict(_count_surfaces(rows).most_common()),
         outcomes=[
             OutcomeShare(name, outcomes[name], outcomes[name] / total if total else 0.0)
             for name in dict.fromkeys(OUTCOMES.values())
@@ -69,7 +69,7 @@ def question_counts(connection: Connection, since: str, until: str) -> QuestionC
     )
 
 
-def thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, in_words: bool) -> Thumbs:
+def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, in_words: bool) -> Thumbs:
     """The thumbs given from `since` on and before the day `after`; reasons only where they are to be told."""
     period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
     counts = dict(connection.execute(_THUMBS, period).fetchall())
@@ -78,12 +78,12 @@ def thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, 
     return Thumbs(counts.get(1, 0), counts.get(-1, 0), reasons)
 
 
-def first_day(connection: Connection) -> str:
-    """Of the first question that was noted; empty: none was."""
+def find_first_day(connection: Connection) -> str:
+    """Return the day of the first question that was noted; empty: none was."""
     return str(connection.execute("SELECT min(day) FROM asked").fetchone()[0] or "")
 
 
-def _days(rows: Iterable[Any]) -> list[DayCount]:
+def _count_days(rows: Iterable[Any]) -> list[DayCount]:
     by_day: dict[str, list[Any]] = {}
     for row in rows:
         by_day.setdefault(row[0], []).append(row)
@@ -92,20 +92,20 @@ def _days(rows: Iterable[Any]) -> list[DayCount]:
             day,
             sum(row[3] for row in some),
             sum(row[3] for row in some if row[2] in UNANSWERED),
-            dict(_surfaces(some).most_common()),
+            dict(_count_surfaces(some).most_common()),
         )
         for day, some in by_day.items()
     ]
 
 
-def _surfaces(rows: Iterable[Any]) -> Counter[str]:
+def _count_surfaces(rows: Iterable[Any]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for row in rows:
         counts[row[1]] += row[3]
     return counts
 
 
-def _waits(connection: Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
+def _measure_waits(connection: Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
     """To the first word, and to the end."""
     import numpy
 

@@ -89,18 +89,18 @@ def open_questions(
     ]
 
 
-def by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
+def group_by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
     """The questions by subject, as one who may read only some of them is told of them."""
     embedder = next((one.embedder for one in questions if one.vector), "")
     # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
     compared = [one for one in questions if one.vector and one.embedder == embedder]
     told = known({term for one in compared for term in one.terms}) if compared else ()
-    groups = [group for members, near in _clusters(compared) if (group := _named(members, near, told))]
+    groups = [group for members, near in _find_clusters(compared) if (group := _describe_group(members, near, told))]
     shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
     return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
 
 
-def _clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
+def _find_clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
     """Groups by average linkage (Sokal and Michener 1958), each with how near its members are to its middle."""
     import numpy
     from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-untyped]
@@ -112,21 +112,25 @@ def _clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQues
     if len(questions) == 1:
         return [(list(questions), [1.0])]
     labels = fcluster(linkage(vectors, "average", "cosine"), NEAR, "distance")
-    return [_cluster(questions, vectors, numpy.flatnonzero(labels == label).tolist()) for label in numpy.unique(labels)]
+    return [
+        _make_cluster(questions, vectors, numpy.flatnonzero(labels == label).tolist()) for label in numpy.unique(labels)
+    ]
 
 
-def _cluster(
+def _make_cluster(
     questions: Sequence[OpenQuestion], vectors: Vectors, places: list[int]
 ) -> tuple[list[OpenQuestion], list[float]]:
     of = vectors[places]
     return [questions[place] for place in places], (of @ of.mean(axis=0)).tolist()
 
 
-def _named(members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]) -> UnansweredGroup | None:
+def _describe_group(
+    members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]
+) -> UnansweredGroup | None:
     """The group as it may be told of; None: there is nothing to name it by."""
     order = sorted(range(len(members)), key=lambda place: -near[place])
     texts = list(dict.fromkeys(members[place].text for place in order if members[place].readable))
-    terms = _terms(members, told)
+    terms = _list_terms(members, told)
     if not texts and not terms:
         return None
     return UnansweredGroup(
@@ -139,7 +143,7 @@ def _named(members: Sequence[OpenQuestion], near: Sequence[float], told: Collect
     )
 
 
-def _terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
+def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
     """The commonest terms of the group, and then words that several of its readable questions have."""
     count = Counter(term for one in members for term in one.terms if term in told)
     askers: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Which documents answers cite, and which none ever did, of those that somebody may read."""
+"""Documents that answers cite, and those that none ever did, among those that somebody may read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STEP = 50
 """Documents never cited, on a page."""
 
 
-def used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
-    """What answers from one day to the other (both included) cite, and a page of what none ever did."""
+def count_used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
+    """Count the documents that answers cite from one day to the other (both included), and page those never cited."""
     cited, number = list_most_cited(store, principal, since, until, MOST_CITED)
     unused, never = list_never_cited(store, principal, start, STEP)
     return DocumentsUsed(

@@ -31,7 +31,7 @@ from argot.service.knowledge_base import finish_cut_off, take_lock
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
-from argot.service.storage.kept_members import MEMBER, kept_members
+from argot.service.storage.kept_members import MEMBER, list_kept_members
 from argot.service.threads import thread_store
 from argot.sqlite import convert_sqlite_errors, open_connection, open_database
 from argot.wings import wing_migrations
@@ -52,7 +52,7 @@ _MEMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What was written or restored. `bytes` is the size of the contents."""
+    """Backup that was written or restored. `bytes` is the size of the contents."""
 
     path: Path
     files: int
@@ -77,7 +77,7 @@ def write_backup(home: Path, path: Path) -> Backup:
         DamagedStore, StoreUnavailable: a store cannot be read, or its copy not be written.
     """
     refuse_place(home, path)
-    return pack(home, path)
+    return write_stores(home, path)
 
 
 def refuse_place(home: Path, path: Path) -> None:
@@ -94,7 +94,7 @@ def refuse_place(home: Path, path: Path) -> None:
         restore.remove_path(left)
 
 
-def pack(home: Path, path: Path) -> Backup:
+def write_stores(home: Path, path: Path) -> Backup:
     """Write the stores of a folder and their files into one file. Raises as `write_backup` does."""
     try:
         with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies, replace_atomically(path) as file:
@@ -111,7 +111,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
         # Links are left out, for they would put files from elsewhere into the backup.
         if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name):
             sources[name] = found
-    sources |= {name: home / name for name in kept_members(home)}
+    sources |= {name: home / name for name in list_kept_members(home)}
     members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
     manifest = {
         "format": FORMAT,
@@ -121,10 +121,10 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     }
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
         content = json.dumps(manifest, indent=1).encode()
-        tar.addfile(_entry(MANIFEST, len(content)), io.BytesIO(content))
+        tar.addfile(_make_entry(MANIFEST, len(content)), io.BytesIO(content))
         for member in members:
             with sources[member.name].open("rb") as source:
-                tar.addfile(_entry(member.name, member.size), source)
+                tar.addfile(_make_entry(member.name, member.size), source)
     return members
 
 
@@ -141,7 +141,7 @@ def _copy_database(source: Path, copy: Path) -> Path:
     return copy
 
 
-def _entry(name: str, size: int) -> tarfile.TarInfo:
+def _make_entry(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     # Neither owner nor time of the machine: only what is restored.
     entry.size, entry.mode = size, 0o600
@@ -178,9 +178,9 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     # Without patience: whoever restores is told at once that somebody works in the folder.
     lock = take_lock(home, patience=0)
     try:
-        scratch = restore.staging_folder(home)
+        scratch = restore.make_staging_folder(home)
         try:
-            members = unpacked(path, scratch)
+            members = unpack_checked(path, scratch)
         except BaseException:
             restore.finish_restore(home)
             raise
@@ -191,7 +191,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     return Backup(path, len(members), sum(member.size for member in members))
 
 
-def unpacked(path: Path, scratch: Path) -> list[Member]:
+def unpack_checked(path: Path, scratch: Path) -> list[Member]:
     """Unpack a backup into an empty folder, checked, and its stores in the form that this Argot reads.
 
     Raises:
@@ -221,7 +221,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
         # Uncompressed only: a small compressed file could fill the disk.
         with tarfile.open(path, mode="r:") as tar:
             entries = iter(tar)
-            members = _manifest(tar, next(entries, None))
+            members = _read_manifest(tar, next(entries, None))
             expected = {member.name: member for member in members}
             for entry in entries:
                 # Taken out of what is expected, so that the same name twice is refused.
@@ -271,7 +271,7 @@ def _make_ready(path: Path, scratch: Path) -> None:
         raise InvalidInput(f"{path} cannot be put in place. Nothing was changed. {error}") from error
 
 
-def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
+def _read_manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
     # Checked before it is read: its size is whatever the file says.
     known = entry is not None and entry.isreg() and not entry.issparse() and entry.name == MANIFEST
     source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
@@ -301,7 +301,7 @@ def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | N
     digest = hashlib.blake2b(digest_size=32)
     # "x": nothing that is there is written over or followed, as a link would be.
     with target.open("xb") as file:
-        for chunk in _chunks(source):
+        for chunk in _read_chunks(source):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
@@ -311,6 +311,6 @@ def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | N
         raise InvalidInput(f"{tar.name!s}: '{entry.name}' has been altered or cut off. Nothing was changed.")
 
 
-def _chunks(source: IO[bytes]) -> Iterator[bytes]:
+def _read_chunks(source: IO[bytes]) -> Iterator[bytes]:
     while chunk := source.read(CHUNK):
         yield chunk

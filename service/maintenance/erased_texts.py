@@ -15,18 +15,18 @@ class ErasedTexts:
     """The words of some documents. Called with a text, tells whether a sentence or line of it stands in one of them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = [_words_alone(one) for one in texts]
+        self._texts = [_join_words(one) for one in texts]
 
     def __call__(self, text: str) -> bool:
-        return any(piece in one for piece in _pieces(text) for one in self._texts)
+        return any(piece in one for piece in _split_pieces(text) for one in self._texts)
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_pieces(text: str) -> Iterator[str]:
     for piece in _PIECE.split(text):
-        words = _words_alone(piece).strip()
+        words = _join_words(piece).strip()
         if len(words) >= SHORTEST_CHARS:
             yield f" {words} "
 
 
-def _words_alone(text: str) -> str:
+def _join_words(text: str) -> str:
     return f" {_NO_WORD.sub(' ', text.casefold()).strip()} "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.maintenance.text_keepers import erase_everywhere
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
         await erase_everywhere(kb, gone)
         async with kb.writing:
             await kb.blocking(corpus.erase_removed, some)
-    await scrubbed(kb)
+    await scrub_stores(kb)

@@ -1,4 +1,4 @@
-"""What `argot doctor` found, one thing each."""
+"""Findings of `argot doctor`, one thing each."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Finding(TypedDict):
     remedy: str
 
 
-def good(name: str, detail: str) -> Finding:
+def make_good_finding(name: str, detail: str) -> Finding:
     return Finding(name=name, ok=True, detail=detail, remedy="")
 
 
-def bad(name: str, detail: str, remedy: str) -> Finding:
+def make_bad_finding(name: str, detail: str, remedy: str) -> Finding:
     return Finding(name=name, ok=False, detail=detail, remedy=remedy)
 
 
-def attempt(name: str, look: Callable[[], str], remedy: str = "") -> Finding:
-    """What `look` says, or its error as a problem. The remedy stands in Argot's own errors already."""
+def check_by(name: str, look: Callable[[], str], remedy: str = "") -> Finding:
+    """Report the text of `look`, or its error as a problem. Argot's own errors say their remedy already."""
     try:
-        return good(name, look())
+        return make_good_finding(name, look())
     except ArgotError as error:
-        return bad(name, str(error), remedy or "see the message")
+        return make_bad_finding(name, str(error), remedy or "see the message")
     # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
     except Exception as error:
-        return bad(name, f"{type(error).__name__}: {error}", remedy or REINSTALL)
+        return make_bad_finding(name, f"{type(error).__name__}: {error}", remedy or REINSTALL)

@@ -1,4 +1,4 @@
-"""What `argot doctor` says of the PostgreSQL that keeps a knowledge base: the server, and what it has of ours."""
+"""Checks of the PostgreSQL that keeps a knowledge base, for `argot doctor`: the server, and our part of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.errors import ArgotError
 from argot.postgresql import MAX_CONNECTIONS, PostgresqlStores
 from argot.postgresql_errors import convert_postgresql_errors
 from argot.remedies import UPDATE, init_command
-from argot.service.maintenance.findings import Finding, bad, good
+from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
 from argot.service.moving.moved_stores import STORES
 from argot.service.storage.unfinished_move import refuse_unfinished
 
@@ -61,7 +61,7 @@ _ORPHANS = {
 """Large rows that belong to nothing: the table, and what each of its rows has to have."""
 
 
-def postgresql_findings(url: str, schema: str, home: Path) -> Iterator[Finding]:
+def check_postgresql(url: str, schema: str, home: Path) -> Iterator[Finding]:
     """One finding for each thing looked at; only the first where the server cannot be reached.
 
     Args:
@@ -70,29 +70,29 @@ def postgresql_findings(url: str, schema: str, home: Path) -> Iterator[Finding]:
     try:
         stores = PostgresqlStores(url, schema, most_connections=2)
     except ArgotError as error:
-        yield bad(NAME, str(error), "see the message")
+        yield make_bad_finding(NAME, str(error), "see the message")
         return
     try:
         for look in _LOOKS:
-            yield from _looked(stores, look)
-        yield from _knowledge_base(stores, home)
+            yield from _run_check(stores, look)
+        yield from _check_knowledge_base(stores, home)
     finally:
         stores.close()
 
 
-def _knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Finding]:
+def _check_knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Finding]:
     try:
         refuse_unfinished(home, stores, stores.name)
         if not any(stores.holds(store.name) for store in STORES):
-            yield bad("knowledge base", f"none in {stores.name}", init_command(home))
+            yield make_bad_finding("knowledge base", f"none in {stores.name}", init_command(home))
     except ArgotError as error:
-        yield bad("knowledge base", str(error), "see the message")
+        yield make_bad_finding("knowledge base", str(error), "see the message")
 
 
 Connected = psycopg.Connection[Any]
 
 
-def _looked(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
+def _run_check(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
     name = look.__name__.removeprefix("_").replace("_", " ")
     try:
         with convert_postgresql_errors(stores.name), stores.connection() as connection:
@@ -100,48 +100,52 @@ def _looked(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Findi
             yield from look(connection)
     # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
     except ArgotError as error:
-        yield bad(f"{NAME}: {name}", str(error), "see the message")
+        yield make_bad_finding(f"{NAME}: {name}", str(error), "see the message")
     except psycopg.Error as error:
-        yield bad(f"{NAME}: {name}", f"{type(error).__name__}: {error}", f"look at the server's log; {UPDATE}")
+        yield make_bad_finding(
+            f"{NAME}: {name}", f"{type(error).__name__}: {error}", f"look at the server's log; {UPDATE}"
+        )
 
 
 # -- the server -------------------------------------------------------------------------------------------------------
 
 
-def _server(connection: Connected) -> Iterator[Finding]:
-    version = _one(connection, "SHOW server_version")["server_version"]
+def _check_server(connection: Connected) -> Iterator[Finding]:
+    version = _fetch_value(connection, "SHOW server_version")["server_version"]
     where = f"{connection.info.host}:{connection.info.port}, database {connection.info.dbname}"
-    yield good(NAME, f"version {version} on {where}, by user {connection.info.user}")
-    if _one(connection, "SELECT pg_is_in_recovery() AS standby")["standby"]:
-        yield bad(f"{NAME}: server", "is a standby, which takes no changes", "name the primary in ARGOT_STORE")
-    role = _one(connection, _ROLE)
+    yield make_good_finding(NAME, f"version {version} on {where}, by user {connection.info.user}")
+    if _fetch_value(connection, "SELECT pg_is_in_recovery() AS standby")["standby"]:
+        yield make_bad_finding(
+            f"{NAME}: server", "is a standby, which takes no changes", "name the primary in ARGOT_STORE"
+        )
+    role = _fetch_value(connection, _ROLE)
     if role["passes"]:
-        yield bad(
+        yield make_bad_finding(
             f"{NAME}: user",
             f"{role['rolname']} passes every policy of rows (superuser or BYPASSRLS): the second wall does not hold",
             "give the schema to an ordinary user, and connect as that one: docs/operations.md, PostgreSQL",
         )
     else:
-        yield good(f"{NAME}: user", f"{role['rolname']} is an ordinary user, whom policies of rows bind")
+        yield make_good_finding(f"{NAME}: user", f"{role['rolname']} is an ordinary user, whom policies of rows bind")
 
 
-def _clock(connection: Connected) -> Iterator[Finding]:
+def _check_clock(connection: Connected) -> Iterator[Finding]:
     # Asked twice: the first question may have waited for the network.
-    apart = min((_apart(connection) for _ in range(2)), key=abs)
+    apart = min((_measure_clock_gap(connection) for _ in range(2)), key=abs)
     said = f"{abs(apart):.1f} s {'behind' if apart < 0 else 'ahead of'} the clock of this machine"
     if abs(apart) > APART_SECONDS:
-        yield bad(f"{NAME}: clock", said, "set both by NTP: timedatectl set-ntp true")
+        yield make_bad_finding(f"{NAME}: clock", said, "set both by NTP: timedatectl set-ntp true")
     else:
-        yield good(f"{NAME}: clock", said)
+        yield make_good_finding(f"{NAME}: clock", said)
 
 
-def _apart(connection: Connected) -> float:
+def _measure_clock_gap(connection: Connected) -> float:
     before = time.time()
-    there = _one(connection, "SELECT extract(epoch FROM clock_timestamp()) AS now")["now"]
+    there = _fetch_value(connection, "SELECT extract(epoch FROM clock_timestamp()) AS now")["now"]
     return float(there) - (before + time.time()) / 2
 
 
-def _writing(connection: Connected) -> Iterator[Finding]:
+def _check_writing(connection: Connected) -> Iterator[Finding]:
     """A change that is taken back, which a full disk or a read-only server refuses as it would any other."""
     row = ("doctor", 1, timestamp())
     connection.execute("BEGIN", prepare=False)
@@ -149,50 +153,54 @@ def _writing(connection: Connected) -> Iterator[Finding]:
         connection.execute("INSERT INTO store_migrations (store, number, additive, at) VALUES ($1, $2, true, $3)", row)
     finally:
         connection.execute("ROLLBACK", prepare=False)
-    yield good(f"{NAME}: writing", "can be written to")
+    yield make_good_finding(f"{NAME}: writing", "can be written to")
 
 
-def _connections(connection: Connected) -> Iterator[Finding]:
-    row = _one(connection, _CONNECTIONS)
+def _check_connections(connection: Connected) -> Iterator[Finding]:
+    row = _fetch_value(connection, _CONNECTIONS)
     said = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MAX_CONNECTIONS + 2}"
     if row["most"] - row["used"] < MAX_CONNECTIONS + 2:
-        yield bad(f"{NAME}: connections", said, "raise max_connections in postgresql.conf, and restart the server")
+        yield make_bad_finding(
+            f"{NAME}: connections", said, "raise max_connections in postgresql.conf, and restart the server"
+        )
     else:
-        yield good(f"{NAME}: connections", said)
+        yield make_good_finding(f"{NAME}: connections", said)
 
 
-def _checksums(connection: Connected) -> Iterator[Finding]:
-    on = _one(connection, "SHOW data_checksums")["data_checksums"] == "on"
+def _check_checksums(connection: Connected) -> Iterator[Finding]:
+    on = _fetch_value(connection, "SHOW data_checksums")["data_checksums"] == "on"
     off = "off: a page that its disk changed is not noticed; turn them on while the server is stopped (pg_checksums -e)"
-    yield good(f"{NAME}: checksums", "on" if on else off)
+    yield make_good_finding(f"{NAME}: checksums", "on" if on else off)
 
 
-def _standbys(connection: Connected) -> Iterator[Finding]:
+def _check_standbys(connection: Connected) -> Iterator[Finding]:
     for row in connection.execute(_STANDBYS):
         said = f"{row['state']}, {float(row['seconds']):.0f} s and {float(row['bytes'] or 0) / 1e6:.1f} MB behind"
         if row["state"] != "streaming" or row["seconds"] > BEHIND_SECONDS:
-            yield bad(f"{NAME}: standby {row['name']}", said, "look at the standby's log, and at the network to it")
+            yield make_bad_finding(
+                f"{NAME}: standby {row['name']}", said, "look at the standby's log, and at the network to it"
+            )
         else:
-            yield good(f"{NAME}: standby {row['name']}", said)
+            yield make_good_finding(f"{NAME}: standby {row['name']}", said)
 
 
-def _archive(connection: Connected) -> Iterator[Finding]:
-    row = _one(connection, _ARCHIVER)
+def _check_archive(connection: Connected) -> Iterator[Finding]:
+    row = _fetch_value(connection, _ARCHIVER)
     if row["mode"] == "off":
-        yield good(f"{NAME}: archive", "off: the database can be brought back as of its last backup alone")
+        yield make_good_finding(f"{NAME}: archive", "off: the database can be brought back as of its last backup alone")
     elif row["failing"]:
         said = f"{row['failed']} could not be archived; the disk of the server fills up until it can"
-        yield bad(f"{NAME}: archive", said, "see archive_command and the server's log")
+        yield make_bad_finding(f"{NAME}: archive", said, "see archive_command and the server's log")
     else:
-        yield good(f"{NAME}: archive", f"on, last at {row['last'] or 'no time yet'}")
+        yield make_good_finding(f"{NAME}: archive", f"on, last at {row['last'] or 'no time yet'}")
 
 
 # -- what it has of ours ----------------------------------------------------------------------------------------------
 
 
-def _schema(connection: Connected) -> Iterator[Finding]:
-    row = _one(connection, _SIZE)
-    yield good(f"{NAME}: schema", f"{row['tables']} tables, {row['bytes'] / 1e6:.1f} MB")
+def _check_schema(connection: Connected) -> Iterator[Finding]:
+    row = _fetch_value(connection, _SIZE)
+    yield make_good_finding(f"{NAME}: schema", f"{row['tables']} tables, {row['bytes'] / 1e6:.1f} MB")
     rows = connection.execute(
         "SELECT store, count(*) AS seen, bool_and(additive) AS additive FROM store_migrations GROUP BY store"
     )
@@ -200,53 +208,55 @@ def _schema(connection: Connected) -> Iterator[Finding]:
     for store in STORES:
         known, there = len(store.migrations), seen.get(store.name, 0)
         if there > known:
-            yield bad(f"{NAME}: store {store.name}", f"a newer Argot wrote it ({there} of {known} steps)", UPDATE)
+            yield make_bad_finding(
+                f"{NAME}: store {store.name}", f"a newer Argot wrote it ({there} of {known} steps)", UPDATE
+            )
         else:
             said = f"{there} of {known} steps of its schema" if there else "not needed yet"
-            yield good(f"{NAME}: store {store.name}", said)
+            yield make_good_finding(f"{NAME}: store {store.name}", said)
 
 
-def _policies(connection: Connected) -> Iterator[Finding]:
+def _check_policies(connection: Connected) -> Iterator[Finding]:
     there = {row["name"] for row in connection.execute(_GUARDED)}
     if not _is_there(connection, "documents"):
-        yield good(f"{NAME}: policies of rows", "no documents yet")
+        yield make_good_finding(f"{NAME}: policies of rows", "no documents yet")
     elif missing := [name for name in GUARDED_TABLES if name not in there]:
         said = f"row-level security is off for {', '.join(missing)}: the second wall does not hold"
         commands = "; ".join(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY" for name in missing)
-        yield bad(f"{NAME}: policies of rows", said, f"{commands}; and FORCE for each")
+        yield make_bad_finding(f"{NAME}: policies of rows", said, f"{commands}; and FORCE for each")
     else:
-        yield good(f"{NAME}: policies of rows", f"in force for {len(GUARDED_TABLES)} tables")
+        yield make_good_finding(f"{NAME}: policies of rows", f"in force for {len(GUARDED_TABLES)} tables")
 
 
-def _large_rows(connection: Connected) -> Iterator[Finding]:
+def _check_large_rows(connection: Connected) -> Iterator[Finding]:
     for what, (table, owner) in _ORPHANS.items():
         if not _is_there(connection, table):
             continue
         sql = f"SELECT count(*) AS lost FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
-        if lost := _one(connection, sql)["lost"]:
+        if lost := _fetch_value(connection, sql)["lost"]:
             remedy = f"DELETE FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
-            yield bad(f"{NAME}: {what}", f"{lost:,} rows of {table} belong to nothing", remedy)
+            yield make_bad_finding(f"{NAME}: {what}", f"{lost:,} rows of {table} belong to nothing", remedy)
         else:
-            yield good(f"{NAME}: {what}", "each belongs to something")
+            yield make_good_finding(f"{NAME}: {what}", "each belongs to something")
 
 
 def _is_there(connection: Connected, table: str) -> bool:
-    return bool(_one(connection, f"SELECT to_regclass('{table}') IS NOT NULL AS there")["there"])
+    return bool(_fetch_value(connection, f"SELECT to_regclass('{table}') IS NOT NULL AS there")["there"])
 
 
-def _one(connection: Connected, sql: str) -> Any:
+def _fetch_value(connection: Connected, sql: str) -> Any:
     return connection.execute(sql).fetchone()
 
 
 _LOOKS = (
-    _server,
-    _clock,
-    _writing,
-    _connections,
-    _checksums,
-    _standbys,
-    _archive,
-    _schema,
-    _policies,
-    _large_rows,
+    _check_server,
+    _check_clock,
+    _check_writing,
+    _check_connections,
+    _check_checksums,
+    _check_standbys,
+    _check_archive,
+    _check_schema,
+    _check_policies,
+    _check_large_rows,
 )

@@ -1,4 +1,4 @@
-"""What of an installation depends on the process and its settings alone: Python, packages, settings, models."""
+"""Checks that need only the process and its settings: Python, packages, settings, models."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, quote_shell
-from argot.service.maintenance.findings import Finding, attempt, bad, good
-from argot.service.maintenance.model_checks import model_findings, without_password
-from argot.service.maintenance.provider_check import provider_findings
-from argot.service.maintenance.telemetry_check import telemetry_findings
-from argot.service.maintenance.vector_server_check import vector_server_findings
+from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
+from argot.service.maintenance.model_checks import check_model_server, strip_password
+from argot.service.maintenance.provider_check import check_provider
+from argot.service.maintenance.telemetry_check import check_telemetry
+from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
@@ -29,41 +29,54 @@ EMBEDDER = "embedding model"
 """The name of its finding."""
 
 
-def findings_of_process(settings: Settings) -> list[Finding]:
-    """What depends on the process and its settings alone."""
-    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings), _ocr(settings)]
+def check_process(settings: Settings) -> list[Finding]:
+    """Check the process and its settings."""
+    packages = [
+        _check_python(),
+        *_check_packages(),
+        *_check_settings(settings),
+        _check_embedder(settings),
+        _check_reranker(settings),
+        _check_ocr(settings),
+    ]
     services = [
-        *vector_server_findings(settings),
-        *provider_findings(settings),
-        *telemetry_findings(settings),
+        *check_vector_server(settings),
+        *check_provider(settings),
+        *check_telemetry(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
-    return [*packages, *model_findings(settings), *services]
+    return [*packages, *check_model_server(settings), *services]
 
 
-def _python() -> Finding:
+def _check_python() -> Finding:
     found = ".".join(map(str, sys.version_info[:3]))
     detail = f"Argot {__version__}, Python {found}, {sys.executable}"
-    return good("python", detail) if sys.version_info >= (3, 11) else bad("python", detail, "install Python 3.11")
+    return (
+        make_good_finding("python", detail)
+        if sys.version_info >= (3, 11)
+        else make_bad_finding("python", detail, "install Python 3.11")
+    )
 
 
-def _packages() -> Iterator[Finding]:
+def _check_packages() -> Iterator[Finding]:
     """Every requirement of the core, and the extras that are there; by metadata alone, without importing."""
     try:
         requirements = metadata.requires("argot") or []
     except metadata.PackageNotFoundError:
-        yield bad("packages", "argot is not installed", "pip install -e .")
+        yield make_bad_finding("packages", "argot is not installed", "pip install -e .")
         return
-    missing = [name for name in _core(requirements) if _version_of(name) is None]
+    missing = [name for name in _list_core_requirements(requirements) if _find_version(name) is None]
     if missing:
-        yield bad("packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
+        yield make_bad_finding("packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
     else:
-        yield good("packages", f"all {len(list(_core(requirements)))} of the core are installed")
-    chat = _version_of("chainlit")
-    yield good("extra chat", f"chainlit {chat}" if chat else f"not installed ({install_command('chat')})")
+        yield make_good_finding(
+            "packages", f"all {len(list(_list_core_requirements(requirements)))} of the core are installed"
+        )
+    chat = _find_version("chainlit")
+    yield make_good_finding("extra chat", f"chainlit {chat}" if chat else f"not installed ({install_command('chat')})")
 
 
-def _core(requirements: list[str]) -> Iterator[str]:
+def _list_core_requirements(requirements: list[str]) -> Iterator[str]:
     for requirement in requirements:
         name = re.match(r"[A-Za-z0-9._-]+", requirement)
         # Packages of an extra may be missing.
@@ -71,45 +84,45 @@ def _core(requirements: list[str]) -> Iterator[str]:
             yield name.group()
 
 
-def _version_of(package: str) -> str | None:
+def _find_version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
 
 
-def _settings(settings: Settings) -> Iterator[Finding]:
+def _check_settings(settings: Settings) -> Iterator[Finding]:
     """The settings that are not at their defaults, and where each of them comes from."""
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
         if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
-            value = without_password(value)
+            value = strip_password(value)
         elif name in ("store", "blob_url"):
             # What is no address may have a password anywhere before the last @, and PostgreSQL's also in its query.
             value = re.sub(r"//.*@", "//***@", value).partition("?")[0]
         if value != field.default:
-            yield good(f"setting {name}", f"{value} ({_source(name, value, written)})")
-    yield good("settings", "the others are at their defaults")
+            yield make_good_finding(f"setting {name}", f"{value} ({_name_source(name, value, written)})")
+    yield make_good_finding("settings", "the others are at their defaults")
 
 
-def _source(name: str, value: object, written: str) -> str:
-    if variable := _variable(name):
+def _name_source(name: str, value: object, written: str) -> str:
+    if variable := _find_variable(name):
         return f"from {variable}"
-    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in _names(name)):
+    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in _list_names(name)):
         return f"from {SETTINGS_FILE.absolute()}"
     if f"/{MODELS}/" in str(value):
         return f"adopted; take it back with: argot learn back {name}"
     return "from the command line"
 
 
-def _variable(name: str) -> str | None:
+def _find_variable(name: str) -> str | None:
     """The environment variable that sets it, where one does."""
-    return next((one for one in (f"{ENV_PREFIX}{n.upper()}" for n in _names(name)) if os.environ.get(one)), None)
+    return next((one for one in (f"{ENV_PREFIX}{n.upper()}" for n in _list_names(name)) if os.environ.get(one)), None)
 
 
-def _names(name: str) -> list[str]:
+def _list_names(name: str) -> list[str]:
     """The setting's name, and those it had before."""
     return [name, *(old for old, new in OLD_NAMES.items() if new == name)]
 
@@ -117,37 +130,37 @@ def _names(name: str) -> list[str]:
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
-def _embedder(settings: Settings) -> Finding:
+def _check_embedder(settings: Settings) -> Finding:
     try:
         embedder = load_embedder(settings)
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # whatever goes wrong is a finding
-        return _unusable(EMBEDDER, "embedder", settings, error)
-    return good(EMBEDDER, f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}")
+        return _report_unusable(EMBEDDER, "embedder", settings, error)
+    return make_good_finding(EMBEDDER, f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}")
 
 
-def _reranker(settings: Settings) -> Finding:
+def _check_reranker(settings: Settings) -> Finding:
     try:
-        return good("re-ranker", describe_scorer(settings))
+        return make_good_finding("re-ranker", describe_scorer(settings))
     except Exception as error:  # as above
-        return _unusable("re-ranker", "reranker", settings, error)
+        return _report_unusable("re-ranker", "reranker", settings, error)
 
 
-def _unusable(finding: str, setting: str, settings: Settings, error: Exception) -> Finding:
+def _report_unusable(finding: str, setting: str, settings: Settings, error: Exception) -> Finding:
     """A model that cannot be used, and what helps: against a wrong name, a folder that is refused, a damaged export."""
-    if isinstance(error, OSError) and error.filename and _along(Path(error.filename), settings.cache):
+    if isinstance(error, OSError) and error.filename and _is_along(Path(error.filename), settings.cache):
         reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
-        return bad(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
+        return make_bad_finding(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
     if isinstance(error, ArgotError):
-        return bad(finding, str(error), _default_again(setting, settings))
+        return make_bad_finding(finding, str(error), _describe_reset(setting, settings))
     told = f"{type(error).__name__}: {error}"
     if setting == "embedder" and not isinstance(error, OSError) and (export := _export(settings)):
-        return bad(finding, told, f"remove its export, which is made again: rm -r {quote_shell(export)}")
-    return bad(finding, told, _default_again(setting, settings))
+        return make_bad_finding(finding, told, f"remove its export, which is made again: rm -r {quote_shell(export)}")
+    return make_bad_finding(finding, told, _describe_reset(setting, settings))
 
 
-def _along(path: Path, folder: Path) -> bool:
-    """Whether the path is the folder, lies in it, or leads to it."""
+def _is_along(path: Path, folder: Path) -> bool:
+    """Return whether the path is the folder, lies in it, or leads to it."""
     path, folder = path.absolute(), folder.expanduser().absolute()
     return path.is_relative_to(folder) or folder.is_relative_to(path)
 
@@ -160,15 +173,15 @@ def _export(settings: Settings) -> Path | None:
         return None
 
 
-def _default_again(setting: str, settings: Settings) -> str:
-    """How the setting comes back to its default; where it is there already, what the default needs."""
+def _describe_reset(setting: str, settings: Settings) -> str:
+    """Say how to put the setting back to its default; where it is there already, what the default needs."""
     value, default = getattr(settings, setting), Settings.model_fields[setting].default
     if value == default:
         return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
-    if variable := _variable(setting):
+    if variable := _find_variable(setting):
         return f"unset {variable}, which is {quote_shell(value)}: {default!r} comes with Argot"
     return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
 
 
-def _ocr(settings: Settings) -> Finding:
-    return attempt("scans and pictures", lambda: describe_ocr(settings.ocr_languages))
+def _check_ocr(settings: Settings) -> Finding:
+    return check_by("scans and pictures", lambda: describe_ocr(settings.ocr_languages))

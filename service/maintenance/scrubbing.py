@@ -14,14 +14,14 @@ logger = logging.getLogger(__name__)
 SCRUB_TRIES = 20
 
 
-async def scrubbed(kb: KnowledgeBase) -> bool:
+async def scrub_stores(kb: KnowledgeBase) -> bool:
     """Let nothing of what was deleted stay in a store's file or its write-ahead log; whether that could be done.
 
     A log is kept as long as somebody reads an earlier state in it, so it is tried for a while.
     """
     left = kb.scrubs()
     for _ in range(SCRUB_TRIES):
-        left = [one for one in left if not await _done(kb, one)]
+        left = [one for one in left if not await _run_scrub(kb, one)]
         if not left:
             return True
         await asyncio.sleep(0.1)
@@ -29,5 +29,5 @@ async def scrubbed(kb: KnowledgeBase) -> bool:
     return False
 
 
-async def _done(kb: KnowledgeBase, scrub: Any) -> bool:
+async def _run_scrub(kb: KnowledgeBase, scrub: Any) -> bool:
     return bool(await scrub()) if asyncio.iscoroutinefunction(scrub) else bool(await kb.blocking(scrub))

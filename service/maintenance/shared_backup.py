@@ -20,12 +20,12 @@ from argot.errors import Conflict
 from argot.postgresql_errors import convert_postgresql_errors
 from argot.postgresql_moment import open_moment
 from argot.remedies import restore_command
-from argot.service.maintenance.backup import COPIES, Backup, pack, refuse_place, unpacked
+from argot.service.maintenance.backup import COPIES, Backup, refuse_place, unpack_checked, write_stores
 from argot.service.moving.base_moving import copy_base
-from argot.service.moving.places import MovePlace, folder_place, locked, opened_place
+from argot.service.moving.places import MovePlace, lock_folder, make_folder_place, open_place
 from argot.service.moving.sides import SchemaSide
 from argot.service.storage import restore
-from argot.service.storage.opened_stores import postgresql_of
+from argot.service.storage.opened_stores import require_postgresql
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
     """
     refuse_place(home, path)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
-        with open_moment(postgresql_of(stores)) as then:
-            copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), folder_place(Path(copies)))
-        return pack(Path(copies), path)
+        with open_moment(require_postgresql(stores)) as then:
+            copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), make_folder_place(Path(copies)))
+        return write_stores(Path(copies), path)
 
 
 def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: bool = False) -> Backup:
@@ -59,32 +59,32 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
     home = home.expanduser().absolute()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.enter_context(locked(home))
-        there = stack.enter_context(opened_place(home, settings, PROGRAM))
+        stack.enter_context(lock_folder(home))
+        there = stack.enter_context(open_place(home, settings, PROGRAM))
         if there.is_begun and not force:
             raise Conflict(f"There is a knowledge base in {there.name}. To replace it: {restore_command(home)}")
-        scratch = restore.staging_folder(home)
+        scratch = restore.make_staging_folder(home)
         stack.callback(restore.remove_path, scratch)
-        members = unpacked(path, scratch)
+        members = unpack_checked(path, scratch)
         beside = settings.model_copy(update={"store_schema": f"{settings.store_schema[:36]}_restoring"})
         _copy_beside(scratch, home, beside)
-        _exchange(postgresql_of(there.stores), beside.store_schema)
+        _exchange_schemas(require_postgresql(there.stores), beside.store_schema)
     return Backup(path, len(members), sum(member.size for member in members))
 
 
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
     """Into a schema of its own, which is emptied first."""
-    with opened_place(home, settings, PROGRAM) as beside:
+    with open_place(home, settings, PROGRAM) as beside:
         name = sql.Identifier(settings.store_schema)
         anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
-        _run(postgresql_of(beside.stores), anew)
+        _execute(require_postgresql(beside.stores), anew)
     # Opened again: what notes the steps of each store went with the schema.
-    with opened_place(home, settings, PROGRAM) as beside:
-        copy_base(folder_place(scratch), beside)
+    with open_place(home, settings, PROGRAM) as beside:
+        copy_base(make_folder_place(scratch), beside)
 
 
-def _exchange(there: PostgresqlStores, beside: str) -> None:
-    """In one transaction: from then on it is the restored one, with the id by which a Chroma server knows the base."""
+def _exchange_schemas(there: PostgresqlStores, beside: str) -> None:
+    """Put the restored base in place in one transaction, with the id by which a Chroma server knows it."""
     names = {"old": sql.Identifier(there.schema), "new": sql.Identifier(beside)}
     with (
         convert_postgresql_errors(there.name),
@@ -99,6 +99,6 @@ def _exchange(there: PostgresqlStores, beside: str) -> None:
         connection.execute(sql.SQL("ALTER SCHEMA {new} RENAME TO {old}").format(**names))
 
 
-def _run(stores: PostgresqlStores, statement: Any) -> None:
+def _execute(stores: PostgresqlStores, statement: Any) -> None:
     with convert_postgresql_errors(stores.name), stores.connection() as connection:
         connection.execute(statement, prepare=False)

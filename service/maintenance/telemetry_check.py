@@ -6,44 +6,50 @@ import importlib.util
 from collections.abc import Callable
 
 from argot.errors import install_command
-from argot.service.maintenance.findings import Finding, bad, good
-from argot.service.maintenance.model_checks import without_password
-from argot.service.observability.metric_export import metrics_url
-from argot.service.observability.trace_export import traces_url
+from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.service.maintenance.model_checks import strip_password
+from argot.service.observability.metric_export import make_metrics_url
+from argot.service.observability.trace_export import make_traces_url
 from argot.settings import Settings
 
 SECONDS = 3.0
 _REMEDY = "see that the collector runs, or unset {}; questions are answered all the same"
 
 
-def telemetry_findings(settings: Settings) -> list[Finding]:
+def check_telemetry(settings: Settings) -> list[Finding]:
     """Sends empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
     contents = "; with contents" if settings.trace_contents else "; without contents"
     nowhere = "sent nowhere (docs/insight.md)"
     traces, metrics = settings.trace_endpoint, settings.metric_endpoint
     return [
-        _found("traces", traces_url(traces), _takes_traces, contents) if traces else good("traces", nowhere),
-        _found("metrics", metrics_url(metrics), _takes_metrics) if metrics else good("metrics", nowhere),
+        _check_endpoint("traces", make_traces_url(traces), _accepts_traces, contents)
+        if traces
+        else make_good_finding("traces", nowhere),
+        _check_endpoint("metrics", make_metrics_url(metrics), _accepts_metrics)
+        if metrics
+        else make_good_finding("metrics", nowhere),
     ]
 
 
-def _found(name: str, url: str, takes: Callable[[str], bool], told: str = "") -> Finding:
+def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str = "") -> Finding:
     if importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http") is None:
-        return bad(name, "OpenTelemetry is not installed", install_command("traces"))
+        return make_bad_finding(name, "OpenTelemetry is not installed", install_command("traces"))
     import httpx
 
-    shown, remedy = without_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
+    shown, remedy = strip_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
     try:
         # By the exporter's own road, so that certificates and headers of the environment (OTEL_...) count here, too.
         if takes(url):
-            return good(name, f"{shown} answers{told}")
+            return make_good_finding(name, f"{shown} answers{told}")
         code = httpx.post(url, content=b"", headers={"Content-Type": "application/x-protobuf"}, timeout=SECONDS)
-        return bad(name, f"{shown} answers {code.status_code}", f"{remedy}; keys go into OTEL_EXPORTER_OTLP_HEADERS")
+        return make_bad_finding(
+            name, f"{shown} answers {code.status_code}", f"{remedy}; keys go into OTEL_EXPORTER_OTLP_HEADERS"
+        )
     except httpx.HTTPError as error:
-        return bad(name, f"{shown} does not answer ({type(error).__name__})", remedy)
+        return make_bad_finding(name, f"{shown} does not answer ({type(error).__name__})", remedy)
 
 
-def _takes_traces(url: str) -> bool:
+def _accepts_traces(url: str) -> bool:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace.export import SpanExportResult
 
@@ -53,7 +59,7 @@ def _takes_traces(url: str) -> bool:
     return sent
 
 
-def _takes_metrics(url: str) -> bool:
+def _accepts_metrics(url: str) -> bool:
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What is being erased. `is_quoted` tells of a text whether it quotes these documents."""
+    """An erasure under way. `is_quoted` tells of a text whether it quotes these documents."""
 
     documents: ErasedDocuments
     is_quoted: ErasedTexts
@@ -60,7 +60,7 @@ class TextKeeper:
 async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
     """Have everyone erase what they made of these documents; the documents themselves are still in the dustbin."""
     erasure = Erasure.of(documents)
-    for keeper in every_keeper():
+    for keeper in list_keepers():
         if keeper.erase is not None:
             await keeper.erase(kb, erasure)
 
@@ -150,6 +150,6 @@ KEEPERS: Sequence[TextKeeper] = (
 )
 
 
-def every_keeper() -> list[TextKeeper]:
+def list_keepers() -> list[TextKeeper]:
     """Return the core's keepers and those of the wings."""
     return [*KEEPERS, *load_parts("text_keepers")]

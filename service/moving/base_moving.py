@@ -17,7 +17,7 @@ from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, Vectors
 from argot.remedies import init_command, quote_shell
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
-from argot.service.moving.places import MovePlace, kept_contents, locked, opened_place, put_kept
+from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
 from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
@@ -25,9 +25,9 @@ from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
     UnfinishedMove,
     end_move,
+    find_unfinished_move,
     note_move,
     refuse_unfinished,
-    unfinished_move,
 )
 from argot.settings import Settings
 
@@ -38,7 +38,7 @@ PROGRAM = "argot move"
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a move came to. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
+    """Outcome of a move. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
 
     source: str
     target: str
@@ -66,14 +66,14 @@ def move_base(
         DamagedStore, StoreUnavailable, VectorsUnavailable, InvalidInput, InvalidSettings
     """
     with ExitStack() as stack:
-        for home in _folders(source, target):
-            stack.enter_context(locked(home))
-        there = stack.enter_context(opened_place(*target, PROGRAM))
-        here = stack.enter_context(opened_place(*source, PROGRAM))
+        for home in _list_folders(source, target):
+            stack.enter_context(lock_folder(home))
+        there = stack.enter_context(open_place(*target, PROGRAM))
+        here = stack.enter_context(open_place(*source, PROGRAM))
         refuse_unfinished(here.home, here.stores, here.name if here.settings.store else "")
         if not here.is_begun:
             raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
-        move = _begun(here, there, with_vectors=with_vectors)
+        move = _begin_move(here, there, with_vectors=with_vectors)
         return _Move(here, there, move, progress).run()
 
 
@@ -82,7 +82,7 @@ def copy_base(here: MovePlace, there: MovePlace) -> Moved:
     return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
 
 
-def _folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
+def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
     """The folders to be locked, in one order for everybody. That of the target is made where there is none.
 
     Raises:
@@ -109,17 +109,17 @@ def _prepare_folder(home: Path) -> None:
         raise InvalidInput(f"{home} cannot be made: {error.strerror}. Give another folder with --to.") from error
 
 
-def _begun(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
+def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
     """The move that was begun to this target; a new one, noted there, if there is none.
 
     Raises:
         Conflict, InvalidInput
     """
-    found = unfinished_move(there.home, there.stores)
+    found = find_unfinished_move(there.home, there.stores)
     if found and found.source != here.name:
         raise Conflict(
             f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
-            f"{_emptied(there)} first."
+            f"{_empty_place(there)} first."
         )
     if found and found.generation and not with_vectors:
         raise Conflict(f"The move to {there.name} was begun with the vectors. Go on with it without --reindex.")
@@ -128,7 +128,7 @@ def _begun(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unfinish
         # Before anything else is there: a target without it is a knowledge base.
         note_move(there.home, there.stores, found := UnfinishedMove(here.name, "", timestamp()))
     if with_vectors and not found.generation:
-        found = replace(found, generation=_unused_generation(here, there))
+        found = replace(found, generation=_choose_generation(here, there))
         note_move(there.home, there.stores, found)
     return found
 
@@ -143,18 +143,18 @@ def _require_empty(there: MovePlace) -> None:
     elif there.is_begun:
         raise Conflict(
             f"There is a knowledge base in {there.name} already. Name another schema with --schema, or "
-            f"{_emptied(there)} first."
+            f"{_empty_place(there)} first."
         )
 
 
-def _emptied(there: MovePlace) -> str:
+def _empty_place(there: MovePlace) -> str:
     if there.settings.store:
         return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
     return f"remove that (rm -r {quote_shell(there.home)})"
 
 
-def _unused_generation(here: MovePlace, there: MovePlace) -> str:
-    """What the generation of the vectors will be called there; empty where there are none."""
+def _choose_generation(here: MovePlace, there: MovePlace) -> str:
+    """Name the generation of the vectors at the target; empty where there are none."""
     with here.generations() as mine:
         if mine.current() is None:
             return ""
@@ -183,9 +183,9 @@ class _Move:
         stores = [store for store in STORES if self.here.side.holds(store)]
         for store in stores:
             self.here.side.prepare(store)
-        live = self._live()
+        live = self._find_live_vectors()
         generations = {live.generation: self.move.generation} if live else {}
-        copying = Copying(self.here.side, self.there.side, generations, self._told)
+        copying = Copying(self.here.side, self.there.side, generations, self._tell_progress)
         # Each row is copied, and then read on both sides.
         self._total = 3 * sum(count_rows(self.here.side, store) for store in stores) + (live.vectors if live else 0)
         self._total += 2 * sum(1 for _ in self.here.blobs)
@@ -198,13 +198,13 @@ class _Move:
         self._end()
         return Moved(self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None)
 
-    def _live(self) -> _LiveVectors | None:
-        """What is to be copied of vectors; None: nothing."""
+    def _find_live_vectors(self) -> _LiveVectors | None:
+        """Find the vectors to be copied; None: there are none."""
         if not self.move.generation:
             return None
         with self.here.generations() as mine:
             name = mine.current()
-        with self.here.side.reading(CORPUS) as connection:
+        with self.here.side.open_to_read(CORPUS) as connection:
             row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (name,)).fetchone()
             sql = "SELECT coalesce(sum(windows), 0) FROM vectors WHERE generation = ?"
             vectors = connection.execute(sql, (name,)).fetchone()[0]
@@ -221,20 +221,20 @@ class _Move:
         for one in here:
             if one not in there:
                 there.put(one, here.get(one))
-            self._told("originals", 1)
+            self._tell_progress("originals", 1)
         for one in there:
             if one not in here:  # of a move that was cut off, and removed since
                 there.remove(one)
             elif there.get(one) != here.get(one):
                 raise DamagedStore(f"The original {one} is not the same in {there.place} as in {here.place}.")
             copied += 1
-            self._told("checking originals", 1)
+            self._tell_progress("checking originals", 1)
         return copied
 
     def _copy_kept(self) -> int:
-        kept = kept_contents(self.here)
+        kept = read_kept_contents(self.here)
         put_kept(self.there, kept)
-        if kept_contents(self.there) != kept:
+        if read_kept_contents(self.there) != kept:
             raise DamagedStore(f"The profiles and models of {self.there.name} are not those of {self.here.name}.")
         return len(kept)
 
@@ -243,15 +243,15 @@ class _Move:
         with self.here.generations() as mine, self.there.generations() as theirs, ExitStack() as opened:
             here = mine.open(live.generation, live.fingerprint)
             opened.callback(here.close)
-            there = _opened_or_made(theirs, generation, live.fingerprint)
+            there = _open_or_make_index(theirs, generation, live.fingerprint)
             opened.callback(there.close)
-            with self.there.side.reading(CORPUS) as connection:
-                copy_vectors(connection, here, there, self._told)
-                self._told("checking vectors", 0)
+            with self.there.side.open_to_read(CORPUS) as connection:
+                copy_vectors(connection, here, there, self._tell_progress)
+                self._tell_progress("checking vectors", 0)
                 compare_vectors(connection, there)
             theirs.make_current(generation)
 
-    def _told(self, what: str, rows: int) -> None:
+    def _tell_progress(self, what: str, rows: int) -> None:
         self._done += rows
         self._progress(self._done, self._total, what)
 
@@ -263,8 +263,8 @@ class _Move:
         self._progress(self._total, self._total, "done")
 
 
-def _opened_or_made(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
-    """What a move that was cut off has of the vectors; empty where that is nothing, or damaged."""
+def _open_or_make_index(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
+    """Open the vectors of a move that was cut off; make an empty index where there are none, or they are damaged."""
     try:
         return generations.open(name, fingerprint)
     except (DamagedStore, VectorsUnavailable):

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from argot.databases import Connection, replace_nul
-from argot.service.moving.moved_rows import Row, fetched, plain
-from argot.service.threads.thread_database import checkpoint_serializer
+from argot.service.moving.moved_rows import Row, convert_row, fetch_rows
+from argot.service.threads.thread_database import make_checkpoint_serializer
 
 _KEY = "thread_id, checkpoint_ns, checkpoint_id"
 _JOIN = "join:"
@@ -37,7 +37,7 @@ class CheckpointRows:
     name = "checkpoints"
 
     def __init__(self) -> None:
-        self._serde = checkpoint_serializer()
+        self._serde = make_checkpoint_serializer()
 
     def count(self, connection: Connection) -> int:
         return int(connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0])
@@ -45,37 +45,42 @@ class CheckpointRows:
     def read(self, connection: Connection) -> Iterator[Row]:
         if isinstance(connection, sqlite3.Connection):
             sql = f"SELECT {_KEY}, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints ORDER BY {_KEY}"
-            for *place, kind, data, metadata in fetched(connection, sql):
+            for *place, kind, data, metadata in fetch_rows(connection, sql):
                 checkpoint = self._serde.loads_typed((kind, data))
-                values = {name: self._serde.dumps_typed(_storable(value)) for name, value in _taken(checkpoint).items()}
-                yield _row(place, checkpoint, json.loads(metadata) if metadata else {}, values)
+                values = {
+                    name: self._serde.dumps_typed(_make_storable(value))
+                    for name, value in _take_values(checkpoint).items()
+                }
+                yield _make_row(place, checkpoint, json.loads(metadata) if metadata else {}, values)
             return
         columns = "parent_checkpoint_id, CAST(checkpoint AS text), CAST(metadata AS text)"
-        for *place, text, metadata in fetched(connection, f"SELECT {_KEY}, {columns} FROM checkpoints ORDER BY {_KEY}"):
+        for *place, text, metadata in fetch_rows(
+            connection, f"SELECT {_KEY}, {columns} FROM checkpoints ORDER BY {_KEY}"
+        ):
             checkpoint = json.loads(text)
-            values = {name: self._serde.dumps_typed(value) for name, value in _taken(checkpoint).items()}
+            values = {name: self._serde.dumps_typed(value) for name, value in _take_values(checkpoint).items()}
             found = connection.execute(_BLOBS, (text, place[0], place[1])).fetchall()
             values |= {channel: (kind, bytes(data)) for channel, kind, data in found}
-            yield _row(place, checkpoint, json.loads(metadata), values)
+            yield _make_row(place, checkpoint, json.loads(metadata), values)
 
-    def compared(self, row: Row) -> Row:
-        """Where branches of the graph join, a channel holds the set of those that have come. Its bytes have them in an
-        order that differs from process to process.
+    def normalize_row(self, row: Row) -> Row:
+        """Sort the sets in a row: a channel where branches of the graph join holds those that have come, in an order
+        that differs from process to process.
         """
         channels = (
-            (name, *(self._in_order(kind, data) if name.startswith(_JOIN) else (kind, data)))
-            for name, kind, data in _channels(row)
+            (name, *(self._sort_set(kind, data) if name.startswith(_JOIN) else (kind, data)))
+            for name, kind, data in _read_channels(row)
         )
         return (*row[:_HEAD], *(part for channel in channels for part in channel))
 
-    def _in_order(self, kind: str, data: bytes) -> tuple[str, bytes]:
+    def _sort_set(self, kind: str, data: bytes) -> tuple[str, bytes]:
         value = self._serde.loads_typed((kind, data))
         return self._serde.dumps_typed(sorted(value)) if isinstance(value, set) else (kind, data)
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         for row in rows:
             checkpoint = json.loads(row[4])
-            typed = {name: (kind, data) for name, kind, data in _channels(row)}
+            typed = {name: (kind, data) for name, kind, data in _read_channels(row)}
             values = {name: self._serde.loads_typed(value) for name, value in typed.items()}
             if isinstance(connection, sqlite3.Connection):
                 kind, data = self._serde.dumps_typed({**checkpoint, "channel_values": values})
@@ -85,27 +90,27 @@ class CheckpointRows:
                 _insert_apart(connection, row, checkpoint, values, typed)
 
 
-def _storable(value: Any) -> Any:
+def _make_storable(value: Any) -> Any:
     """A text beside a checkpoint is JSON on PostgreSQL, which holds no U+0000. Within other values it is in bytes."""
     return replace_nul(value) if isinstance(value, str) else value
 
 
-def _taken(checkpoint: dict[str, Any]) -> dict[str, Any]:
+def _take_values(checkpoint: dict[str, Any]) -> dict[str, Any]:
     """The values of the channels, which the checkpoint is then without."""
     return checkpoint.pop("channel_values", None) or {}
 
 
-def _row(place: Sequence[Any], checkpoint: Any, metadata: Any, values: dict[str, tuple[str, bytes]]) -> Row:
+def _make_row(place: Sequence[Any], checkpoint: Any, metadata: Any, values: dict[str, tuple[str, bytes]]) -> Row:
     channels = (part for name in sorted(values) for part in (name, *values[name]))
-    return (*place, _json(checkpoint), _json(metadata), *channels)
+    return (*place, _dump_json(checkpoint), _dump_json(metadata), *channels)
 
 
-def _channels(row: Row) -> Iterator[tuple[str, str, bytes]]:
+def _read_channels(row: Row) -> Iterator[tuple[str, str, bytes]]:
     for start in range(_HEAD, len(row), 3):
         yield row[start], row[start + 1], row[start + 2]
 
 
-def _json(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -116,7 +121,7 @@ def _insert_apart(
     values: dict[str, Any],
     typed: dict[str, tuple[str, bytes]],
 ) -> None:
-    """As LangGraph's saver for PostgreSQL does: single numbers and texts stay with the checkpoint."""
+    """Insert values apart from their checkpoint as LangGraph's saver does: single numbers and texts stay in it."""
     versions = checkpoint.get("channel_versions", {})
     beside = [name for name, value in values.items() if not (value is None or isinstance(value, str | int | float))]
     connection.executemany(
@@ -128,32 +133,32 @@ def _insert_apart(
     connection.execute(
         f"INSERT INTO checkpoints ({_KEY}, parent_checkpoint_id, checkpoint, metadata)"
         " VALUES (?, ?, ?, ?, CAST(? AS jsonb), CAST(? AS jsonb))",
-        (*row[:4], _json({**checkpoint, "channel_values": inline}), row[5]),
+        (*row[:4], _dump_json({**checkpoint, "channel_values": inline}), row[5]),
     )
 
 
 class WaitingRows:
-    """What waits in threads, or was answered to what waited: the tables `writes` and `checkpoint_writes`."""
+    """Rows that wait in threads, and answers to them: the tables `writes` and `checkpoint_writes`."""
 
     name = "checkpoint writes"
 
     def count(self, connection: Connection) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {_table(connection)[0]}").fetchone()[0])
+        return int(connection.execute(f"SELECT count(*) FROM {_describe_table(connection)[0]}").fetchone()[0])
 
     def read(self, connection: Connection) -> Iterator[Row]:
-        table, columns = _table(connection)
+        table, columns = _describe_table(connection)
         sql = f"SELECT {columns} FROM {table} ORDER BY {_KEY}, task_id, idx"
-        return map(plain, fetched(connection, sql))
+        return map(convert_row, fetch_rows(connection, sql))
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
-        table, columns = _table(connection)
+        table, columns = _describe_table(connection)
         connection.executemany(f"INSERT INTO {table} ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def compared(self, row: Row) -> Row:
+    def normalize_row(self, row: Row) -> Row:
         return row
 
 
-def _table(connection: Connection) -> tuple[str, str]:
+def _describe_table(connection: Connection) -> tuple[str, str]:
     """Its name, and its columns in our order."""
     columns = f"{_KEY}, task_id, idx, task_path, channel, type"
     if isinstance(connection, sqlite3.Connection):

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from argot.databases import Connection
-from argot.service.moving.moved_rows import quoted
+from argot.service.moving.moved_rows import quote_name
 from argot.service.moving.moved_stores import MovedTable
 
 _IDENTITY = "SELECT CAST(attname AS text) FROM pg_attribute WHERE attrelid = to_regclass(?) AND attidentity != ''"
@@ -16,17 +16,17 @@ _IDENTITY = "SELECT CAST(attname AS text) FROM pg_attribute WHERE attrelid = to_
 def copy_counters(source: Connection, target: Connection, tables: Sequence[MovedTable]) -> None:
     """Set each table's counter to where it stood, or behind its highest number where that is higher."""
     for table in tables:
-        _set_counter(target, table.name, _counter(source, table.name))
+        _set_counter(target, table.name, _read_counter(source, table.name))
 
 
-def _counter(connection: Connection, table: str) -> int:
+def _read_counter(connection: Connection, table: str) -> int:
     """The highest number that was ever given; 0 where that is not kept."""
     if isinstance(connection, sqlite3.Connection):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").fetchone():
             return 0
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
         return int(row[0]) if row else 0
-    counters = [_sequence(connection, table, column) for (column,) in _identity(connection, table)]
+    counters = [_find_sequence(connection, table, column) for (column,) in _find_identity(connection, table)]
     given = [connection.execute(f"SELECT last_value, is_called FROM {name}").fetchone() for name in counters]
     return max((int(last) for last, called in given if called), default=0)
 
@@ -34,25 +34,28 @@ def _counter(connection: Connection, table: str) -> int:
 def _set_counter(connection: Connection, table: str, least: int) -> None:
     if isinstance(connection, sqlite3.Connection):
         # SQLite has a row for each table that counts, as soon as a number was given.
-        if least and _counts(connection, table):
+        if least and _has_counter(connection, table):
             connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, least))
         return
-    for (column,) in _identity(connection, table):
-        highest = connection.execute(f"SELECT coalesce(max({quoted(column)}), 0) FROM {quoted(table)}").fetchone()[0]
+    for (column,) in _find_identity(connection, table):
+        sql = f"SELECT coalesce(max({quote_name(column)}), 0) FROM {quote_name(table)}"
+        highest = connection.execute(sql).fetchone()[0]
         if last := max(least, int(highest)):
-            connection.execute("SELECT setval(CAST(? AS regclass), ?)", (_sequence(connection, table, column), last))
+            connection.execute(
+                "SELECT setval(CAST(? AS regclass), ?)", (_find_sequence(connection, table, column), last)
+            )
 
 
-def _counts(connection: Connection, table: str) -> bool:
+def _has_counter(connection: Connection, table: str) -> bool:
     sql = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
     row = connection.execute(sql, (table,)).fetchone()
     return row is not None and "AUTOINCREMENT" in row[0]
 
 
-def _identity(connection: Connection, table: str) -> Sequence[tuple[str]]:
-    return [(row[0],) for row in connection.execute(_IDENTITY, (quoted(table),)).fetchall()]
+def _find_identity(connection: Connection, table: str) -> Sequence[tuple[str]]:
+    return [(row[0],) for row in connection.execute(_IDENTITY, (quote_name(table),)).fetchall()]
 
 
-def _sequence(connection: Connection, table: str, column: str) -> str:
-    return str(connection.execute("SELECT pg_get_serial_sequence(?, ?)", (quoted(table), column)).fetchone()[0])
+def _find_sequence(connection: Connection, table: str, column: str) -> str:
+    return str(connection.execute("SELECT pg_get_serial_sequence(?, ?)", (quote_name(table), column)).fetchone()[0])

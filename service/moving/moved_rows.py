@@ -26,7 +26,7 @@ _cursors = itertools.count()
 
 
 class Rows(Protocol):
-    """What is carried over row by row: a table, or what stands for one.
+    """Rows that are carried over one by one: a table, or its counterpart.
 
     Attributes:
         name: as messages and the report name it.
@@ -41,7 +41,7 @@ class Rows(Protocol):
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None: ...
 
-    def compared(self, row: Row) -> Row:
+    def normalize_row(self, row: Row) -> Row:
         """A row that was read, in a form that is the same for the same content."""
         ...
 
@@ -51,30 +51,30 @@ class Rows(Protocol):
 # -- what a row is ----------------------------------------------------------------------------------------------------
 
 
-def plain(row: Iterable[Any]) -> Row:
+def convert_row(row: Iterable[Any]) -> Row:
     """The values as SQLite has them: None, int, float, str, bytes."""
-    return tuple(_plain(value) for value in row)
+    return tuple(_convert_value(value) for value in row)
 
 
-def _plain(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
     return bytes(value) if isinstance(value, bytearray | memoryview) else value
 
 
-def row_bytes(row: Row) -> bytes:
+def encode_row(row: Row) -> bytes:
     """The same for the same values, and different for different ones, whichever engine they come from.
 
     Each value with its kind and length: 1, 1.0 and "1" differ, and so do ("a", "bc") and ("ab", "c").
     """
     parts = []
     for value in row:
-        kind, data = _encoded(value)
+        kind, data = _encode_value(value)
         parts.append(b"%s%d:" % (kind, len(data)) + data)
     return b"".join(parts)
 
 
-def _encoded(value: Any) -> tuple[bytes, bytes]:
+def _encode_value(value: Any) -> tuple[bytes, bytes]:
     match value:
         case None:
             return b"N", b""
@@ -97,7 +97,7 @@ class RowDigest:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def add(self, row: Row) -> None:
-        data = row_bytes(row)
+        data = encode_row(row)
         self._digest.update(b"%d:" % len(data) + data)
         self.rows += 1
 
@@ -132,27 +132,27 @@ class RowsOfTable:
     def name(self) -> str:
         return self.table.name
 
-    def _called(self, connection: Connection) -> str:
+    def _find_name(self, connection: Connection) -> str:
         there = not isinstance(connection, sqlite3.Connection)
-        return quoted(self.on_postgresql if there and self.on_postgresql else self.name)
+        return quote_name(self.on_postgresql if there and self.on_postgresql else self.name)
 
-    def _changes(self, connection: Connection) -> bool:
+    def _has_changes(self, connection: Connection) -> bool:
         return self.escaped and not isinstance(connection, sqlite3.Connection)
 
     def read(self, connection: Connection) -> Iterator[Row]:
-        table, key = self._called(connection), _listed(self.table.key)
-        sql = f"SELECT {_listed(self.table.columns)} FROM {table} ORDER BY {key}"
-        rows: Iterator[Row] = map(plain, fetched(connection, sql))
-        if self._changes(connection):
-            rows = (_each_text(row, unescape) for row in rows)
+        table, key = self._find_name(connection), _join_columns(self.table.key)
+        sql = f"SELECT {_join_columns(self.table.columns)} FROM {table} ORDER BY {key}"
+        rows: Iterator[Row] = map(convert_row, fetch_rows(connection, sql))
+        if self._has_changes(connection):
+            rows = (_map_texts(row, unescape) for row in rows)
         elif not self.escaped:
-            rows = (_each_text(row, replace_nul) for row in rows)
+            rows = (_map_texts(row, replace_nul) for row in rows)
         if self.own:
             place = self.table.columns.index(self.table.key[0])
             rows = filter(lambda row: row[place] not in self.own, rows)
-        return rows if self.column is None else self._named(rows, self.table.columns.index(self.column))
+        return rows if self.column is None else self._name_rows(rows, self.table.columns.index(self.column))
 
-    def _named(self, rows: Iterator[Row], place: int) -> Iterator[Row]:
+    def _name_rows(self, rows: Iterator[Row], place: int) -> Iterator[Row]:
         for row in rows:
             if (name := self.names.get(row[place])) is not None:
                 yield (*row[:place], name, *row[place + 1 :])
@@ -160,37 +160,38 @@ class RowsOfTable:
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         columns = self.table.columns
         marks = ", ".join("?" for _ in columns)
-        if self._changes(connection):
-            rows = [_each_text(row, escape) for row in rows]
-        connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
+        if self._has_changes(connection):
+            rows = [_map_texts(row, escape) for row in rows]
+        table = self._find_name(connection)
+        connection.executemany(f"INSERT INTO {table} ({_join_columns(columns)}) VALUES ({marks})", rows)
 
-    def compared(self, row: Row) -> Row:
+    def normalize_row(self, row: Row) -> Row:
         return row
 
     def count(self, connection: Connection) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {self._called(connection)}").fetchone()[0])
+        return int(connection.execute(f"SELECT count(*) FROM {self._find_name(connection)}").fetchone()[0])
 
 
-def _each_text(row: Row, changed: Callable[[str], str]) -> Row:
+def _map_texts(row: Row, changed: Callable[[str], str]) -> Row:
     return tuple(changed(value) if isinstance(value, str) else value for value in row)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Some of our columns have names that are words of SQL ('end', 'user')."""
     return f'"{name}"'
 
 
-def _listed(columns: Iterable[str]) -> str:
-    return ", ".join(map(quoted, columns))
+def _join_columns(columns: Iterable[str]) -> str:
+    return ", ".join(map(quote_name, columns))
 
 
-def fetched(connection: Connection, sql: str) -> Iterator[Any]:
+def fetch_rows(connection: Connection, sql: str) -> Iterator[Any]:
     """The rows of a statement, a few at a time: never more in memory than a batch, however many there are."""
     if isinstance(connection, sqlite3.Connection):
         cursor = connection.cursor()
         cursor.row_factory = None
         cursor.execute(sql)
-        while rows := _some(cursor):
+        while rows := _fetch_batch(cursor):
             yield from rows
         return
     # One that is not read to its end goes with the transaction.
@@ -199,11 +200,11 @@ def fetched(connection: Connection, sql: str) -> Iterator[Any]:
     limit = _FEW_ROWS
     while rows := connection.execute(f"FETCH {limit} FROM {name}").fetchall():
         yield from rows
-        limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(size_of, rows)))))
+        limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(estimate_size, rows)))))
     connection.execute(f"CLOSE {name}")
 
 
-def _some(cursor: sqlite3.Cursor) -> list[Any]:
+def _fetch_batch(cursor: sqlite3.Cursor) -> list[Any]:
     try:
         return cursor.fetchmany(_FEW_ROWS)
     except sqlite3.OperationalError as error:
@@ -212,18 +213,18 @@ def _some(cursor: sqlite3.Cursor) -> list[Any]:
         raise
 
 
-def size_of(row: Iterable[Any]) -> int:
+def estimate_size(row: Iterable[Any]) -> int:
     """About how many bytes its values take."""
     return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
 
 
-def row_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def split_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Lists of rows of about `BATCH_BYTES` each."""
     batch: list[Row] = []
     size = 0
     for row in rows:
         batch.append(row)
-        size += size_of(row)
+        size += estimate_size(row)
         if size >= BATCH_BYTES or len(batch) >= MOST_ROWS:
             yield batch
             batch, size = [], 0

@@ -1,4 +1,4 @@
-"""Which stores a knowledge base consists of, and which of their tables have to be carried over.
+"""Stores of a knowledge base, and those of their tables that have to be carried over.
 
 A store's tables are read from its migrations, applied to an empty database in memory: what is added to a store later is
 carried over without a word here.
@@ -88,28 +88,30 @@ STORES = (
 
 
 @cache
-def moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
+def list_moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
     """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
     with closing(create_empty_store(store.migrations, store.names)) as connection:
-        numbered = _numbered(store)
-        found = {name: _table(connection, name, numbered=name in numbered) for name in _names(connection)}
-        needs = {name: _parents(connection, name) for name in found}
+        numbered = _list_numbered_tables(store)
+        found = {
+            name: _describe_table(connection, name, numbered=name in numbered) for name in _list_tables(connection)
+        }
+        needs = {name: _list_parents(connection, name) for name in found}
     return tuple(found[name] for name in TopologicalSorter(needs).static_order())
 
 
-def _names(connection: sqlite3.Connection) -> list[str]:
+def _list_tables(connection: sqlite3.Connection) -> list[str]:
     # 'table' alone: virtual tables, and those they are made of ('shadow'), are the indexes of words.
     rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
     return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE) and name not in RANKED_TABLES)
 
 
-def _numbered(store: MovedStore) -> set[str]:
+def _list_numbered_tables(store: MovedStore) -> set[str]:
     """The tables whose rows are ordered by SQLite's hidden number, which on PostgreSQL is a column."""
     scripts = (step.postgresql for step in store.migrations if isinstance(step, PerEngine))
     return {name for script in scripts for name in _WITH_NUMBERS.findall(script)}
 
 
-def _table(connection: sqlite3.Connection, name: str, *, numbered: bool) -> MovedTable:
+def _describe_table(connection: sqlite3.Connection, name: str, *, numbered: bool) -> MovedTable:
     rows = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
     key = tuple(column for column, place in sorted(rows, key=lambda row: row[1]) if place)
     if not key:
@@ -118,6 +120,6 @@ def _table(connection: sqlite3.Connection, name: str, *, numbered: bool) -> Move
     return MovedTable(name, (*columns, *(column for column, _ in rows)), key)
 
 
-def _parents(connection: sqlite3.Connection, name: str) -> set[str]:
+def _list_parents(connection: sqlite3.Connection, name: str) -> set[str]:
     rows: Iterator[tuple[str]] = connection.execute('SELECT "table" FROM pragma_foreign_key_list(?)', (name,))
     return {parent for (parent,) in rows if parent != name}

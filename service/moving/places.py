@@ -15,8 +15,8 @@ from argot.files import write_atomically
 from argot.service.knowledge_base import take_lock
 from argot.service.moving.moved_stores import STORES
 from argot.service.moving.sides import FolderSide, SchemaSide, Side
-from argot.service.storage.kept_members import kept_members
-from argot.service.storage.opened_stores import blobs_of, corpus_store_of, postgresql_of, stores_of
+from argot.service.storage.kept_members import list_kept_members
+from argot.service.storage.opened_stores import choose_blobs, open_corpus_store, open_stores, require_postgresql
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 
@@ -37,17 +37,17 @@ class MovePlace:
 
     @property
     def blobs(self) -> Blobs:
-        return blobs_of(self.home, self.settings, self.stores)
+        return choose_blobs(self.home, self.settings, self.stores)
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is anything of a knowledge base."""
+        """Return whether there is anything of a knowledge base."""
         return any(self.side.holds(store) for store in STORES)
 
     @contextmanager
     def generations(self) -> Iterator[Generations]:
-        """Where the vectors are kept."""
-        store = corpus_store_of(self.home, self.settings, self.stores)
+        """Open the place of the vectors."""
+        store = open_corpus_store(self.home, self.settings, self.stores)
         try:
             found = open_generations(self.home, self.settings, store.database)
             try:
@@ -58,30 +58,30 @@ class MovePlace:
             store.close()
 
 
-def folder_place(home: Path) -> MovePlace:
+def make_folder_place(home: Path) -> MovePlace:
     return MovePlace(
         str(home), home, Settings(home=home, store="", chroma_url=""), SqliteStores(home), FolderSide(home)
     )
 
 
 @contextmanager
-def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
+def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
     """The knowledge base of this folder and these settings, for this program alone.
 
     Raises:
         KnowledgeBaseBusy: somebody has it open.
         StoreUnavailable, InvalidSettings, MissingExtra
     """
-    stores = stores_of(home, settings, alone=program)
+    stores = open_stores(home, settings, alone=program)
     try:
-        side = SchemaSide(postgresql_of(stores)) if settings.store else FolderSide(home)
+        side = SchemaSide(require_postgresql(stores)) if settings.store else FolderSide(home)
         yield MovePlace(side.name, home, settings, stores, side)
     finally:
         stores.close()
 
 
 @contextmanager
-def locked(home: Path) -> Iterator[None]:
+def lock_folder(home: Path) -> Iterator[None]:
     """
     Raises:
         KnowledgeBaseBusy: another process works in this folder; the message names it.
@@ -96,12 +96,12 @@ def locked(home: Path) -> Iterator[None]:
 # -- small files ------------------------------------------------------------------------------------------------------
 
 
-def kept_contents(place: MovePlace) -> Mapping[str, bytes]:
+def read_kept_contents(place: MovePlace) -> Mapping[str, bytes]:
     """Profiles, and what was learnt: contents by names."""
     from argot.kept_files import MIGRATIONS, STORE
 
     if isinstance(place.stores, SqliteStores):
-        return {name: (place.home / name).read_bytes() for name in kept_members(place.home)}
+        return {name: (place.home / name).read_bytes() for name in list_kept_members(place.home)}
     rows = place.stores.open(STORE, MIGRATIONS).rows("SELECT name, content FROM kept_files ORDER BY name")
     return {name: bytes(content) for name, content in rows}
 
@@ -111,7 +111,7 @@ def put_kept(place: MovePlace, kept: Mapping[str, bytes]) -> None:
     from argot.kept_files import MIGRATIONS, STORE
 
     if isinstance(place.stores, SqliteStores):
-        for name in kept_members(place.home):
+        for name in list_kept_members(place.home):
             if name not in kept:
                 (place.home / name).unlink()
         for name, content in kept.items():

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.databases import Connection
 from argot.jargon_db.glossary import Glossary
-from argot.service.moving.moved_rows import quoted
-from argot.service.moving.moved_stores import MovedStore, moved_tables
+from argot.service.moving.moved_rows import quote_name
+from argot.service.moving.moved_stores import MovedStore, list_moved_tables
 from argot.sqlite import convert_sqlite_errors, one_state, open_connection, open_database, transaction
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 
 class Side(Protocol):
-    """Where stores are read from, or written to.
+    """Side of a move: stores are read from it, or written to it.
 
     Raises:
         DamagedStore, StoreUnavailable: by every method.
@@ -40,18 +40,18 @@ class Side(Protocol):
     def name(self) -> str: ...
 
     def holds(self, store: MovedStore) -> bool:
-        """Whether there is such a store."""
+        """Return whether there is such a store."""
         ...
 
     def prepare(self, store: MovedStore) -> None:
         """Bring it to the present schema; make it where there is none."""
         ...
 
-    def reading(self, store: MovedStore) -> AbstractContextManager[Connection]:
+    def open_to_read(self, store: MovedStore) -> AbstractContextManager[Connection]:
         """All of what is read is of one state."""
         ...
 
-    def writing(self, store: MovedStore) -> AbstractContextManager[Connection]:
+    def open_to_write(self, store: MovedStore) -> AbstractContextManager[Connection]:
         """One transaction."""
         ...
 
@@ -80,19 +80,19 @@ class FolderSide:
     def prepare(self, store: MovedStore) -> None:
         open_database(self._path(store), store.migrations, store.names).close()
         if store.name == "threads":
-            with self._opened(store) as connection:
+            with self._open_store(store) as connection:
                 from langgraph.checkpoint.sqlite import SqliteSaver
 
                 SqliteSaver(connection).setup()
 
     @contextmanager
-    def reading(self, store: MovedStore) -> Iterator[Connection]:
-        with self._opened(store, "ro") as connection, one_state(connection):
+    def open_to_read(self, store: MovedStore) -> Iterator[Connection]:
+        with self._open_store(store, "ro") as connection, one_state(connection):
             yield connection
 
     @contextmanager
-    def writing(self, store: MovedStore) -> Iterator[Connection]:
-        with self._opened(store) as connection, transaction(connection):
+    def open_to_write(self, store: MovedStore) -> Iterator[Connection]:
+        with self._open_store(store) as connection, transaction(connection):
             yield connection
 
     def empty(self, store: MovedStore) -> None:
@@ -100,9 +100,9 @@ class FolderSide:
         for path in (self._path(store), *(self._path(store, end) for end in ("-wal", "-shm"))):
             path.unlink(missing_ok=True)
         self.prepare(store)
-        with self.writing(store) as connection:
-            for table in reversed(moved_tables(store)):  # of what migrations put in
-                connection.execute(f"DELETE FROM {quoted(table.name)}")
+        with self.open_to_write(store) as connection:
+            for table in reversed(list_moved_tables(store)):  # of what migrations put in
+                connection.execute(f"DELETE FROM {quote_name(table.name)}")
 
     def derive(self, store: MovedStore) -> None:
         if store.name == "glossary":
@@ -114,7 +114,7 @@ class FolderSide:
         return self.home / f"{store.name}.db{end}"
 
     @contextmanager
-    def _opened(self, store: MovedStore, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
+    def _open_store(self, store: MovedStore, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
         path = self._path(store)
         with convert_sqlite_errors(path), closing(open_connection(path, mode=mode)) as connection:
             yield connection
@@ -141,23 +141,23 @@ class SchemaSide:
             self.stores.open("checkpoints", build_checkpoint_migrations())
 
     @contextmanager
-    def reading(self, store: MovedStore) -> Iterator[Connection]:
+    def open_to_read(self, store: MovedStore) -> Iterator[Connection]:
         with self.stores.open(store.name, store.migrations).snapshot() as connection:
             connection.execute(_UNHURRIED)
             yield connection
 
     @contextmanager
-    def writing(self, store: MovedStore) -> Iterator[Connection]:
+    def open_to_write(self, store: MovedStore) -> Iterator[Connection]:
         with self.stores.open(store.name, store.migrations).transaction() as connection:
             connection.execute(_UNHURRIED)
             yield connection
 
     def empty(self, store: MovedStore) -> None:
         # What each side has for itself stays; it stands in one table.
-        tables = [table.name for table in moved_tables(store) if not (store.own and table.name == "meta")]
-        names = [quoted(store.on_postgresql.get(name, name)) for name in tables]
+        tables = [table.name for table in list_moved_tables(store) if not (store.own and table.name == "meta")]
+        names = [quote_name(store.on_postgresql.get(name, name)) for name in tables]
         names += _CHECKPOINTS if store.name == "threads" else ()
-        with self.writing(store) as connection:
+        with self.open_to_write(store) as connection:
             # The history of the glossary takes no deletions otherwise.
             guards = [(name, row[0]) for name in names for row in connection.execute(_TRIGGERS, (name,)).fetchall()]
             for name, guard in guards:
@@ -185,5 +185,5 @@ def _rebuild_search(glossary: Glossary) -> None:
 
 def _rebuild_keywords(side: Side, store: MovedStore) -> None:
     if store.name == "corpus":
-        with side.writing(store) as connection:
+        with side.open_to_write(store) as connection:
             choose_keyword_index(connection).rebuild(connection)

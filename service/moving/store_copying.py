@@ -9,8 +9,8 @@ from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
 from argot.service.moving.id_counters import copy_counters
-from argot.service.moving.moved_rows import RowDigest, Rows, RowsOfTable, row_batches, row_bytes
-from argot.service.moving.moved_stores import MovedStore, moved_tables
+from argot.service.moving.moved_rows import RowDigest, Rows, RowsOfTable, encode_row, split_batches
+from argot.service.moving.moved_stores import MovedStore, list_moved_tables
 from argot.service.moving.sides import Side
 
 Told = Callable[[str, int], None]
@@ -28,7 +28,7 @@ class ComparedTable:
 
 
 class _Changed(Exception):
-    """What is on the other side is not the beginning of what is here: it was changed since the move was cut off."""
+    """Error: the target does not begin as the source does, which was changed since the move was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,17 @@ class Copying:
         """Copy what is not there yet. Killed at any point, it can be called again."""
         self.target.prepare(store)
         try:
-            self._copied(store)
+            self._check_copied(store)
         except _Changed:
             self.target.empty(store)
-            self._copied(store)
+            self._check_copied(store)
 
-    def _copied(self, store: MovedStore) -> None:
-        with self.source.reading(store) as reader:
+    def _check_copied(self, store: MovedStore) -> None:
+        with self.source.open_to_read(store) as reader:
             for here, there in self._rows_of(store):
                 self._copy_rows(reader, store, here, there)
-            with self.target.writing(store) as writer:
-                copy_counters(reader, writer, moved_tables(store))
+            with self.target.open_to_write(store) as writer:
+                copy_counters(reader, writer, list_moved_tables(store))
         self.told(f"index of {store.name}", 0)
         self.target.derive(store)
 
@@ -70,14 +70,14 @@ class Copying:
             _Changed
         """
         waiting = here.read(reader)
-        with self.target.reading(store) as copied:
+        with self.target.open_to_read(store) as copied:
             for row in there.read(copied):
                 mine = next(waiting, None)
-                if mine is None or row_bytes(here.compared(mine)) != row_bytes(there.compared(row)):
+                if mine is None or encode_row(here.normalize_row(mine)) != encode_row(there.normalize_row(row)):
                     raise _Changed
                 self.told(here.name, 1)
-        for batch in row_batches(waiting):
-            with self.target.writing(store) as writer:
+        for batch in split_batches(waiting):
+            with self.target.open_to_write(store) as writer:
                 there.insert(writer, batch)
             self.told(here.name, len(batch))
 
@@ -87,7 +87,7 @@ class Copying:
             DamagedStore: a table is not the same on both sides.
         """
         compared = []
-        with self.source.reading(store) as reader, self.target.reading(store) as copied:
+        with self.source.open_to_read(store) as reader, self.target.open_to_read(store) as copied:
             for here, there in self._rows_of(store):
                 mine, theirs = self._digest(here, reader), self._digest(there, copied)
                 if (mine.rows, mine.text) != (theirs.rows, theirs.text):
@@ -107,13 +107,13 @@ class Copying:
     def _digest(self, rows: Rows, connection: Connection) -> RowDigest:
         digest = RowDigest()
         for row in rows.read(connection):
-            digest.add(rows.compared(row))
+            digest.add(rows.normalize_row(row))
             self.told(f"checking {rows.name}", 1)
         return digest
 
 
 def count_rows(side: Side, store: MovedStore) -> int:
-    with side.reading(store) as connection:
+    with side.open_to_read(store) as connection:
         return sum(rows.count(connection) for rows in rows_of(store, {}))
 
 
@@ -127,6 +127,6 @@ def rows_of(store: MovedStore, generations: Mapping[str, str]) -> list[Rows]:
             store.on_postgresql.get(table.name, ""),
             store.escaped,
         )
-        for table in moved_tables(store)
+        for table in list_moved_tables(store)
     ]
     return [*tables, CheckpointRows(), WaitingRows()] if store.name == "threads" else tables

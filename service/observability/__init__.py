@@ -1,1 +1,1 @@
-"""What a running service writes down about itself: logs, metrics, and the marks that tie them together."""
+"""Records of a running service about itself: logs, metrics, and the marks that tie them together."""

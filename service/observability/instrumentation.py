@@ -1,4 +1,4 @@
-"""What the metrics and the log are told of each use case that runs, and of the surface that asked for it.
+"""Reports to metrics and log about each use case that runs, and the surface that asked for it.
 
 Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
 that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
@@ -37,7 +37,7 @@ MOST_TEXTS = 20
 """Of a list; of a conversation the latest messages, for the question at hand comes last."""
 
 
-def new_request_id() -> str:
+def make_request_id() -> str:
     return secrets.token_hex(6)
 
 
@@ -52,7 +52,7 @@ class Listener(Protocol):
 @contextmanager
 def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
     """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
-    said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
+    said_now.set(tuple(text for value in parameters.values() for text in _take_latest(_list_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     # Without empty ones, which would be found between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
@@ -78,16 +78,16 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
             logger.info("question %s", outcome, extra={"fields": watched.fields(outcome)})
 
 
-def _texts(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     """The texts of a parameter: itself, those of a list, or what stands in the messages of a conversation."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for one in value[-MOST_TEXTS:] for text in _texts(getattr(one, "content", one))]
+        return [text for one in value[-MOST_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
     return []
 
 
-def _latest(texts: Sequence[str]) -> Iterator[str]:
+def _take_latest(texts: Sequence[str]) -> Iterator[str]:
     """The last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
     left = MOST_SAID
     for text in reversed(texts):
@@ -96,7 +96,7 @@ def _latest(texts: Sequence[str]) -> Iterator[str]:
 
 
 class Watched:
-    """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included.
+    """Record of one run of a use case. Seconds count since it was asked for, the wait for its turn included.
 
     `thread`: the conversation it was asked for in, if one was named.
     """

@@ -111,7 +111,7 @@ class RateLimitFilter(logging.Filter):
         self._held_back: Counter[str] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind = _endless(record)
+        kind = _name_endless_kind(record)
         if not kind:
             return True
         now = self._clock()
@@ -126,7 +126,7 @@ class RateLimitFilter(logging.Filter):
         return True
 
 
-def _endless(record: logging.LogRecord) -> str:
+def _name_endless_kind(record: logging.LogRecord) -> str:
     """The kind of a line that can come without end; empty for all others."""
     if _is_exhausted(record.exc_info[1] if record.exc_info else None):
         return "exhausted"
@@ -148,7 +148,7 @@ class Lines(logging.Formatter):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
-        self.clean = Cleaner(secrets_of(settings))
+        self.clean = Cleaner(list_secrets(settings))
 
     def format(self, record: logging.LogRecord) -> str:
         token = asked_from_elsewhere.set(False)  # whoever reads the log may know where the stores lie
@@ -161,10 +161,10 @@ class Lines(logging.Formatter):
         fields = getattr(record, "fields", None) or {}
         told = "".join(f" {name}={value}" for name, value in fields.items())
         request = f" [{request_id.get()}]" if request_id.get() else ""
-        text = f"{record.levelname} {record.name}:{request} {_message(record)}{told}"
+        text = f"{record.levelname} {record.name}:{request} {_read_message(record)}{told}"
         if trace := _trace(record, self.formatException):
             text += f"\n{trace}"
-        return _plain(self.clean(text))
+        return _strip_invisible(self.clean(text))
 
 
 class JsonLines(Lines):
@@ -175,7 +175,7 @@ class JsonLines(Lines):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": self.clean(_message(record)),
+            "message": self.clean(_read_message(record)),
         }
         if request_id.get():
             told |= {"request": request_id.get(), "surface": surface.get()}
@@ -197,11 +197,11 @@ class Cleaner:
         # Cut before it is cleaned: cleaning takes time in proportion to the text.
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
-        text = self.without_secrets(text)
-        said = [runs for one in said_now.get() if (runs := _runs(one))]
-        return "\n".join(_without(line, said) for line in text.split("\n")) if said else text
+        text = self.remove_secrets(text)
+        said = [runs for one in said_now.get() if (runs := _find_runs(one))]
+        return "\n".join(_cut_said(line, said) for line in text.split("\n")) if said else text
 
-    def without_secrets(self, text: str) -> str:
+    def remove_secrets(self, text: str) -> str:
         """The text without keys and passwords, known ones and what looks like one."""
         for secret in (*self._known, *secrets_now.get()):
             if secret in text:
@@ -209,7 +209,7 @@ class Cleaner:
         return _SECRETS.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
 
 
-def secrets_of(settings: Settings) -> list[str]:
+def list_secrets(settings: Settings) -> list[str]:
     """Every secret that stands in the settings."""
     values = (getattr(settings, name) for name in type(settings).model_fields)
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr) and value.get_secret_value()]
@@ -224,16 +224,16 @@ def _is_exhausted(error: BaseException | None) -> bool:
     return False
 
 
-def _without(line: str, said: Sequence[Runs]) -> str:
+def _cut_said(line: str, said: Sequence[Runs]) -> str:
     """The line; where it repeats what was said, only what stands before its first colon."""
-    if not _repeats(line, said):
+    if not _has_repetition(line, said):
         return line
     head, colon, _ = line.partition(":")
-    return f"{head}: {WITHHELD}" if colon and not _repeats(head, said) else WITHHELD
+    return f"{head}: {WITHHELD}" if colon and not _has_repetition(head, said) else WITHHELD
 
 
-def _repeats(line: str, said: Sequence[Runs]) -> bool:
-    words = _words(line)
+def _has_repetition(line: str, said: Sequence[Runs]) -> bool:
+    words = _split_words(line)
     return any(
         tuple(words[place : place + runs.size]) in runs.there
         for runs in said
@@ -241,20 +241,20 @@ def _repeats(line: str, said: Sequence[Runs]) -> bool:
     )
 
 
-def _runs(text: str) -> Runs | None:
+def _find_runs(text: str) -> Runs | None:
     """The runs of words of a text; None if it is too short to be told from the log's own words."""
-    words = _words(text)
+    words = _split_words(text)
     size = min(FEWEST_WORDS, len(words))
     if not size or sum(map(len, words[:size])) < SHORTEST_SAID:
         return None
     return Runs(size, {tuple(words[place : place + size]) for place in range(len(words) - size + 1)})
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def _message(record: logging.LogRecord) -> str:
+def _read_message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
     except Exception as error:
@@ -267,7 +267,7 @@ def _trace(record: logging.LogRecord, told: Callable[[Any], str]) -> str:
     return record.exc_text or ""
 
 
-def _plain(text: str) -> str:
+def _strip_invisible(text: str) -> str:
     """Without control and invisible characters, which act on a terminal or hide in a text."""
     return "".join(
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "

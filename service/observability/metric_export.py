@@ -19,7 +19,7 @@ from argot.service.observability.otlp_endpoint import (
     SEND_SECONDS,
     STOP_SECONDS,
     Reachability,
-    otlp_url,
+    make_otlp_url,
     quiet_libraries,
 )
 from argot.settings import Settings
@@ -37,8 +37,8 @@ _UNITS = {"_seconds": "s", "_bytes": "By"}
 logger = logging.getLogger(__name__)
 
 
-def metrics_url(endpoint: str) -> str:
-    return otlp_url(endpoint, _PATH)
+def make_metrics_url(endpoint: str) -> str:
+    return make_otlp_url(endpoint, _PATH)
 
 
 async def export_metrics(metrics: Metrics, settings: Settings, every: float = EVERY_SECONDS) -> None:
@@ -60,7 +60,7 @@ async def export_metrics(metrics: Metrics, settings: Settings, every: float = EV
 
 
 class MetricExport:
-    """Where the metrics of one process are sent to."""
+    """Export of the metrics of one process."""
 
     def __init__(self, metrics: Metrics, settings: Settings) -> None:
         try:
@@ -68,7 +68,7 @@ class MetricExport:
         except ImportError as error:
             raise MissingExtra("Metrics by OpenTelemetry", "traces") from error
         quiet_libraries()
-        url = metrics_url(settings.metric_endpoint)
+        url = make_metrics_url(settings.metric_endpoint)
         self._registry, self._began = metrics.registry, time.time_ns()
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=SEND_SECONDS)
         self._reached = Reachability("metrics", url)
@@ -78,11 +78,11 @@ class MetricExport:
         from opentelemetry.sdk.metrics.export import MetricExportResult
 
         try:
-            sent = self._exporter.export(metrics_data(self._registry, self._began)) is MetricExportResult.SUCCESS
+            sent = self._exporter.export(convert_metrics(self._registry, self._began)) is MetricExportResult.SUCCESS
         # Whatever the library raises: the service goes on.
         except Exception:
             sent = False
-        self._reached.told(sent=sent)
+        self._reached.note_attempt(sent=sent)
 
     def close(self) -> None:
         """Send the last counts, for a moment at most."""
@@ -93,8 +93,8 @@ class MetricExport:
             last.join(STOP_SECONDS)
 
 
-def metrics_data(registry: CollectorRegistry, began: int) -> MetricsData:
-    """What a registry of prometheus-client holds now, as OpenTelemetry's data.
+def convert_metrics(registry: CollectorRegistry, began: int) -> MetricsData:
+    """Convert the content of a prometheus-client registry to OpenTelemetry's data.
 
     Args:
         began: since when the counters count, in nanoseconds since 1970.
@@ -104,19 +104,19 @@ def metrics_data(registry: CollectorRegistry, began: int) -> MetricsData:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
     now = time.time_ns()
-    found = [_metric(family, began, now) for family in registry.collect()]
+    found = [_convert_metric(family, began, now) for family in registry.collect()]
     scope = ScopeMetrics(InstrumentationScope("argot", __version__), found, "")
     about = Resource({"service.name": "argot", "service.version": __version__})
     return MetricsData([ResourceMetrics(about, [scope], "")])
 
 
-def _metric(family: Any, began: int, now: int) -> Metric:
+def _convert_metric(family: Any, began: int, now: int) -> Metric:
     from opentelemetry.sdk.metrics.export import AggregationTemporality, Gauge, Histogram, Metric, Sum
 
     unit = next((unit for end, unit in _UNITS.items() if family.name.endswith(end)), "")
     since_start = AggregationTemporality.CUMULATIVE
     if family.type == "histogram":
-        data: Any = Histogram(_histogram_points(family.samples, began, now), since_start)
+        data: Any = Histogram(_convert_histogram(family.samples, began, now), since_start)
     elif family.type == "counter":
         counts = (one for one in family.samples if one.name.endswith("_total"))
         data = Sum(_number_points(counts, began, now), since_start, is_monotonic=True)
@@ -131,7 +131,7 @@ def _number_points(samples: Iterable[Sample], began: int, now: int) -> list[Numb
     return [NumberDataPoint(dict(one.labels), began, now, one.value) for one in samples]
 
 
-def _histogram_points(samples: Iterable[Sample], began: int, now: int) -> list[HistogramDataPoint]:
+def _convert_histogram(samples: Iterable[Sample], began: int, now: int) -> list[HistogramDataPoint]:
     """One for each set of labels. Prometheus' buckets hold all that is below their bound, OpenTelemetry's what is
     between it and the one before.
     """
@@ -147,7 +147,7 @@ def _histogram_points(samples: Iterable[Sample], began: int, now: int) -> list[H
             known["sum"] = one.value
     points = []
     for known in series.values():
-        bounds, counts = _buckets(known["below"])
+        bounds, counts = _split_buckets(known["below"])
         unknown: Any = None  # the least and the greatest; the protocol lets them out
         points.append(
             HistogramDataPoint(known["labels"], began, now, sum(counts), known["sum"], counts, bounds, unknown, unknown)
@@ -155,7 +155,7 @@ def _histogram_points(samples: Iterable[Sample], began: int, now: int) -> list[H
     return points
 
 
-def _buckets(below: Mapping[float, int]) -> tuple[list[float], list[int]]:
+def _split_buckets(below: Mapping[float, int]) -> tuple[list[float], list[int]]:
     """The bounds but for infinity, and how many are in each bucket."""
     bounds = sorted(below)
     counts = [below[bound] - (below[bounds[place - 1]] if place else 0) for place, bound in enumerate(bounds)]

@@ -1,4 +1,4 @@
-"""What is counted of a running service, for Prometheus. No label ever holds a question, a name or a document.
+"""Metrics of a running service, for Prometheus. No label ever holds a question, a name or a document.
 
 Labels take their values from small fixed sets (surfaces, statuses, stages, prompts, classes of errors), so that what
 people do cannot make the metrics grow.
@@ -33,7 +33,7 @@ LAG_EVERY = 0.25
 
 
 class CaseRun(Protocol):
-    """What is known of a use case that has ended (`instrumentation.py`)."""
+    """Record of a use case that has ended (`instrumentation.py`)."""
 
     name: str
     asks: bool
@@ -102,7 +102,7 @@ class Metrics:
         return generate_latest(self.registry)
 
     def show(self, running: Callable[[], float], waiting: Callable[[], float]) -> None:
-        """From where two gauges are read."""
+        """Set the functions from which two gauges are read."""
         self.running.set_function(running)
         self.waiting.set_function(waiting)
 
@@ -121,7 +121,7 @@ class Metrics:
         elif run.error:
             self.errors.labels(surface, run.error).inc()
         if run.asks:
-            self._question_ended(run, outcome, surface)
+            self._count_question(run, outcome, surface)
         elif run.name == "add":
             for kind in INGESTED:
                 if found := run.kinds.get(kind):
@@ -145,7 +145,7 @@ class Metrics:
             await asyncio.sleep(LAG_EVERY)
             self.lag.observe(max(0.0, time.monotonic() - due))
 
-    def _question_ended(self, run: CaseRun, outcome: str, surface: str) -> None:
+    def _count_question(self, run: CaseRun, outcome: str, surface: str) -> None:
         self.questions.labels(surface, outcome if outcome in STATUSES else "error").inc()
         # How long it took to refuse or stop a question says nothing of answers.
         if "result" not in run.kinds:
@@ -154,14 +154,14 @@ class Metrics:
         self.answers.labels(surface).observe(run.seconds)
         if run.first is not None:
             self.first_token.labels(surface).observe(run.first)
-        self.own.labels(surface).observe(outside_model(run.seconds, calls))
+        self.own.labels(surface).observe(measure_time_outside_model(run.seconds, calls))
         self.misses.inc(len(misses))
         for name, seconds in run.stages:
             self.stages.labels(name).observe(seconds)
 
 
-def outside_model(seconds: float, calls: Iterable[ModelCall]) -> float:
-    """What of a question's time no call to the model took; of the two that run side by side the longer one counts."""
+def measure_time_outside_model(seconds: float, calls: Iterable[ModelCall]) -> float:
+    """Measure the part of a question's time that no model call took; of two side by side the longer counts."""
     beside, others = dict.fromkeys(SIDE_BY_SIDE, 0.0), 0.0
     for call in calls:
         if call.prompt in beside:

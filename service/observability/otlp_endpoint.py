@@ -1,4 +1,4 @@
-"""What traces and metrics share when they are sent by OpenTelemetry's protocol (OTLP) over HTTP."""
+"""Common parts of sending traces and metrics by OpenTelemetry's protocol (OTLP) over HTTP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
 logger = logging.getLogger(__name__)
 
 
-def otlp_url(endpoint: str, usual_path: str) -> str:
+def make_otlp_url(endpoint: str, usual_path: str) -> str:
     """The address that is sent to: that of the setting, with the usual path where it has none."""
     return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + usual_path
 
@@ -26,13 +26,13 @@ def quiet_libraries() -> None:
 
 
 class Reachability:
-    """Whether an endpoint takes what is sent. It is logged once that it fails, and once that it works again."""
+    """State of an endpoint: it takes data or fails. Each change is logged once."""
 
     def __init__(self, what: str, url: str) -> None:
         self._what, self._where = what, urlsplit(url).netloc.rpartition("@")[2]
         self.failing = False
 
-    def told(self, *, sent: bool) -> None:
+    def note_attempt(self, *, sent: bool) -> None:
         if not sent and not self.failing:
             said = "%s do not reach %s: they are dropped until they do. Questions go on"
             logger.warning(said, self._what, self._where)

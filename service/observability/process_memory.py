@@ -1,4 +1,4 @@
-"""What a process that serves for long does about its memory: before it starts threads, and once it has started."""
+"""Memory of a process that serves for long: measures before it starts threads, and once it has started."""
 
 from __future__ import annotations
 

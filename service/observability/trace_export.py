@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 from argot import __version__
 from argot.errors import MissingExtra
 from argot.service.observability.instrumentation import Watched
-from argot.service.observability.logs import Cleaner, secrets_of
+from argot.service.observability.logs import Cleaner, list_secrets
 from argot.service.observability.otlp_endpoint import (
     SEND_SECONDS,
     STOP_SECONDS,
     Reachability,
-    otlp_url,
+    make_otlp_url,
     quiet_libraries,
 )
 from argot.settings import Settings
@@ -46,8 +46,8 @@ MOST_CHARS = 20_000
 _PATH = "/v1/traces"
 
 
-def traces_url(endpoint: str) -> str:
-    return otlp_url(endpoint, _PATH)
+def make_traces_url(endpoint: str) -> str:
+    return make_otlp_url(endpoint, _PATH)
 
 
 def export_of(settings: Settings) -> TraceExport | None:
@@ -60,7 +60,7 @@ def export_of(settings: Settings) -> TraceExport | None:
 
 
 class TraceExport:
-    """Where the questions of one process are sent to."""
+    """Export of the questions of one process."""
 
     def __init__(self, settings: Settings) -> None:
         try:
@@ -72,9 +72,9 @@ class TraceExport:
             raise MissingExtra("Traces", "traces") from error
         quiet_libraries()
         self.contents = settings.trace_contents
-        self._cleaner = Cleaner(secrets_of(settings))
-        url = traces_url(settings.trace_endpoint)
-        self._sender = _sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), Reachability("traces", url))
+        self._cleaner = Cleaner(list_secrets(settings))
+        url = make_traces_url(settings.trace_endpoint)
+        self._sender = _make_sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), Reachability("traces", url))
         about = Resource({"service.name": "argot", "service.version": __version__})
         # Not by `atexit`, which would wait for an endpoint that is down.
         self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
@@ -103,17 +103,17 @@ class TraceExport:
 
         steps, ended = trace.close(), time.time_ns()
         root = self._tracer.start_span(
-            "question", kind=SpanKind.SERVER, start_time=trace.began, attributes=self._of_question(run, outcome)
+            "question", kind=SpanKind.SERVER, start_time=trace.began, attributes=self._describe_question(run, outcome)
         )
         if run.error:
             _fail(root, run.error)
         contexts: list[Context] = []
         for step in steps:
             outer = set_span_in_context(root) if step.parent is None else contexts[step.parent]
-            contexts.append(self._put(step, outer, ended))
+            contexts.append(self._export_step(step, outer, ended))
         root.end(ended)
 
-    def _put(self, step: TracedStep, outer: Context, ended: int) -> Context:
+    def _export_step(self, step: TracedStep, outer: Context, ended: int) -> Context:
         from opentelemetry.trace import SpanKind, set_span_in_context
 
         name = f"chat {step.noted.get('gen_ai.request.model', '')}".strip() if step.kind == "model" else step.name
@@ -127,7 +127,7 @@ class TraceExport:
         span.end(step.ended or ended)
         return set_span_in_context(span, outer)
 
-    def _of_question(self, run: Watched, outcome: str) -> dict[str, Any]:
+    def _describe_question(self, run: Watched, outcome: str) -> dict[str, Any]:
         told: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
         if run.first is not None:
             told["argot.first_word_seconds"] = run.first
@@ -149,7 +149,7 @@ class TraceExport:
     def _clean(self, text: str) -> str:
         """The text, shortened, without keys and passwords that may stand in it."""
         # Cut twice: cleaning takes time, and a key at the cut would be half a key.
-        return self._cleaner.without_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
+        return self._cleaner.remove_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
 
 
 class QuestionTrace:
@@ -174,7 +174,7 @@ def _fail(span: Span | Any, what: str) -> None:
     span.set_status(Status(StatusCode.ERROR, what))
 
 
-def _sender(exporter: SpanExporter, reached: Reachability) -> Any:
+def _make_sender(exporter: SpanExporter, reached: Reachability) -> Any:
     """The exporter, which says once that it fails, and once that it works again."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
@@ -190,7 +190,7 @@ def _sender(exporter: SpanExporter, reached: Reachability) -> Any:
             # Whatever the library raises: the thread that sends goes on.
             except Exception:
                 sent = False
-            reached.told(sent=sent)
+            reached.note_attempt(sent=sent)
             return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
 
         def shutdown(self) -> None:

@@ -19,16 +19,16 @@ from argot.corpus.ingestion import derivation
 from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, DerivedBatch, Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, DerivingTurn, Making, made_of, to_the_end
+from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, DerivingTurn, Making, make_texts, to_the_end
 from argot.service.usecases.unasked_derivation import (
     DERIVE,
-    budget_day,
-    derivation_key,
+    describe_wanted_texts,
     doing_now,
-    wanted_kinds,
-    wanted_texts,
+    find_budget_day,
+    list_wanted_kinds,
+    make_derivation_key,
 )
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
@@ -51,14 +51,14 @@ RULES_TOGETHER = 64
 
 async def derive_unasked(kb: KnowledgeBase) -> None:
     """Derive whatever is to be derived, for ever."""
-    if not wanted_kinds(kb.settings):
+    if not list_wanted_kinds(kb.settings):
         return
     doing_now(kb).running = True
     await asyncio.sleep(FIRST_SECONDS)
     rest = REST_SECONDS
     while True:
         try:
-            if await kb.jobs.taken(DERIVE):
+            if await kb.jobs.has_workers(DERIVE):
                 await put_due(kb)
             else:
                 await derive_due(kb)
@@ -85,13 +85,13 @@ async def derive_due(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     # Before a model is asked, which costs.
     await kb.blocking(lambda: corpus.vectors)
-    states, wanted, doing = DerivationStates(corpus.store.database), wanted_texts(kb.settings), doing_now(kb)
+    states, wanted, doing = DerivationStates(corpus.store.database), describe_wanted_texts(kb.settings), doing_now(kb)
     dealt_with: set[str] = set()
     due: list[str] = []
     listed_at = None
     while True:
         # What came in meanwhile goes first.
-        if listed_at != (version := await kb.blocking(_version, corpus)):
+        if listed_at != (version := await kb.blocking(_read_version, corpus)):
             listed_at = version
             found = await kb.blocking(states.due, wanted, utc_now())
             due = [id_ for id_ in reversed(found) if id_ not in dealt_with]
@@ -100,7 +100,7 @@ async def derive_due(kb: KnowledgeBase) -> None:
             return
         doing.document = due.pop()
         try:
-            work = _Unasked(kb, corpus, states, await _maker(kb), doing.document, wanted)
+            work = _Unasked(kb, corpus, states, await _open_maker(kb), doing.document, wanted)
             if not await work.to_its_end():
                 return
         except ModelUnavailable:
@@ -119,24 +119,24 @@ async def derive_due(kb: KnowledgeBase) -> None:
 
 async def put_due(kb: KnowledgeBase) -> None:
     """Have others derive of the documents that are due: a few at a time, those that came in last first."""
-    corpus, wanted = await kb.load(), wanted_texts(kb.settings)
+    corpus, wanted = await kb.load(), describe_wanted_texts(kb.settings)
     states = DerivationStates(corpus.store.database)
-    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.listed(DERIVE))
+    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
     if free <= 0 or await _is_spent(kb, states):
         return
     due = await kb.blocking(states.due, wanted, utc_now())
     for id_ in due[:free]:
         label = await kb.blocking(_name, corpus, id_)
         given = {"document": id_, "wanted": wanted}
-        job = JobWanted(DERIVE, local_principal(), given, label=label, key=derivation_key(id_))
+        job = JobWanted(DERIVE, make_local_principal(), given, label=label, key=make_derivation_key(id_))
         try:
-            await kb.jobs.put(job, again=False)
+            await kb.jobs.submit(job, again=False)
         except Conflict:  # it is under way
             continue
 
 
 def _name(corpus: Corpus, document: str) -> str:
-    return corpus.store.document(local_principal(), document).name
+    return corpus.store.document(make_local_principal(), document).name
 
 
 @job_kind(DERIVE, busy="Texts of '{label}' are being derived.")
@@ -148,17 +148,17 @@ async def derive_work(run: JobRun) -> Any:
         PutOff: the server does not answer, which is no document's fault.
     """
     kb, document, wanted = run.kb, run.parameters["document"], run.parameters["wanted"]
-    if wanted != wanted_texts(kb.settings):
+    if wanted != describe_wanted_texts(kb.settings):
         raise ArgotError(
             f"The service wants {wanted or 'nothing'} derived, and this machine would derive"
-            f" {wanted_texts(kb.settings) or 'nothing'}. Set ARGOT_MODEL_URL, ARGOT_DERIVE_KINDS and"
+            f" {describe_wanted_texts(kb.settings) or 'nothing'}. Set ARGOT_MODEL_URL, ARGOT_DERIVE_KINDS and"
             " ARGOT_DERIVE_IN_BACKGROUND alike on both, or leave 'derive' out: argot work --kinds sync,upload,fetch"
         )
     corpus = await kb.load()
     states = DerivationStates(corpus.store.database)
     try:
         await kb.blocking(lambda: corpus.vectors)
-        work = _Unasked(kb, corpus, states, await _maker(kb), document, wanted)
+        work = _Unasked(kb, corpus, states, await _open_maker(kb), document, wanted)
         return {"derived": await work.to_its_end()}
     except (ModelUnavailable, VectorsUnavailable) as error:
         raise PutOff(str(error)) from error
@@ -167,11 +167,11 @@ async def derive_work(run: JobRun) -> Any:
 # -- one document -----------------------------------------------------------------------------------------------------
 
 
-def _version(corpus: Corpus) -> int:
+def _read_version(corpus: Corpus) -> int:
     return corpus.store.version
 
 
-async def _maker(kb: KnowledgeBase) -> Making:
+async def _open_maker(kb: KnowledgeBase) -> Making:
     """
     Raises:
         ModelUnavailable: the server does not answer.
@@ -198,12 +198,12 @@ async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False
-    return (await kb.blocking(states.read_spending, budget_day(utc_now()))).calls >= limit
+    return (await kb.blocking(states.read_spending, find_budget_day(utc_now()))).calls >= limit
 
 
 @dataclass
 class _Unasked:
-    """What is missing of one document."""
+    """Derivation of the texts that one document lacks."""
 
     kb: KnowledgeBase
     corpus: Corpus
@@ -215,17 +215,17 @@ class _Unasked:
     in_a_row: int = 0
 
     async def to_its_end(self) -> bool:
-        """Whether it came to an end; not where the day's budget is spent.
+        """Derive the texts; return whether that came to an end: not where the day's budget is spent.
 
         Raises:
             ModelUnavailable: the server does not answer any more.
         """
-        kb, recipes = self.kb, [self.maker.recipe(kind) for kind in wanted_kinds(self.kb.settings)]
-        tasks = await kb.blocking(self._tasks, recipes)
+        kb, recipes = self.kb, [self.maker.recipe(kind) for kind in list_wanted_kinds(self.kb.settings)]
+        tasks = await kb.blocking(self._list_tasks, recipes)
         together = RULES_TOGETHER if isinstance(self.maker, ByRules) else 1
         for start in range(0, len(tasks), together):
             # Questions go first, and so does what somebody has asked to be derived.
-            while not await kb.gate.quiet(QUIET_SECONDS):
+            while not await kb.gate.wait_until_quiet(QUIET_SECONDS):
                 pass
             if await self._is_spent():
                 return False
@@ -234,23 +234,23 @@ class _Unasked:
         await kb.blocking(self.states.note, self.document, self.wanted, recipes, self.failures, utc_now())
         return True
 
-    def _tasks(self, recipes: Sequence[Recipe]) -> list[DerivationTask]:
+    def _list_tasks(self, recipes: Sequence[Recipe]) -> list[DerivationTask]:
         return derivation.list_tasks(self.corpus.store.database.connection(), self.document, recipes, renew=False)
 
     async def _is_spent(self) -> bool:
         return await _is_spent(self.kb, self.states)
 
     async def _do(self, tasks: Sequence[DerivationTask]) -> None:
-        made = [one for task in tasks if (one := await self._made(task)) is not None]
+        made = [one for task in tasks if (one := await self._make_texts(task)) is not None]
         if made:
             async with self.kb.writing:
                 await to_the_end(self.kb, self._keep, made)
 
-    async def _made(self, task: DerivationTask) -> DerivedBatch | None:
+    async def _make_texts(self, task: DerivationTask) -> DerivedBatch | None:
         if await self.kb.blocking(self._is_done, task):
             return None
         try:
-            made = await made_of(self.kb, self.corpus, local_principal(), self.maker, task)
+            made = await make_texts(self.kb, self.corpus, make_local_principal(), self.maker, task)
         except ModelUnavailable as error:
             from argot.tools.llm.deriver import PassageFailed
 
@@ -278,4 +278,4 @@ class _Unasked:
         if isinstance(self.maker, ModelDeriver) and (spent := self.maker.spent).calls:
             self.maker.spent = Usage()
             tokens = spent.prompt_tokens + spent.completion_tokens
-            await self.kb.blocking(self.states.record_spending, budget_day(utc_now()), spent.calls, tokens)
+            await self.kb.blocking(self.states.record_spending, find_budget_day(utc_now()), spent.calls, tokens)

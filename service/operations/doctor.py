@@ -14,10 +14,17 @@ from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
-from argot.service.maintenance.findings import Finding, attempt, bad, good
-from argot.service.maintenance.process_checks import EMBEDDER, findings_of_process
+from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
+from argot.service.maintenance.process_checks import EMBEDDER, check_process
 from argot.service.storage import home_folder as layout
-from argot.service.storage.adopted_models import FILE, MODEL_KINDS, SETTING_OF, model_path, read_adopted, with_adopted
+from argot.service.storage.adopted_models import (
+    FILE,
+    MODEL_KINDS,
+    SETTING_OF,
+    apply_adopted,
+    find_model_path,
+    read_adopted,
+)
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.maintenance import check
@@ -35,34 +42,37 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     home = home.expanduser().absolute()
     # A cut-off restore is completed before the stores are looked at.
     restored = [*_restore(home)]
-    learnt = [*(finding for look in load_parts("folder_checks") for finding in look(home)), *_adopted(home, settings)]
-    in_force = with_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
-    findings = [*(_of_service(home) or findings_of_process(in_force)), _free_space(home), *restored, *learnt]
+    learnt = [
+        *(finding for look in load_parts("folder_checks") for finding in look(home)),
+        *_check_adopted(home, settings),
+    ]
+    in_force = apply_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
+    findings = [*(_ask_service(home) or check_process(in_force)), _check_free_space(home), *restored, *learnt]
     if not settings.store and not layout.is_knowledge_base(home):
-        return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
-    stores = [*_on_postgresql(settings, home)] if settings.store else [*_stores(home)]
+        return [*findings, make_bad_finding("knowledge base", f"none in {home}", init_command(home))]
+    stores = [*_on_postgresql(settings, home)] if settings.store else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
-    findings += [*stores, *_profiles(home)]
+    findings += [*stores, *_check_profiles(home)]
     # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
     # said of the vectors.
     if embedder is not None and not embedder["ok"]:
-        return [*findings, good("index", "not looked at: it needs the embedding model")]
+        return [*findings, make_good_finding("index", "not looked at: it needs the embedding model")]
     if not any(finding["name"] in _KEEP_IT_SHUT for finding in stores if not finding["ok"]):
-        findings += _inside(home, settings)
+        findings += _check_inside(home, settings)
     return findings
 
 
 def _on_postgresql(settings: Settings, home: Path) -> Iterator[Finding]:
     try:
-        from argot.service.maintenance.postgresql_checks import postgresql_findings
+        from argot.service.maintenance.postgresql_checks import check_postgresql
     except ImportError:
-        yield bad("PostgreSQL", "its packages are not installed", install_command("postgresql"))
+        yield make_bad_finding("PostgreSQL", "its packages are not installed", install_command("postgresql"))
         return
-    yield from postgresql_findings(settings.store, settings.store_schema, home)
+    yield from check_postgresql(settings.store, settings.store_schema, home)
 
 
-def _of_service(home: Path) -> list[Finding]:
-    """What the service that has the knowledge base open finds of its own process; nothing if there is none."""
+def _ask_service(home: Path) -> list[Finding]:
+    """Ask the service that has the knowledge base open for findings of its own process; none if there is none."""
     from argot.service.transport.knowledge_base_client import SocketClient
     from argot.service.usecases.monitoring import doctor_findings
 
@@ -70,37 +80,41 @@ def _of_service(home: Path) -> list[Finding]:
     if owner is None or not owner.socket:
         return []
     # Its settings count, not this command's, which may run with other variables or in another folder.
-    running = good("service", f"runs as process {owner.pid}; the settings shown are its own")
+    running = make_good_finding("service", f"runs as process {owner.pid}; the settings shown are its own")
     try:
         return [running, *SocketClient(Path(owner.socket)).call(doctor_findings)]
     except (OSError, ArgotError):
         return []
 
 
-def _free_space(home: Path) -> Finding:
+def _check_free_space(home: Path) -> Finding:
     # The home may not exist yet; its nearest folder is on the same disk.
     place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
     free = shutil.disk_usage(place).free / 1e9
     if free < FREE_GB:
-        return bad("free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB")
-    return good("free space", f"{free:.1f} GB on the disk of {place}")
+        return make_bad_finding(
+            "free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB"
+        )
+    return make_good_finding("free space", f"{free:.1f} GB on the disk of {place}")
 
 
 def _restore(home: Path) -> Iterator[Finding]:
     """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
         if said := finish_cut_off(home):
-            yield good("restore", said)
+            yield make_good_finding("restore", said)
     except KnowledgeBaseBusy as busy:
-        yield good("restore", f"is going on: {busy}")
+        yield make_good_finding("restore", f"is going on: {busy}")
 
 
-def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
+def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
     """Look at the models that the knowledge base goes by, and at those that a setting keeps from it."""
     try:
         adopted = read_adopted(home)
     except DamagedStore as error:
-        yield bad("adopted models", str(error), f"mv {quote_shell(home / FILE)} {quote_shell(home / FILE)}.damaged")
+        yield make_bad_finding(
+            "adopted models", str(error), f"mv {quote_shell(home / FILE)} {quote_shell(home / FILE)}.damaged"
+        )
         return
     for kind in MODEL_KINDS:
         if (model := adopted.in_force(kind)) is None:
@@ -108,19 +122,19 @@ def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
         name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
         setting = SETTING_OF.get(kind)
         if setting is not None and setting in settings.model_fields_set:
-            yield good(
+            yield make_good_finding(
                 name, f"{said}; not in force: the setting '{setting}' is {getattr(settings, setting)!r}, and wins"
             )
-        elif not model_path(home, model).is_dir():
+        elif not find_model_path(home, model).is_dir():
             remedy = f"argot learn back {kind}, or restore a backup that has it"
-            yield bad(name, f"{said}: its folder {model_path(home, model)} is gone", remedy)
+            yield make_bad_finding(name, f"{said}: its folder {find_model_path(home, model)} is gone", remedy)
         else:
-            yield good(name, said)
+            yield make_good_finding(name, said)
 
 
-def _stores(home: Path) -> Iterator[Finding]:
+def _check_stores(home: Path) -> Iterator[Finding]:
     """Every page of every SQLite store; a running service may go on meanwhile."""
-    yield attempt(layout.MARKER, lambda: _marker(home))
+    yield check_by(layout.MARKER, lambda: _check_marker(home))
     for name in layout.DATABASES:
         path = home / name
 
@@ -128,15 +142,15 @@ def _stores(home: Path) -> Iterator[Finding]:
             check_database(path, thoroughly=True)
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
-        yield attempt(name, look)
+        yield check_by(name, look)
 
 
-def _marker(home: Path) -> str:
+def _check_marker(home: Path) -> str:
     layout.require(home)
     return f"format {layout.FORMAT}" if (home / layout.MARKER).exists() else "missing; nothing needs it"
 
 
-def _profiles(home: Path) -> Iterator[Finding]:
+def _check_profiles(home: Path) -> Iterator[Finding]:
     """Saved profiles, which may have been edited by hand."""
     saved = SavedProfiles(home)
     names = saved.names()
@@ -145,26 +159,26 @@ def _profiles(home: Path) -> Iterator[Finding]:
             saved.find(name)
         except InvalidSettings as error:
             remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
-            yield bad(f"profile {name}", str(error), remedy)
+            yield make_bad_finding(f"profile {name}", str(error), remedy)
     for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"
         remedy = "give the file another name, of small letters, digits and hyphens, e.g. lab-notes.toml"
-        yield bad(f"profile {path.stem}", f"{path} is never read: {reason}", remedy)
-    yield good("profiles", f"{len(names)} saved")
+        yield make_bad_finding(f"profile {path.stem}", f"{path} is never read: {reason}", remedy)
+    yield make_good_finding("profiles", f"{len(names)} saved")
 
 
-def _inside(home: Path, settings: Settings) -> list[Finding]:
-    """What only the owner can look at: whether documents, keyword index and vectors fit together."""
+def _check_inside(home: Path, settings: Settings) -> list[Finding]:
+    """Check as only the owner can whether documents, keyword index and vectors fit together."""
     from argot.service.transport.knowledge_base_client import connect
 
     try:
         with connect(home, settings) as client:
             problems = client.call(check)
     except KnowledgeBaseBusy as busy:
-        return [good("index", f"not looked at: {busy}")]
+        return [make_good_finding("index", f"not looked at: {busy}")]
     except Exception as error:  # whatever else it is, doctor tells what it found so far
         detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
-        return [bad("index", detail, reindex_command(home))]
-    return [bad("index", one.message, one.remedy or reindex_command(home)) for one in problems] or [
-        good("index", "complete")
+        return [make_bad_finding("index", detail, reindex_command(home))]
+    return [make_bad_finding("index", one.message, one.remedy or reindex_command(home)) for one in problems] or [
+        make_good_finding("index", "complete")
     ]

@@ -23,7 +23,7 @@ def raise_limit() -> int:
     return max(soft, wanted)
 
 
-def for_connections(limit: int) -> int:
-    """How many of these handles connections may take."""
+def count_for_connections(limit: int) -> int:
+    """Return the number of these handles that connections may take."""
     # With few handles the reserve would take them all: then connections have a quarter.
     return max(limit - RESERVE, limit // 4)

@@ -38,12 +38,12 @@ def work_until_stopped(
     """
     if not settings.store or not settings.chroma_url:
         raise InvalidSettings(NEEDS)
-    wanted = kinds_of(kinds, settings)
+    wanted = parse_kinds(kinds, settings)
     with suppress(asyncio.CancelledError):
         asyncio.run(_work(settings, at_once, wanted, told, note))
 
 
-def kinds_of(given: str, settings: Settings) -> list[str]:
+def parse_kinds(given: str, settings: Settings) -> list[str]:
     """
     Raises:
         InvalidInput: there is no such kind.
@@ -51,7 +51,7 @@ def kinds_of(given: str, settings: Settings) -> list[str]:
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
         raise InvalidInput(f"'{unknown[0]}' is no kind of job. Kinds: {', '.join(sorted(KINDS))}.")
-    derives = bool(unasked_derivation.wanted_kinds(settings))
+    derives = bool(unasked_derivation.list_wanted_kinds(settings))
     return named or sorted(kind for kind in KINDS if derives or kind != unasked_derivation.DERIVE)
 
 
@@ -63,7 +63,7 @@ async def _work(
     note: Callable[[str], None],
 ) -> None:
     async with KnowledgeBase.open(settings.home, settings) as kb:
-        working = asyncio.create_task(_worked(kb, kinds, at_once, told))
+        working = asyncio.create_task(_run_worker(kb, kinds, at_once, told))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, working.cancel)
@@ -74,10 +74,10 @@ async def _work(
 async def work_here(kb: KnowledgeBase) -> None:
     """Do jobs in the service, where they go through a queue; else they are begun where they are put."""
     if kb.settings.jobs_here:
-        await _worked(kb, kinds_of("", kb.settings), kb.settings.jobs_here, lambda moved: None)
+        await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs_here, lambda moved: None)
 
 
-async def _worked(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
+async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
     # Imports what speaks to PostgreSQL, which is an extra.
     if not kb.jobs.shared:
         return

@@ -1,4 +1,4 @@
-"""How long conversations are kept, and what goes with them when their time is over.
+"""Retention of conversations: its length, and the other things that go when it is over.
 
 The setting `keep_questions_days` says how long after its last use a conversation is erased: its turns, checkpoints,
 feedback and files, and the wording of its questions in the managers' queue. The counts of that queue stay.
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.threads import delete_thread
 
 logger = logging.getLogger(__name__)
@@ -48,14 +48,14 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     before = format_utc((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
     # One by one, each with its files, checkpoints and notices, as if its owner had deleted it.
-    for thread in await threads.unused_since(before):
+    for thread in await threads.list_unused(before):
         await delete_thread(kb, thread.owner, thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
     # For all in one statement: `delete_thread` leaves them to its callers.
     erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
     if any(erased.values()):
-        await scrubbed(kb)
+        await scrub_stores(kb)
         logger.info("old conversations erased", extra={"fields": erased})
     return erased
 

@@ -24,7 +24,7 @@ BASE_URI = "samples://argot"
 
 @dataclass(frozen=True, slots=True)
 class SampleReport:
-    """What was put in; on a second run everything is `unchanged`."""
+    """Counts of added samples; on a second run everything is `unchanged`."""
 
     added: int
     updated: int
@@ -52,11 +52,11 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
         documents = folder / "documents"
         if not documents.is_dir():
             raise InvalidInput(f"{PACKAGE} holds no documents: {REINSTALL}.")
-        _contexts(client, folder / "contexts.csv")
-        glossary = client.call(glossary_import, text=_text(folder / "glossary.csv"), name="glossary.csv")
+        _add_contexts(client, folder / "contexts.csv")
+        glossary = client.call(glossary_import, text=_read_text(folder / "glossary.csv"), name="glossary.csv")
         # Our own files; some installers lay a package out as links.
         paths = [str(documents)]
-        added = client.watched(on_event).call(add, paths=paths, base_uri=BASE_URI, follow_links=True)
+        added = client.watch(on_event).call(add, paths=paths, base_uri=BASE_URI, follow_links=True)
     if added.failed:
         names = ", ".join(one.name for one in added.problems if one.kind == "failed")
         raise InvalidInput(f"Samples could not be read: {names}. See what is wrong with: argot doctor")
@@ -64,14 +64,14 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
     return SampleReport(added.added, added.updated, added.unchanged + added.duplicate, senses)
 
 
-def _contexts(client: Any, path: Path) -> None:
+def _add_contexts(client: Any, path: Path) -> None:
     """contexts.csv: name,description,contact."""
     import csv
 
-    for row in csv.DictReader(_text(path).splitlines()):
+    for row in csv.DictReader(_read_text(path).splitlines()):
         client.call(context_add, **{key: row.get(key) or "" for key in ("name", "description", "contact")})
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     # With or without the byte order mark that Excel writes.
     return path.read_text(encoding="utf-8-sig")

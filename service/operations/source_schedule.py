@@ -15,10 +15,10 @@ from datetime import datetime
 from argot.clock import utc_now
 from argot.corpus.connectors.source_store import FIRST_RETRY_SECONDS, SourceStore
 from argot.errors import Conflict, NotFound
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC, is_sync_due, source_sync, sync_put
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 
 logger = logging.getLogger(__name__)
 
@@ -46,10 +46,10 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     names = [one.name for one in records if is_sync_due(one, now or utc_now())]
     for name in names:
         try:
-            if await kb.jobs.taken(SYNC):
+            if await kb.jobs.has_workers(SYNC):
                 await sync_put(kb, name)
                 continue
-            report = await outcome(source_sync(kb, local_principal(), name=name, patient=True))
+            report = await get_outcome(source_sync(kb, make_local_principal(), name=name, patient=True))
         except (Conflict, NotFound):  # somebody syncs it just now, or has removed it
             continue
         except Exception:

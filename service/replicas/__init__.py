@@ -1,1 +1,1 @@
-"""What several services on the same stores have in common: limits, turns, a secret, and who does what is done once."""
+"""State that several services on the same stores share: limits, turns, a secret, and work that only one does."""

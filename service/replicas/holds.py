@@ -53,7 +53,8 @@ class Hold:
         return item
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of the work, as long as it is held; it is cancelled when that ends, and waited for.
+        """Run the work as long as the lock is held and return its result; it is cancelled when that ends, and waited
+        for.
 
         Raises:
             ArgotError: it ended.

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from argot.databases import Database
 from argot.errors import StoreUnavailable
-from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Key, network_of
+from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Key, find_network
 
 logger = logging.getLogger(__name__)
 
@@ -23,12 +23,12 @@ FRIEND_SECONDS = 30 * 86_400.0
 """So long it is known that somebody signed in from an address."""
 
 
-def _digest(*parts: object) -> str:
+def _hash_parts(*parts: object) -> str:
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
 
 class SharedPlaces:
-    """Who has how many questions under way in all services, and how many a minute. Blocking: not for the event loop.
+    """Counts of everybody's questions under way in all services, and in a minute. Blocking: not for the event loop.
 
     A place lasts as long as its service renews it: one that is killed holds none after `LEASE_SECONDS`.
     """
@@ -44,7 +44,7 @@ class SharedPlaces:
         Raises:
             StoreUnavailable
         """
-        place, key = secrets.token_hex(12), _digest(person)
+        place, key = secrets.token_hex(12), _hash_parts(person)
         rows = self._database.write_returning(
             "SELECT service_take_place(?, ?, ?, ?, ?, ?) AS wait",
             *(gate, key, place, at_once, per_minute, LEASE_SECONDS),
@@ -64,14 +64,14 @@ class SharedPlaces:
             logger.warning("a question's place is not given back: %s", error)
 
     def first(self, key: str, seconds: float) -> bool:
-        """Whether this key was not used within so many seconds, at most 900, at any service; from now on it was.
+        """Use this key; return whether no service did so within so many seconds, at most 900.
 
         Raises:
             StoreUnavailable
         """
         rows = self._database.write_returning(
             "SELECT service_count(ARRAY[CAST(? AS text)], ARRAY[CAST(1 AS double precision)], ?) AS wait",
-            *(_digest("once", key), float(seconds)),
+            *(_hash_parts("once", key), float(seconds)),
         )
         return not rows[0]["wait"]
 
@@ -120,36 +120,36 @@ class SharedAttempts:
         Raises:
             StoreUnavailable: nobody signs in meanwhile.
         """
-        keys = self._keys(name, address)
+        keys = self._list_keys(name, address)
         rows = self._database.write_returning(
             "SELECT service_count(ARRAY(SELECT jsonb_array_elements_text(CAST(? AS jsonb))),"
             " ARRAY(SELECT CAST(jsonb_array_elements_text(CAST(? AS jsonb)) AS double precision)), ?) AS wait",
-            *(json.dumps([_digest(*key) for key in keys]), json.dumps([LIMITS[key[0]] for key in keys])),
+            *(json.dumps([_hash_parts(*key) for key in keys]), json.dumps([LIMITS[key[0]] for key in keys])),
             float(WINDOW_SECONDS),
         )
         return float(rows[0]["wait"])
 
-    def succeeded(self, name: str, address: str) -> None:
-        network = network_of(address)
+    def note_success(self, name: str, address: str) -> None:
+        network = find_network(address)
         both: Key = ("both", name, network)
         others: Sequence[Key] = (("address", "", network), ("name", name, ""))
         # What is not known for a moment costs one attempt: whoever signs in is not kept from it.
         with suppress(StoreUnavailable):
-            self._database.write("DELETE FROM service_counts WHERE key = ?", _digest(*both))
+            self._database.write("DELETE FROM service_counts WHERE key = ?", _hash_parts(*both))
             self._database.write(
                 "UPDATE service_counts SET level = GREATEST(0, level - 1) WHERE key IN (?, ?) AND level >= 0",
-                *(_digest(*one) for one in others),
+                *(_hash_parts(*one) for one in others),
             )
             # Below 0: who signed in where, and no count.
             self._database.write(
                 "INSERT INTO service_counts VALUES (?, -1, service_seconds())"
                 " ON CONFLICT (key) DO UPDATE SET at = excluded.at",
-                _digest("friend", name, network),
+                _hash_parts("friend", name, network),
             )
 
-    def _keys(self, name: str, address: str) -> list[Key]:
-        network = network_of(address)
+    def _list_keys(self, name: str, address: str) -> list[Key]:
+        network = find_network(address)
         both: Key = ("both", name, network)
-        if self._database.rows("SELECT 1 FROM service_counts WHERE key = ?", _digest("friend", name, network)):
+        if self._database.rows("SELECT 1 FROM service_counts WHERE key = ?", _hash_parts("friend", name, network)):
             return [both]
         return [both, ("address", "", network), ("name", name, "")]

@@ -1,4 +1,4 @@
-"""What services on one PostgreSQL share beside the stores: their secret, and counts that a crash may forget.
+"""Tables that services on one PostgreSQL share beside the stores: their secret, and counts that a crash may forget.
 
 PostgreSQL alone: with SQLite there is one service, which keeps all this in its memory. Times are the database server's,
 so that clocks of services may be apart. Neither names nor addresses are in the counts, only digests of them.

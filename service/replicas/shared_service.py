@@ -1,4 +1,4 @@
-"""What a process has in common with the others on the same PostgreSQL: locks, messages, a secret, limits."""
+"""State that a process shares with the others on the same PostgreSQL: locks, messages, a secret, limits."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class SharedService:
         """Do this in the event loop at hand whenever something may have been missed of what others tell."""
         loop = asyncio.get_running_loop()
 
-        async def logged() -> None:
+        async def call_logged() -> None:
             try:
                 await look_anew()
             except ArgotError as error:
                 logger.warning("what may have been missed is not looked at: %s", error)
 
-        self.listener.on_gap(lambda: call_in(loop, lambda: self._keep(asyncio.ensure_future(logged()))))
+        self.listener.on_gap(lambda: call_in(loop, lambda: self._keep(asyncio.ensure_future(call_logged()))))
 
     def tell(self, topic: str, text: str = "") -> None:
         """Tell the other processes, in whatever thread; where PostgreSQL is gone they look at everything anew later."""
@@ -118,7 +118,7 @@ class SharedService:
         self._keep(asyncio.ensure_future(self.run(self.tell, topic, text)))
 
     async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
-        """As `admission_control.CountedForAll` says."""
+        """Take a place, as `admission_control.CountedForAll` says."""
         taking = asyncio.ensure_future(self.run(self.places.take, gate, person, at_once=at_once, per_minute=per_minute))
         try:
             return await asyncio.shield(taking)
@@ -138,7 +138,7 @@ class SharedService:
                 await self.give_back(place)
 
     @asynccontextmanager
-    async def held(self, name: str, lost: ArgotError, *, pause: float = LONGEST_PAUSE) -> AsyncIterator[Hold]:
+    async def hold_lock(self, name: str, lost: ArgotError, *, pause: float = LONGEST_PAUSE) -> AsyncIterator[Hold]:
         """Hold the lock of this name among all processes; waits until it is free.
 
         Args:
@@ -148,10 +148,10 @@ class SharedService:
         loop = asyncio.get_running_loop()
         hold = Hold(lambda: self.run(self.locks.check_held, held))
 
-        def told() -> None:
+        def note_loss() -> None:
             call_in(loop, lambda: hold.end(lost))
 
-        held = await self._taken(name, told, pause)
+        held = await self._take_lock(name, note_loss, pause)
         try:
             yield hold
         finally:
@@ -160,13 +160,13 @@ class SharedService:
             await asyncio.shield(giving)
 
     async def is_held(self, name: str) -> bool:
-        """Whether any process holds this lock now."""
+        """Return whether any process holds this lock now."""
         held = await self.run(self.locks.take, name)
         if held is not None:
             await self._give_back(held)
         return held is None
 
-    async def _taken(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
+    async def _take_lock(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
         pause = FIRST_PAUSE
         while (held := await self._take(name, told)) is None:
             await asyncio.sleep(pause)

@@ -18,25 +18,25 @@ MOST_NAMED = 100
 
 
 async def share(stores: PostgresqlStores, people: People, turns: Turns) -> SharedService:
-    """From now on, keep order with the other processes that have these stores open. In the event loop.
+    """Keep order from now on with the other processes that have these stores open. In the event loop.
 
     Raises:
         StoreUnavailable, DamagedStore
     """
     shared = await asyncio.to_thread(SharedService, stores)
-    people.tell_others = lambda ended: shared.tell(ENDED, _said(ended))
-    shared.listener.listen(ENDED, lambda text: people.heard(_heard(text)))
+    people.tell_others = lambda ended: shared.tell(ENDED, _encode_ended(ended))
+    shared.listener.listen(ENDED, lambda text: people.apply_ended(_decode_ended(text)))
     turns.share(shared)
     shared.start()
     return shared
 
 
-def _said(ended: Ended) -> str:
+def _encode_ended(ended: Ended) -> str:
     # Of more than these the ids are not told: whoever hears of it ends all of this person's.
     few = ended.sessions if ended.sessions is not None and len(ended.sessions) <= MOST_NAMED else None
     return json.dumps([ended.user, None if few is None else sorted(few)])
 
 
-def _heard(text: str) -> Ended:
+def _decode_ended(text: str) -> Ended:
     user, sessions = json.loads(text)
     return Ended(str(user), None if sessions is None else frozenset(map(str, sessions)))

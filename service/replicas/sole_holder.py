@@ -1,4 +1,4 @@
-"""What is done once for a knowledge base, however many services it has: by one of them, whom another one follows."""
+"""Work that is done once for a knowledge base, by one of its services; another one takes over when that ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ PAUSE_SECONDS = 2.0
 GONE = "PostgreSQL was lost, and with it who does this."
 
 
-async def by_one(shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def run_by_one_process(
+    shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
     """Do work that has no end, as long as no other process does it; take it up when that one ends.
 
     Args:
@@ -32,7 +34,7 @@ async def by_one(shared: SharedService | None, name: str, work: Callable[[], Cor
         return
     while True:
         try:
-            async with shared.held(f"sole/{name}", StoreUnavailable(GONE), pause=PAUSE_SECONDS) as hold:
+            async with shared.hold_lock(f"sole/{name}", StoreUnavailable(GONE), pause=PAUSE_SECONDS) as hold:
                 logger.info("this service does '%s'", name)
                 await hold.run(work())
                 return

@@ -1,4 +1,4 @@
-"""Whose turn it is in a conversation: one question at a time, in whatever process that shares the stores."""
+"""Turns in a conversation: one question at a time, in whatever process that shares the stores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Turns:
         self._running: dict[str, Hold] = {}
 
     def share(self, shared: SharedService) -> None:
-        """From now on keep out other processes too, and stop what they want stopped. Within the event loop."""
+        """Keep out other processes too from now on, and stop the turns that they want stopped. In the event loop."""
         self._shared = shared
         loop = asyncio.get_running_loop()
         shared.listener.listen(STOP, lambda thread: call_in(loop, lambda: self._stop_here(thread)))
@@ -55,7 +55,7 @@ class Turns:
                 yield Hold()
                 return
             try:
-                async with self._shared.held(f"turn/{thread}", AnswerLost(LOST)) as hold:
+                async with self._shared.hold_lock(f"turn/{thread}", AnswerLost(LOST)) as hold:
                     self._running[thread] = hold
                     try:
                         yield hold
@@ -66,7 +66,7 @@ class Turns:
                 self._tell_others(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
-        """Whether another process answers a question of this thread now."""
+        """Return whether another process answers a question of this thread now."""
         if self._shared is None or thread in self._running:
             return False
         return await self._shared.is_held(f"turn/{thread}")
@@ -75,11 +75,11 @@ class Turns:
         """Wait until no other process answers in this thread any more; with `stop` have it stop."""
         ended = asyncio.Event()
 
-        def told(which: str) -> None:
+        def note_end(which: str) -> None:
             if which == thread:
                 ended.set()
 
-        self.over.append(told)
+        self.over.append(note_end)
         try:
             if stop:
                 self._tell_others(STOP, thread)
@@ -90,7 +90,7 @@ class Turns:
                         await ended.wait()
                 ended.clear()
         finally:
-            self.over.remove(told)
+            self.over.remove(note_end)
 
     def _tell_others(self, topic: str, thread: str) -> None:
         # An id that is too long to be told is nobody's.

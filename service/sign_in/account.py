@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a person has here. `user` is None for the person at this machine."""
+    """Account of a person. `user` is None for the person at this machine."""
 
     user: User | None
     sessions: list[Session]
@@ -23,9 +23,7 @@ class Account:
 
 
 def sign_in_required(kb: KnowledgeBase) -> bool:
-    """Whether people sign in by name: as soon as anybody has a password, or a proxy or provider signs
-    them in.
-    """
+    """Return whether people sign in by name: when anybody has a password, or a proxy or provider signs them in."""
     return bool(kb.settings.sign_in_header or kb.settings.oidc_issuer) or has_passwords(kb)
 
 
@@ -34,12 +32,12 @@ def has_passwords(kb: KnowledgeBase) -> bool:
 
 
 def has_password(kb: KnowledgeBase, name: str) -> bool:
-    """Whether there is a person of this name who can prove who they are by a password of Argot's."""
+    """Return whether a person of this name can prove who they are by a password of Argot's."""
     user = kb.people.find(name)
     return user is not None and user.has_password
 
 
-def account_of(kb: KnowledgeBase, name: str) -> Account:
+def get_account(kb: KnowledgeBase, name: str) -> Account:
     return Account(kb.people.find(name), kb.people.sessions.of(name), kb.people.keys.of(name))
 
 

@@ -51,7 +51,7 @@ class ProviderUnreachable(ArgotError):
 
 
 class ProviderRefusal(NotAllowed):
-    """What came from the provider is no proof of who somebody is, or it no longer answers for them."""
+    """Refusal: the provider's answer is no proof of who somebody is, or it no longer answers for them."""
 
 
 class UnprovenToken(ProviderRefusal):
@@ -60,7 +60,7 @@ class UnprovenToken(ProviderRefusal):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the provider said of somebody. `refresh_token` None: it gave none."""
+    """Statement of the provider on somebody. `refresh_token` None: it gave none."""
 
     claims: Claims
     refresh_token: str | None
@@ -81,8 +81,8 @@ class OpenIdProvider:
         self._down_until = 0.0
         self._asking = asyncio.Lock()
 
-    async def published(self) -> dict[str, Any]:
-        """What the provider says of itself (OpenID Connect Discovery, 4).
+    async def fetch_description(self) -> dict[str, Any]:
+        """Return the provider's description of itself (OpenID Connect Discovery, 4).
 
         Raises:
             ProviderUnreachable: it does not answer, or is another one.
@@ -90,15 +90,15 @@ class OpenIdProvider:
         # One asks, the others wait for its answer.
         async with self._asking:
             if self._published is None or time.monotonic() - self._published[0] > KEPT_SECONDS:
-                self._published = (time.monotonic(), await self._published_now())
+                self._published = (time.monotonic(), await self._fetch_description_now())
             return self._published[1]
 
-    async def _published_now(self) -> dict[str, Any]:
+    async def _fetch_description_now(self) -> dict[str, Any]:
         # While it is down, not everybody who opens the page has to wait for it.
         if time.monotonic() < self._down_until:
             raise ProviderUnreachable(f"The provider {self.issuer} does not answer.")
         self._down_until = time.monotonic() + DOWN_SECONDS
-        found = await self._asked("GET", self.issuer.rstrip("/") + DISCOVERY)
+        found = await self._request_json("GET", self.issuer.rstrip("/") + DISCOVERY)
         self._down_until = 0.0
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
             raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
@@ -108,74 +108,74 @@ class OpenIdProvider:
             _require_encrypted(found[name], self.issuer)
         return found
 
-    async def entrance(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
-        """Where a person is sent to sign in; from there they come to `back`, with the state."""
+    async def make_sign_in_address(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
+        """Return the address where a person signs in; from there they come to `back`, with the state."""
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
-        found = await self.published()
+        found = await self.fetch_description()
         asked = {
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": back,
-            "scope": " ".join(self._scopes or _scopes_of(found)),
+            "scope": " ".join(self._scopes or _list_scopes(found)),
             "state": state,
             "nonce": nonce,
             "code_challenge": create_s256_code_challenge(verifier),
             "code_challenge_method": "S256",
         }
-        return _with_query(found["authorization_endpoint"], asked)
+        return _add_query(found["authorization_endpoint"], asked)
 
     async def exit(self, back: str, id_token: str | None) -> str | None:
-        """Where a person is signed out at the provider; None: it does not say (RP-Initiated Logout, 2)."""
-        where = (await self.published()).get("end_session_endpoint")
+        """Return the address where a person signs out at the provider; None: it has none (RP-Initiated Logout, 2)."""
+        where = (await self.fetch_description()).get("end_session_endpoint")
         if not isinstance(where, str):
             return None
         asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
         # With thousands of groups in it a token is longer than an address may be.
         if id_token and len(id_token) < 4000:
             asked["id_token_hint"] = id_token
-        return _with_query(where, asked)
+        return _add_query(where, asked)
 
-    async def told_for(self, code: str, back: str, *, nonce: str, verifier: str) -> Told:
-        """What the provider says of who comes with this code.
+    async def ask_about_code(self, code: str, back: str, *, nonce: str, verifier: str) -> Told:
+        """Ask the provider for its statement on the person who comes with this code.
 
         Raises:
             ProviderRefusal: it does not take the code, or its answer is no proof.
             ProviderUnreachable
         """
-        answer = await self._token(
+        answer = await self._request_token(
             {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": verifier}
         )
         if not isinstance(answer.get("id_token"), str):
             raise ProviderRefusal("The provider did not say who you are. Is 'openid' among 'oidc_scopes'?")
-        claims = await self._proven(answer, nonce=nonce)
-        return await self._told(answer, claims)
+        claims = await self._prove_claims(answer, nonce=nonce)
+        return await self._make_statement(answer, claims)
 
-    async def told_again(self, refresh_token: str, subject: str) -> Told:
-        """What the provider says of somebody now.
+    async def ask_again(self, refresh_token: str, subject: str) -> Told:
+        """Ask the provider for its present statement on somebody.
 
         Raises:
             ProviderRefusal: it no longer answers for them.
             ProviderUnreachable
         """
-        answer = await self._token({"grant_type": "refresh_token", "refresh_token": refresh_token})
+        answer = await self._request_token({"grant_type": "refresh_token", "refresh_token": refresh_token})
         claims: Claims = {}
         if isinstance(answer.get("id_token"), str):
             try:
-                claims = await self._proven(answer)
+                claims = await self._prove_claims(answer)
             except UnprovenToken as error:
                 raise ProviderUnreachable(str(error)) from error
             _require_subject(claims, subject)
         # A provider need not rotate the token, nor repeat one that stays.
-        return await self._told({"refresh_token": refresh_token, **answer}, claims, subject)
+        return await self._make_statement({"refresh_token": refresh_token, **answer}, claims, subject)
 
-    async def _told(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> Told:
-        """With what only the userinfo endpoint says, where the groups are not in the token."""
-        where = (await self.published()).get("userinfo_endpoint")
+    async def _make_statement(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> Told:
+        """Build the statement; the userinfo endpoint adds what it alone says, where the groups are not in the token."""
+        where = (await self.fetch_description()).get("userinfo_endpoint")
         if self._groups_claim not in claims and isinstance(where, str) and isinstance(answer.get("access_token"), str):
             _require_encrypted(where, self.issuer)
             bearer = {"Authorization": f"Bearer {answer['access_token']}"}
-            more = await self._asked("GET", where, headers=bearer)
+            more = await self._request_json("GET", where, headers=bearer)
             # Core, 5.3.2: the answer may be another person's, by a token that was swapped.
             _require_subject(more, str(claims.get("sub") or subject))
             claims = {**more, **claims}
@@ -189,7 +189,7 @@ class OpenIdProvider:
 
     # -- the ID token --------------------------------------------------------------------------------------------------
 
-    async def _proven(self, answer: Mapping[str, Any], nonce: str | None = None) -> Claims:
+    async def _prove_claims(self, answer: Mapping[str, Any], nonce: str | None = None) -> Claims:
         """The claims of the ID token, if it holds.
 
         Raises:
@@ -199,8 +199,8 @@ class OpenIdProvider:
         from joserfc.errors import ExpiredTokenError, InvalidTokenError, JoseError
 
         try:
-            token = await self._verified(str(answer["id_token"]))
-            issuer = (await self.published())["issuer"]
+            token = await self._verify_token(str(answer["id_token"]))
+            issuer = (await self.fetch_description())["issuer"]
             claims = CodeIDToken(
                 token.claims,
                 token.header,
@@ -215,36 +215,38 @@ class OpenIdProvider:
             raise UnprovenToken(CLOCKS) from error
         # ValueError, TypeError: claims of another kind than the specification has.
         except (JoseError, ValueError, TypeError) as error:
-            raise UnprovenToken(f"The provider's token does not hold ({_reason(error)}). Sign in again.") from error
+            raise UnprovenToken(
+                f"The provider's token does not hold ({_describe_reason(error)}). Sign in again."
+            ) from error
         if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
             raise UnprovenToken(CLOCKS)
         return dict(claims)
 
-    async def _verified(self, text: str) -> Any:
+    async def _verify_token(self, text: str) -> Any:
         from joserfc import jwt
         from joserfc.errors import BadSignatureError, InvalidKeyIdError
 
         try:
-            return jwt.decode(text, await self._key_set(), algorithms=ALGORITHMS)
+            return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
         except (BadSignatureError, InvalidKeyIdError):
             # The keys have changed since they were asked for; what is still wrong then is wrong.
             self._keys = None
-            return jwt.decode(text, await self._key_set(), algorithms=ALGORITHMS)
+            return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
 
     async def require_keys(self) -> None:
         """
         Raises:
             ProviderUnreachable: it does not answer, or publishes no key of use.
         """
-        await self._key_set()
+        await self._load_key_set()
 
-    async def _key_set(self) -> KeySet:
+    async def _load_key_set(self) -> KeySet:
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet, import_key
 
         if self._keys is None or time.monotonic() - self._keys[0] > KEPT_SECONDS:
-            where = (await self.published())["jwks_uri"]
-            given = (await self._asked("GET", where)).get("keys")
+            where = (await self.fetch_description())["jwks_uri"]
+            given = (await self._request_json("GET", where)).get("keys")
             keys = []
             for one in given if isinstance(given, list) else []:
                 # A secret (`oct`) is no key to check signatures with; kinds that are not known may stand beside.
@@ -260,23 +262,23 @@ class OpenIdProvider:
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
-    async def _token(self, given: dict[str, str]) -> dict[str, Any]:
+    async def _request_token(self, given: dict[str, str]) -> dict[str, Any]:
         """The answer of the token endpoint.
 
         Raises:
             ProviderRefusal: `invalid_grant`: the code or token is none, used up, or its owner is shut out.
             ProviderUnreachable
         """
-        found = await self.published()
+        found = await self.fetch_description()
         ways = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         if "client_secret_basic" in ways:
             # RFC 6749, 2.3.1: each is encoded as in a form before the two are joined.
             basic = httpx.BasicAuth(quote(self.client_id, ""), quote(self._secret, ""))
-            return await self._asked("POST", found["token_endpoint"], auth=basic, data=given)
+            return await self._request_json("POST", found["token_endpoint"], auth=basic, data=given)
         posted = {**given, "client_id": self.client_id, "client_secret": self._secret}
-        return await self._asked("POST", found["token_endpoint"], data=posted)
+        return await self._request_json("POST", found["token_endpoint"], data=posted)
 
-    async def _asked(
+    async def _request_json(
         self,
         method: str,
         url: str,
@@ -289,7 +291,7 @@ class OpenIdProvider:
         where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
         try:
             async with (
-                httpx.AsyncClient(timeout=SECONDS, verify=_tls()) as client,
+                httpx.AsyncClient(timeout=SECONDS, verify=_make_tls_context()) as client,
                 client.stream(
                     method, url, headers={"Accept": "application/json", **(headers or {})}, data=data, auth=auth
                 ) as got,
@@ -299,7 +301,7 @@ class OpenIdProvider:
                     body += piece
                     if len(body) > MOST_BYTES:
                         raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
-                answer = _object(bytes(body))
+                answer = _parse_object(bytes(body))
         # InvalidURL is no HTTPError.
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
@@ -317,7 +319,7 @@ CLOCKS = (
 )
 
 
-def with_extra() -> None:
+def require_extra() -> None:
     """
     Raises:
         MissingExtra: authlib is not installed.
@@ -328,13 +330,13 @@ def with_extra() -> None:
         raise MissingExtra("Signing in at a provider (OpenID Connect)", "sso") from error
 
 
-def _scopes_of(found: Mapping[str, Any]) -> list[str]:
+def _list_scopes(found: Mapping[str, Any]) -> list[str]:
     offered = found.get("scopes_supported")
     # Google refuses a scope that it does not offer; a provider that lists none gets what every one knows.
     return [one for one in WANTED_SCOPES if one in (offered if isinstance(offered, list) else WANTED_SCOPES[:3])]
 
 
-def _with_query(url: str, asked: Mapping[str, str]) -> str:
+def _add_query(url: str, asked: Mapping[str, str]) -> str:
     return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(asked)}"
 
 
@@ -349,12 +351,12 @@ def _require_subject(claims: Claims, subject: str) -> None:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def _make_tls_context() -> ssl.SSLContext:
     # Made once: reading the certificates takes some 50 ms of processor.
     return httpx.create_ssl_context()
 
 
-def _object(body: bytes) -> dict[str, Any] | None:
+def _parse_object(body: bytes) -> dict[str, Any] | None:
     import json
 
     try:
@@ -365,7 +367,7 @@ def _object(body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _reason(error: Exception) -> str:
-    """In short, without any part of the token."""
+def _describe_reason(error: Exception) -> str:
+    """Shorten the reason of an error, without any part of the token."""
     claim = getattr(error, "claim", None)
     return f"{type(error).__name__}{f': {claim}' if claim else ''}"

@@ -77,16 +77,16 @@ class SignIn:
             minutes = ceil(wait / 60)
             text = f"Too many attempts. Try again in {minutes} minute{'s' * (minutes > 1)}, or ask an administrator."
             raise SignInRefused(text, 429, ceil(wait))
-        user = await self._in_turn(name, password)
+        user = await self._check_in_turn(name, password)
         if user is None:
             raise SignInRefused(wrong, 401)
         # The password was right, so this was no guess, even if the account is suspended.
-        await self.kb.look_up(self.attempts.succeeded, name, address)
+        await self.kb.look_up(self.attempts.note_success, name, address)
         if user.suspended_at:
             raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)
         return user
 
-    async def _in_turn(self, name: str, password: str) -> User | None:
+    async def _check_in_turn(self, name: str, password: str) -> User | None:
         if self._waiting >= MOST_WAITING:
             raise SignInRefused("Many people are signing in just now. Try again in a minute.", 503, 60)
         self._waiting += 1

@@ -1,4 +1,4 @@
-"""What a provider's claims mean here: the name of a new person, and the groups of anybody."""
+"""Meaning of a provider's claims here: the name of a new person, and the groups of anybody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.service.identity.people import require_name
-from argot.service.sign_in.openid_connect import with_extra
+from argot.service.sign_in.openid_connect import require_extra
 from argot.settings import Settings
 from argot.types import MANAGERS
 
@@ -37,7 +37,7 @@ def require_provider(settings: Settings) -> None:
         InvalidSettings
         MissingExtra: authlib is not installed.
     """
-    mapping_of(settings.oidc_groups)
+    parse_mapping(settings.oidc_groups)
     if not settings.oidc_issuer:
         return
     secret = settings.oidc_client_secret.get_secret_value()
@@ -50,10 +50,10 @@ def require_provider(settings: Settings) -> None:
     issuer = urlsplit(settings.oidc_issuer)
     if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
         raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc_issuer}': it has to begin with https.")
-    with_extra()
+    require_extra()
 
 
-def claimed_name(claims: Mapping[str, Any], settings: Settings) -> str:
+def read_name(claims: Mapping[str, Any], settings: Settings) -> str:
     """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
     name = claims.get(settings.oidc_name_claim)
     # Whoever enters somebody else's address there would be called by it here.
@@ -62,33 +62,35 @@ def claimed_name(claims: Mapping[str, Any], settings: Settings) -> str:
     return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
 
 
-def claimed_display_name(claims: Mapping[str, Any]) -> str:
+def read_display_name(claims: Mapping[str, Any]) -> str:
     name = claims.get("name")
     return " ".join(name.split())[:100] if isinstance(name, str) and name.isprintable() else ""
 
 
-def claimed_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
+def read_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
     """The groups of the claim by the names that they have here.
 
     A claim that is text is one group: AD FS makes a list only of several. One that is missing, or of another kind, is
     no group. Names that no group can have here are passed over. The
     group `managers` comes by the mapping alone: with that name a company may mean anything.
     """
-    theirs = _theirs(claims, settings.oidc_groups_claim)
+    theirs = _read_theirs(claims, settings.oidc_groups_claim)
     admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
-    return Groups(groups_here(theirs, settings), admin)
+    return Groups(map_groups(theirs, settings), admin)
 
 
-def groups_here(theirs: set[str], settings: Settings) -> frozenset[str]:
+def map_groups(theirs: set[str], settings: Settings) -> frozenset[str]:
     """Groups by the names that they have here, as said above."""
-    mapping = mapping_of(settings.oidc_groups)
+    mapping = parse_mapping(settings.oidc_groups)
     names = {mapping[one] for one in theirs if one in mapping}
-    names |= {plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _fits(plain)}
+    names |= {
+        plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _is_fit(plain)
+    }
     return frozenset(names)
 
 
 @cache
-def mapping_of(text: str) -> dict[str, str]:
+def parse_mapping(text: str) -> dict[str, str]:
     """Their names of groups, and ours.
 
     Raises:
@@ -108,7 +110,7 @@ def mapping_of(text: str) -> dict[str, str]:
     return found
 
 
-def _theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
+def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
     given = claims.get(claim)
     if isinstance(given, str):  # of one group alone, some providers make no list
         given = [given]
@@ -126,7 +128,7 @@ def _theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
     return {unicodedata.normalize("NFC", one) for one in given if isinstance(one, str)}
 
 
-def _fits(name: str) -> bool:
+def _is_fit(name: str) -> bool:
     try:
         require_name("group", name)
     except InvalidInput:

@@ -24,7 +24,7 @@ from argot.service.identity.people import User
 from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
 from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
-from argot.service.sign_in.provider_claims import claimed_display_name, claimed_groups, claimed_name
+from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -65,31 +65,31 @@ class ProviderSignIn:
             ProviderUnreachable, MissingExtra
         """
         seed = f"{secrets.token_urlsafe(24)}.{int(time.time())}"
-        ticket = f"{seed}.{self._made('ticket', seed)}"
-        entrance = await self.provider.entrance(
+        ticket = f"{seed}.{self._derive_value('ticket', seed)}"
+        entrance = await self.provider.make_sign_in_address(
             back,
-            state=self._made("state", seed),
-            nonce=self._made("nonce", seed),
-            verifier=self._made("verifier", seed),
+            state=self._derive_value("state", seed),
+            nonce=self._derive_value("nonce", seed),
+            verifier=self._derive_value("verifier", seed),
         )
         return entrance, ticket
 
     async def end(self, ticket: str, state: str, code: str, back: str) -> tuple[User, str]:
-        """Who came back with this code, and the ID token.
+        """Sign in the person who came back with this code; return them and the ID token.
 
         Raises:
             ProviderRefusal: it is no proof, or whoever it is may not come in; the message says why.
             ProviderUnreachable
         """
-        seed = self._seed(ticket, state)
+        seed = self._read_seed(ticket, state)
         # Before anything is awaited: two at once with one ticket are one too many.
         self._used[seed] = True
         if self.kb.shared and not await self.kb.shared.run(self.kb.shared.places.first, seed, BEGUN_SECONDS):
             raise ProviderRefusal(OLD)
-        nonce, verifier = self._made("nonce", seed), self._made("verifier", seed)
+        nonce, verifier = self._derive_value("nonce", seed), self._derive_value("verifier", seed)
         try:
-            told = await self.provider.told_for(code, back, nonce=nonce, verifier=verifier)
-            return await self.kb.blocking(self._taken, told), told.id_token
+            told = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
+            return await self.kb.blocking(self._accept_statement, told), told.id_token
         except (ProviderRefusal, ProviderUnreachable) as error:
             # For whoever runs Argot: the person is told the same, and often cannot mend it.
             logger.warning("somebody could not sign in at the provider: %s", error)
@@ -103,7 +103,7 @@ class ProviderSignIn:
             self._id_tokens[session.id] = id_token
         return token
 
-    def leaving(self, session: str | None) -> str:
+    def make_leaving_ticket(self, session: str | None) -> str:
         """A ticket by which somebody whose session ends here is shown out at the provider too."""
         ticket = secrets.token_urlsafe(16)
         if id_token := self._id_tokens.pop(session or "", ""):
@@ -111,30 +111,30 @@ class ProviderSignIn:
         return ticket
 
     async def exit(self, ticket: str, back: str) -> str | None:
-        """Where somebody is signed out at the provider; None: it does not say, or is down."""
+        """Return the address where somebody signs out at the provider; None: it has none, or is down."""
         try:
             return await self.provider.exit(back, self._leaving.pop(ticket, None))
         except ProviderUnreachable as error:
             logger.warning("somebody is signed out here alone: %s", error)
             return None
 
-    def _made(self, what: str, seed: str) -> str:
+    def _derive_value(self, what: str, seed: str) -> str:
         found = hmac.new(self._key, f"{what}:{seed}".encode(), hashlib.sha256).digest()
         return urlsafe_b64encode(found).rstrip(b"=").decode("ascii")
 
-    def _seed(self, ticket: str, state: str) -> str:
+    def _read_seed(self, ticket: str, state: str) -> str:
         seed, _, signature = ticket.rpartition(".")
         began = seed.rpartition(".")[2]
         # As bytes: `compare_digest` raises on strings that are not ASCII.
-        ours = hmac.compare_digest(signature.encode(), self._made("ticket", seed).encode())
-        same = hmac.compare_digest(state.encode("utf-8", "replace"), self._made("state", seed).encode())
+        ours = hmac.compare_digest(signature.encode(), self._derive_value("ticket", seed).encode())
+        same = hmac.compare_digest(state.encode("utf-8", "replace"), self._derive_value("state", seed).encode())
         # It may have been begun at a service whose clock is ahead of this one.
         fresh = -SKEW_SECONDS <= time.time() - int(began or 0) <= BEGUN_SECONDS if ours else False
         if not same or seed in self._used or not fresh:
             raise ProviderRefusal(OLD)
         return seed
 
-    def _taken(self, told: Told) -> User:
+    def _accept_statement(self, told: Told) -> User:
         """The person whose account this is, with what the provider says of them now."""
         link = self._link(told)
         user = self.kb.people.user(link.user)
@@ -152,7 +152,7 @@ class ProviderSignIn:
         people, issuer, subject = self.kb.people, self.provider.issuer, str(told.claims["sub"])
         if found := people.links.find(issuer, subject):
             return found
-        name = claimed_name(told.claims, self.kb.settings)
+        name = read_name(told.claims, self.kb.settings)
         if not name:
             raise ProviderRefusal(f"The provider does not say your name ('{self.kb.settings.oidc_name_claim}').")
         # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
@@ -160,7 +160,7 @@ class ProviderSignIn:
         if not same:
             _require_new(self.kb, name, subject)
             try:
-                people.add(name, (), claimed_display_name(told.claims))
+                people.add(name, (), read_display_name(told.claims))
             except InvalidInput as error:
                 raise ProviderRefusal(str(error)) from error
         else:
@@ -185,7 +185,7 @@ def _require_new(kb: KnowledgeBase, name: str, subject: str) -> None:
 
 
 def _confirm(kb: KnowledgeBase, link: ProviderLink, told: Told) -> bool:
-    groups = claimed_groups(told.claims, kb.settings)
+    groups = read_groups(told.claims, kb.settings)
     return kb.people.links.confirm(link, Confirmed(groups.names, groups.admin, told.refresh_token))
 
 
@@ -216,28 +216,28 @@ async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: d
         if confirmed > due:
             return
         async with places:
-            if await _asked_again(kb, provider, link) or confirmed > stale:
+            if await _ask_again(kb, provider, link) or confirmed > stale:
                 return
-        await _lapsed(kb, link, "it has not answered for them for too long")
+        await _lapse(kb, link, "it has not answered for them for too long")
 
     await asyncio.gather(*(look(link) for link in await kb.blocking(kb.people.links.in_force)))
 
 
-async def _asked_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: ProviderLink) -> bool:
-    """Whether the question is settled; False: there was no answer."""
+async def _ask_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: ProviderLink) -> bool:
+    """Ask the provider again about somebody; False: there was no answer."""
     if provider is None or link.refresh_token is None or link.issuer != provider.issuer:
         return False
     try:
-        told = await provider.told_again(link.refresh_token, link.subject)
+        told = await provider.ask_again(link.refresh_token, link.subject)
         await kb.blocking(_confirm, kb, link, told)
     except ProviderRefusal as refusal:
-        await _lapsed(kb, link, str(refusal))
+        await _lapse(kb, link, str(refusal))
     except ProviderUnreachable as error:
         logger.warning("the provider could not be asked about '%s': %s", link.user, error)
         return False
     return True
 
 
-async def _lapsed(kb: KnowledgeBase, link: ProviderLink, why: str) -> None:
+async def _lapse(kb: KnowledgeBase, link: ProviderLink, why: str) -> None:
     if await kb.blocking(lambda: kb.people.lapse(link.user, expecting=link)):
         logger.warning("'%s' is signed out, and has to sign in at the provider again: %s", link.user, why)

@@ -1,4 +1,4 @@
-"""What an identity provider sends of people and groups (SCIM), taken over here.
+"""People and groups that an identity provider sends (SCIM), taken over here.
 
 Whoever may send this is an administrator. People are known by name: one who is here already is taken over as they are.
 Whom the provider deactivates or removes is shut out at once; nothing of theirs is erased.
@@ -13,7 +13,7 @@ from argot.clock import timestamp
 from argot.errors import InvalidInput, NotAllowed
 from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPerson
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.sign_in.provider_claims import groups_here
+from argot.service.sign_in.provider_claims import map_groups
 from argot.types import Principal
 
 
@@ -137,7 +137,7 @@ class Provisioning:
         """
         if id_ is not None:
             self.group(id_)
-        here = groups_here({unicodedata.normalize("NFC", display_name.strip())}, self._settings)
+        here = map_groups({unicodedata.normalize("NFC", display_name.strip())}, self._settings)
         if not here:
             raise InvalidInput(
                 f"'{display_name}' can be no group here: give it a name in the setting 'oidc_groups', as THEIRS=OURS."

@@ -106,11 +106,11 @@ def read_adopted(home: Path) -> Adopted:
     path = home / FILE
     try:
         found = json.loads(path.read_text("utf-8"))
-        stacks = {kind: _stack(found["models"].get(kind, ())) for kind in MODEL_KINDS}
+        stacks = {kind: _read_stack(found["models"].get(kind, ())) for kind in MODEL_KINDS}
         history = tuple(AdoptionStep(**one) for one in found["history"])
         changing = found.get("changing")
         begun = changing and Changing(
-            _stack(changing["stack"]), changing["fingerprint"], AdoptionStep(**changing["step"])
+            _read_stack(changing["stack"]), changing["fingerprint"], AdoptionStep(**changing["step"])
         )
         return Adopted(stacks, history, begun or None)
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def read_adopted(home: Path) -> Adopted:
 
 
 def keep_adopted(home: Path, adopted: Adopted) -> None:
-    """From the moment this returns, also after a crash, this is what is adopted."""
+    """Write down the adopted models; when this returns they count, also after a crash."""
     content: dict[str, Any] = {
         "models": {kind: [asdict(one) for one in stack] for kind, stack in adopted.stacks.items() if stack},
         "history": [asdict(one) for one in adopted.history],
@@ -133,7 +133,7 @@ def keep_adopted(home: Path, adopted: Adopted) -> None:
     write_atomically(home / FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
-def _stack(found: Sequence[Mapping[str, Any]]) -> tuple[AdoptedModel, ...]:
+def _read_stack(found: Sequence[Mapping[str, Any]]) -> tuple[AdoptedModel, ...]:
     return tuple(AdoptedModel(**one) for one in found)
 
 
@@ -147,14 +147,14 @@ def settle_adopted(home: Path, *, cut_off: bool = False) -> None:
     if adopted.changing is None:
         return
     changing = adopted.changing
-    done = live_fingerprint(home) == changing.fingerprint
+    done = read_live_fingerprint(home) == changing.fingerprint
     if cut_off:
         logger.warning("a change of the embedder was cut off, and is %s", "finished" if done else "taken back")
     keep_adopted(home, adopted.after(changing.stack, changing.step) if done else replace(adopted, changing=None))
 
 
-def live_fingerprint(home: Path) -> str:
-    """Of the embedder that made the live vectors; empty if there are none, or it cannot be said."""
+def read_live_fingerprint(home: Path) -> str:
+    """Return the fingerprint of the embedder of the live vectors; empty if there are none, or it cannot be said."""
     pointer, database = home / VECTORS / CURRENT, home / CORPUS
     if not pointer.is_file() or not database.is_file():
         return ""
@@ -171,7 +171,7 @@ def live_fingerprint(home: Path) -> str:
 # -- what it means for the settings -----------------------------------------------------------------------------------
 
 
-def with_adopted(home: Path, settings: Settings) -> Settings:
+def apply_adopted(home: Path, settings: Settings) -> Settings:
     """The settings with adopted models in place of defaults. What was set explicitly wins.
 
     On PostgreSQL none are in force (`require_adoptable`).
@@ -180,7 +180,7 @@ def with_adopted(home: Path, settings: Settings) -> Settings:
         return settings
     adopted = read_adopted(home)
     found: dict[str, str] = {
-        setting: str(model_path(home, model))
+        setting: str(find_model_path(home, model))
         for kind, setting in SETTING_OF.items()
         if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set
     }
@@ -200,7 +200,7 @@ def require_adoptable(settings: Settings) -> None:
         )
 
 
-def model_path(home: Path, model: AdoptedModel) -> Path:
+def find_model_path(home: Path, model: AdoptedModel) -> Path:
     return home.absolute() / MODELS / model.folder
 
 
@@ -214,5 +214,5 @@ def remove_unused(home: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def step_of(kind: ModelKind, did: Literal["adopted", "back"], run: str, by: str) -> AdoptionStep:
+def make_step(kind: ModelKind, did: Literal["adopted", "back"], run: str, by: str) -> AdoptionStep:
     return AdoptionStep(timestamp(), by, kind, did, run)

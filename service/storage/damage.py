@@ -37,7 +37,7 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
         DamagedStore, StoreUnavailable
     """
     # Only a store that was noted can be missing: the others are made when they are first needed.
-    if not path.exists() and path.name in layout.noted_stores(path.parent):
+    if not path.exists() and path.name in layout.read_noted_stores(path.parent):
         raise build_damage_error(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
@@ -63,7 +63,7 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
 
 
 def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | None:
-    """What an error of SQLite means that was met in the middle of a use case; None where the fault is ours.
+    """Explain an error of SQLite that was met in the middle of a use case; None where the fault is ours.
 
     The error does not say in which store: each is looked through, which takes a while, and only now.
     """

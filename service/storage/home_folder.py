@@ -41,7 +41,7 @@ def is_knowledge_base(home: Path) -> bool:
 
 
 def is_scratch(name: str) -> bool:
-    """Whether a file or folder stands for a process that has the folder, or had it and was killed."""
+    """Return whether a file or folder stands for a process that has the folder, or had it and was killed."""
     return name in ("lock", "owner.json", RESTORING, RESTORED) or name.startswith((".owner.json.", f".{MARKER}."))
 
 
@@ -92,33 +92,33 @@ def write_marker(home: Path) -> None:
     write_atomically(home / MARKER, json.dumps(content) + "\n")
 
 
-def noted_stores(home: Path) -> set[str]:
+def read_noted_stores(home: Path) -> set[str]:
     """The databases that were there when the knowledge base was last opened or closed."""
-    return set(_marker(home).get("stores", ()))
+    return set(_read_marker(home).get("stores", ()))
 
 
 def note_stores(home: Path) -> None:
     """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
     there = [name for name in DATABASES if (home / name).exists()]
     # Nearly every opening finds those that are noted, and then writes nothing.
-    if set(there) != noted_stores(home):
+    if set(there) != read_noted_stores(home):
         made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
-        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
+        write_atomically(home / MARKER, json.dumps({**made, **_read_marker(home), "stores": there}) + "\n")
 
 
-def noted_place(home: Path) -> str:
+def read_noted_place(home: Path) -> str:
     """The PostgreSQL that keeps the knowledge base of this folder, as messages name it; empty: the folder itself."""
-    return str(_marker(home).get("kept_by", ""))
+    return str(_read_marker(home).get("kept_by", ""))
 
 
 def note_place(home: Path, place: str) -> None:
     """Write down which PostgreSQL keeps it, so that without that one it is not taken for a new, empty one."""
-    if place != noted_place(home):
+    if place != read_noted_place(home):
         made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
-        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "kept_by": place}) + "\n")
+        write_atomically(home / MARKER, json.dumps({**made, **_read_marker(home), "kept_by": place}) + "\n")
 
 
-def _marker(home: Path) -> dict[str, Any]:
+def _read_marker(home: Path) -> dict[str, Any]:
     """The marker's content; empty if it is gone, or cannot be read (`_check_format` complains of that)."""
     try:
         content = json.loads((home / MARKER).read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ OWNER = "owner.json"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who holds the lock, and the Unix socket it answers on (empty: it does not)."""
+    """Owner of the lock, and the Unix socket it answers on (empty: it does not)."""
 
     pid: int
     socket: str = ""
@@ -63,7 +63,7 @@ class HomeLock:
 
 
 def read_owner(home: Path) -> Owner | None:
-    """What the last owner wrote down; None if nothing readable."""
+    """Read the note of the last owner; None if nothing readable."""
     try:
         content = json.loads((home / OWNER).read_text(encoding="utf-8"))
         return Owner(int(content["pid"]), str(content["socket"]))

@@ -17,7 +17,7 @@ MEMBER = (
 _MEMBER = re.compile(MEMBER)
 
 
-def kept_members(home: Path) -> Iterator[str]:
+def list_kept_members(home: Path) -> Iterator[str]:
     """Their names, as paths below the folder, in order."""
     folders = (layout.PROFILES, layout.LEARNING_FOLDER)
     for path in sorted(path for folder in folders for path in (home / folder).rglob("*")):
@@ -28,5 +28,5 @@ def kept_members(home: Path) -> Iterator[str]:
 
 
 def _is_of_unfinished(path: Path) -> bool:
-    """Whether it is of a training that did not come to its end, which without its pairs could not go on."""
+    """Return whether the file is of a training that did not come to its end; without its pairs it could not go on."""
     return path.parent.parent.name == "runs" and not (path.parent / "card.json").exists()

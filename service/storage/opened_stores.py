@@ -1,4 +1,4 @@
-"""What keeps a knowledge base, as the settings say: files of its folder, or PostgreSQL for everything but vectors."""
+"""Stores of a knowledge base by its settings: files of its folder, or PostgreSQL for everything but vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from argot.service.storage.store_owner import StoreOwner
 
 
-def stores_of(home: Path, settings: Settings, *, alone: str = "") -> Stores:
+def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     """
     Args:
         alone: the program that nobody else may have PostgreSQL's open beside, as for `PostgresqlStores`.
@@ -39,18 +39,18 @@ def stores_of(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     return PostgresqlStores(settings.store, settings.store_schema, alone=alone)
 
 
-def kept_by(stores: Stores) -> str:
+def describe_place(stores: Stores) -> str:
     """The PostgreSQL as messages name it: without user and password; empty where it is the folder."""
     return str(getattr(stores, "name", ""))
 
 
-def owner_of(stores: Stores, settings: Settings) -> StoreOwner:
+def make_owner(stores: Stores, settings: Settings) -> StoreOwner:
     from argot.service.storage.store_owner import StoreOwner
 
-    return StoreOwner(postgresql_of(stores), alone=not settings.chroma_url)
+    return StoreOwner(require_postgresql(stores), alone=not settings.chroma_url)
 
 
-def corpus_store_of(
+def open_corpus_store(
     home: Path,
     settings: Settings,
     stores: Stores,
@@ -71,11 +71,11 @@ def corpus_store_of(
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
-    database = PostgresCorpusDatabase(postgresql_of(stores), read_only=read_only, before_changes=before_changes)
-    return CorpusStore(database, blobs_of(home, settings, stores))
+    database = PostgresCorpusDatabase(require_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    return CorpusStore(database, choose_blobs(home, settings, stores))
 
 
-def kept_files_of(home: Path, settings: Settings, stores: Stores) -> KeptFiles:
+def open_kept_files(home: Path, settings: Settings, stores: Stores) -> KeptFiles:
     """
     Raises:
         DamagedStore, StoreUnavailable
@@ -83,7 +83,7 @@ def kept_files_of(home: Path, settings: Settings, stores: Stores) -> KeptFiles:
     return DatabaseFiles(stores) if settings.store else FolderFiles(home)
 
 
-def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
+def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
     """
     Raises:
         InvalidSettings: 'blob_url' is no address. MissingExtra, StoreUnavailable
@@ -99,7 +99,7 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     return DatabaseBlobs(stores)
 
 
-def postgresql_of(stores: Stores) -> PostgresqlStores:
+def require_postgresql(stores: Stores) -> PostgresqlStores:
     from argot.postgresql import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):

@@ -22,7 +22,7 @@ COMPLETE = "complete"
 PARTS = (*layout.DATABASES, layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDER)
 
 
-def staging_folder(home: Path) -> Path:
+def make_staging_folder(home: Path) -> Path:
     """An empty folder on the same file system, to unpack into."""
     scratch = home / SCRATCH
     # Of a restore that was killed while it unpacked.
@@ -33,12 +33,12 @@ def staging_folder(home: Path) -> Path:
 
 
 def mark_complete(home: Path, parts: Collection[str]) -> None:
-    """From here on the new stores count. `parts` are those the backup holds; the others will be gone."""
+    """Have the new stores count from here on. `parts` are those the backup holds; the others will be gone."""
     write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
 
 
 def cut_off(home: Path) -> bool:
-    """Whether a restore was begun here and not brought to its end; it may be going on just now."""
+    """Return whether a restore was begun here and not brought to its end; it may be going on just now."""
     return (home / SCRATCH).exists() or (home / ENDED).exists()
 
 
@@ -52,7 +52,7 @@ def finish_restore(home: Path) -> str:
     completed = ended.exists()
     if (complete := scratch / COMPLETE).exists():
         remove_path(ended)
-        _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
+        _exchange_parts(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
         # Written anew: the marker of the old knowledge base notes stores that the backup may not have.
         layout.write_marker(home)
         # With one rename the restore is over: from here on a crash leaves only something to remove.
@@ -68,7 +68,7 @@ _COMPLETED = "A restore that was cut off was completed: {home} holds the backup.
 _TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was before. Begin it again"
 
 
-def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
+def _exchange_parts(home: Path, scratch: Path, parts: set[str]) -> None:
     """Put the new parts in the place of the old ones; may be repeated after a crash, until it is done."""
     # They belong to the old documents; kept, searches would find passages that are gone.
     remove_path(home / layout.VECTORS)

@@ -1,4 +1,4 @@
-"""Whether a knowledge base is where the settings say: never is one that lies elsewhere taken for a new, empty one."""
+"""Check of a knowledge base's place: never is one that lies elsewhere taken for a new, empty one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refuse_if_elsewhere(home: Path) -> None:
     Raises:
         InvalidSettings
     """
-    if place := layout.noted_place(home):
+    if place := layout.read_noted_place(home):
         raise InvalidSettings(
             f"The knowledge base of {home} is kept by {place}, and the setting 'store' is empty. Name that PostgreSQL "
             "in ARGOT_STORE (and its schema in ARGOT_STORE_SCHEMA), or give another --home."

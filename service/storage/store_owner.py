@@ -1,4 +1,4 @@
-"""Which processes may have a knowledge base on PostgreSQL open.
+"""Ownership of a knowledge base on PostgreSQL: the processes that may have it open.
 
 Any number where a Chroma server keeps its vectors; else one, in whose folder they lie.
 """

@@ -33,20 +33,20 @@ class UnfinishedMove:
     started: str
 
 
-def unfinished_move(home: Path, stores: Stores) -> UnfinishedMove | None:
+def find_unfinished_move(home: Path, stores: Stores) -> UnfinishedMove | None:
     """
     Raises:
         DamagedStore, StoreUnavailable
     """
     if isinstance(stores, SqliteStores):
-        return _in_folder(home)
+        return _read_from_folder(home)
     if not stores.holds(STORE):
         return None
     rows = stores.open(STORE, MIGRATIONS).rows("SELECT source, generation, started FROM unfinished_move")
     return UnfinishedMove(*rows[0]) if rows else None
 
 
-def _in_folder(home: Path) -> UnfinishedMove | None:
+def _read_from_folder(home: Path) -> UnfinishedMove | None:
     try:
         return UnfinishedMove(**json.loads((home / FILE).read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
@@ -71,7 +71,7 @@ def note_move(home: Path, stores: Stores, move: UnfinishedMove) -> None:
 
 
 def end_move(home: Path, stores: Stores) -> None:
-    """From here on it is a knowledge base like any other."""
+    """End the move: from here on it is a knowledge base like any other."""
     if isinstance(stores, SqliteStores):
         (home / FILE).unlink(missing_ok=True)
     else:
@@ -86,7 +86,7 @@ def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
     Raises:
         StoreUnavailable: a move to here is not done.
     """
-    if move := unfinished_move(home, stores):
+    if move := find_unfinished_move(home, stores):
         target = "postgresql://..." if name else quote_shell(home)
         raise StoreUnavailable(
             f"The knowledge base in {name or home} is not whole: it is being moved there from {move.source}, since "

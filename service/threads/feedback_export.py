@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.threads.feedback_results import CitedPlace, JudgedAnswer, JudgedSentence, SenseMeant, SharedAnswer
 from argot.service.threads.thread_store import JudgedTurn
 
 
-def judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[SharedAnswer | JudgedAnswer]:
+def list_judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[SharedAnswer | JudgedAnswer]:
     """Each answer that somebody judged, as whom `run` is for may see it."""
-    return [_judged(one, run) for one in judged]
+    return [_read_judged_answer(one, run) for one in judged]
 
 
-def _judged(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
+def _read_judged_answer(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
     said, turn = one.said, one.turn
     row = JudgedAnswer(
         id=f"{said.thread}.{said.turn}",
@@ -35,12 +35,12 @@ def _judged(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
         timings=turn.get("timings", {}),
     )
     # Without the asker's consent only the judgement is exported, not the words.
-    return _with_words(row, said.comment, assemble(turn, run, "")) if said.shared and turn else row
+    return _add_words(row, said.comment, assemble(turn, run, "")) if said.shared and turn else row
 
 
-def _with_words(row: JudgedAnswer, comment: str, result: AskResult) -> SharedAnswer:
+def _add_words(row: JudgedAnswer, comment: str, result: AskResult) -> SharedAnswer:
     return SharedAnswer(
-        **dataclass_fields(row),
+        **read_dataclass_fields(row),
         comment=comment,
         question=result.question,
         stand_alone_question=result.stand_alone_question,

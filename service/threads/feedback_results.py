@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """What was said of an answer (`value`: +1 or -1, `at`: ISO, UTC), and how that answer came about: `timings` are
-    seconds by stage. The asker did not share more.
+    """Feedback on an answer (`value`: +1 or -1, `at`: ISO, UTC), and how that answer came about: `timings` are seconds
+    by stage. The asker did not share more.
     """
 
     id: str
@@ -43,7 +43,7 @@ class CitedPlace:
 
 @dataclass(frozen=True, slots=True)
 class SenseMeant:
-    """How a term of the question was understood."""
+    """Reading of a term of the question."""
 
     term: str
     context: str

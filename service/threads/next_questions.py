@@ -41,7 +41,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
     seen = {bare(text) for text in asked}
     tried = 0
     trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
-    for candidate in _candidates(run, last):
+    for candidate in _list_candidates(run, last):
         key = bare(candidate.text)
         if key in seen or len(candidate.text) > MAX_CHARS:
             continue
@@ -54,22 +54,24 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
     return chosen
 
 
-def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
+def _list_candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
     """Derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
     # A passage that tries to give the model orders is no source of suggestions either.
     good = {id_: one for id_, one in held.items() if not has_orders(one[0])}
     cited = {one.passage_id for sentence in last.sentences for one in sentence.citations}
-    yield from _derived(run, list(good), last)
+    yield from _list_derived(run, list(good), last)
     nearest = [good[id_] for id_ in good if id_ in cited] or list(good.values())[:1]
-    headings = list(_headings(run, nearest, last))
-    terms = list(_terms(run, [good[id_][0] for id_ in good if id_ in cited] or [one for one, _ in good.values()], last))
+    headings = list(_list_headings(run, nearest, last))
+    terms = list(
+        _list_terms(run, [good[id_][0] for id_ in good if id_ in cited] or [one for one, _ in good.values()], last)
+    )
     for place in range(max(len(headings), len(terms))):
         yield from headings[place : place + 1]
         yield from terms[place : place + 1]
 
 
-def _derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Iterator[_Candidate]:
+def _list_derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question}"))
     for text in run.corpus.store.list_questions(run.principal, passages):
         words = set(content_stems(text.text))
@@ -78,8 +80,10 @@ def _derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Itera
             yield _Candidate(" ".join(text.text.split()), text.passage_ids[0])
 
 
-def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
-    """What else the documents behind the answer speak of, the sections next to it first."""
+def _list_headings(
+    run: RunContext, nearest: Sequence[tuple[Passage, Document]], last: AskResult
+) -> Iterator[_Candidate]:
+    """List further headings of the documents behind the answer, the sections next to it first."""
     shown = {passage.id for passage, _ in nearest}
     around = [
         (abs(other.ordinal - passage.ordinal), other, document)
@@ -88,10 +92,10 @@ def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last
         if other.id not in shown and not has_orders(other)
     ]
     # By distance only, because passages cannot be compared.
-    yield from _asked_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
+    yield from _ask_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
 
 
-def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
+def _ask_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
     for passage, document in found:
         heading = find_telling_heading(passage, document)
@@ -100,7 +104,7 @@ def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult
             yield _Candidate(write_heading_question(heading, document), passage.id)
 
 
-def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
+def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
     matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
     for passage in passages:

@@ -1,4 +1,4 @@
-"""What became of each question, as one row of measures in threads.db: for those who look after the knowledge base.
+"""Outcome of each question, as one row of measures in threads.db: for those who look after the knowledge base.
 
 Who asked is not in a row. Its thread is, and by that the words of a question that was not answered are its asker's own:
 when the thread is deleted, whoever deletes it, a trigger takes words, vector, thread and time of day out of the row.
@@ -72,7 +72,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class KeptQuestion:
-    """What is kept of one question of a person's, for them to read. `question` only if it had no answer."""
+    """Record of one question of a person's, for them to read. `question` only if it had no answer."""
 
     thread: str
     turn: int
@@ -86,7 +86,7 @@ class KeptQuestion:
     terms: list[str]
 
 
-async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
+async def note_question(threads: Threads, asked: AskedQuestion) -> None:
     """Note what became of a question; one that was asked back about and then answered is one question."""
     row: dict[str, Any] = {name: getattr(asked, name) for name in AskedQuestion.__slots__}
     row |= {"asked_back": int(asked.status == "needs_choice"), "terms": json.dumps(list(asked.terms))}
@@ -94,8 +94,8 @@ async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
     await threads.note(_NOTE, row)
 
 
-async def questions_kept(threads: Threads, owner: str) -> list[KeptQuestion]:
-    """What is kept of this person's questions, the oldest first."""
+async def list_kept_questions(threads: Threads, owner: str) -> list[KeptQuestion]:
+    """Return the records of this person's questions, the oldest first."""
     rows = await threads.read(_OF, (owner,))
     names = KeptQuestion.__slots__
     return [KeptQuestion(**{**dict(zip(names, row, strict=True)), "terms": json.loads(row[-1])}) for row in rows]

@@ -73,8 +73,8 @@ async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigrati
     return await _open_postgresql(stores, migrations)
 
 
-def checkpoint_serializer() -> Any:
-    """What checkpoints are written and read by."""
+def make_checkpoint_serializer() -> Any:
+    """Make the serializer that checkpoints are written and read by."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
     # Said once more, for langgraph reads the variable when it is first imported, by whomever.
@@ -92,7 +92,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
     open_database(path, migrations).close()
     # "NORMAL" for checkpoints; `write` makes what has to last durable.
     connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
-    saver = TurnSaver(connection, serde=checkpoint_serializer())
+    saver = TurnSaver(connection, serde=make_checkpoint_serializer())
     try:
         with convert_sqlite_errors(path):
             await saver.setup()
@@ -163,7 +163,7 @@ async def _open_postgresql(stores: PostgresqlStores, migrations: Sequence[StoreM
     from argot.graph.checkpoints.postgresql_checkpointer import open_saver
 
     database = await asyncio.to_thread(stores.open, STORE, migrations)
-    return PostgresqlThreadDatabase(await open_saver(stores, checkpoint_serializer()), database)
+    return PostgresqlThreadDatabase(await open_saver(stores, make_checkpoint_serializer()), database)
 
 
 class PostgresqlThreadDatabase:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from argot.locations import place
 from argot.results import AskResult, Sentence
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.threads.thread_store import ThreadRead
 
 LONGEST_NAME = 60
@@ -18,75 +18,75 @@ LONGEST_NAME = 60
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
-def exported(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str, str, str]:
+def export_thread(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str, str, str]:
     """The file's name, media type and text."""
-    name = file_name(thread.title)
+    name = make_file_name(thread.title)
     if form == "json":
-        text = json.dumps(jsonable(thread), ensure_ascii=False, indent=2)
+        text = json.dumps(convert_to_json(thread), ensure_ascii=False, indent=2)
         return f"{name}.json", "application/json", f"{text}\n"
-    return f"{name}.md", "text/markdown", "\n".join(_lines(thread))
+    return f"{name}.md", "text/markdown", "\n".join(_render_lines(thread))
 
 
-def file_name(title: str) -> str:
+def make_file_name(title: str) -> str:
     """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
     # NFKD splits off accents, which ASCII then drops: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
 
 
-def _lines(thread: ThreadRead) -> Iterator[str]:
-    yield f"# {_plain(thread.title)}\n"
+def _render_lines(thread: ThreadRead) -> Iterator[str]:
+    yield f"# {_escape_markdown(thread.title)}\n"
     yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
     # Turns count from 0, so the number of the first one kept is how many are gone.
     if gone := thread.turns[0].turn if thread.turns else 0:
         yield f"*Before these came {gone} questions that are kept no more.*\n"
     for result in thread.turns:
-        yield f"## {_plain(result.question)}\n"
+        yield f"## {_escape_markdown(result.question)}\n"
         yield f"{_answer(result)}\n"
-        yield from _understood(result)
-        yield from _sources(result)
-        yield from (f"> {_plain(note)}\n" for note in result.notes)
+        yield from _render_readings(result)
+        yield from _render_sources(result)
+        yield from (f"> {_escape_markdown(note)}\n" for note in result.notes)
 
 
 def _answer(result: AskResult) -> str:
     if not result.sentences:
-        return "\n".join(map(_plain, result.answer.splitlines()))
+        return "\n".join(map(_escape_markdown, result.answer.splitlines()))
     # Tables and lists keep their lines, prose becomes one paragraph.
-    return "\n\n".join(map(_sentence, result.sentences)) if _has_blocks(result) else _prose(result)
+    return "\n\n".join(map(_render_sentence, result.sentences)) if _has_blocks(result) else _render_prose(result)
 
 
 def _has_blocks(result: AskResult) -> bool:
     return any("\n" in one.text or one.text.lstrip().startswith(("|", "-", "*")) for one in result.sentences)
 
 
-def _prose(result: AskResult) -> str:
-    return " ".join(map(_sentence, result.sentences))
+def _render_prose(result: AskResult) -> str:
+    return " ".join(map(_render_sentence, result.sentences))
 
 
-def _sentence(sentence: Sentence) -> str:
+def _render_sentence(sentence: Sentence) -> str:
     marks = "(no passage supports this)" if sentence.lacks_support else "".join(f"[{n}]" for n in sentence.cited)
     return f"{sentence.text.strip()} {marks}".rstrip()
 
 
-def _understood(result: AskResult) -> Iterator[str]:
+def _render_readings(result: AskResult) -> Iterator[str]:
     if result.jargon:
         yield "Understood as:\n"
         for one in result.jargon:
-            context = f" ({_plain(one.context)})" if one.context else ""
-            yield f"- **{_plain(one.surface)}**: {_plain(one.meaning)}{context}"
+            context = f" ({_escape_markdown(one.context)})" if one.context else ""
+            yield f"- **{_escape_markdown(one.surface)}**: {_escape_markdown(one.meaning)}{context}"
         yield ""
 
 
-def _sources(result: AskResult) -> Iterator[str]:
+def _render_sources(result: AskResult) -> Iterator[str]:
     if result.cited_passages:
         yield "Sources:\n"
         for passage in result.cited_passages:
-            heading = f": {_plain(passage.heading)}" if passage.heading else ""
-            fresh = f", {_plain(passage.freshness)}" if passage.freshness else ""
+            heading = f": {_escape_markdown(passage.heading)}" if passage.heading else ""
+            fresh = f", {_escape_markdown(passage.freshness)}" if passage.freshness else ""
             where = place(passage.document, passage.page, passage.page_kind)
-            yield f"- [{passage.n}] {_plain(passage.document)}{where}{fresh}{heading}"
+            yield f"- [{passage.n}] {_escape_markdown(passage.document)}{where}{fresh}{heading}"
         yield ""
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

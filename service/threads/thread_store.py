@@ -67,7 +67,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How a question is answered: by which profile, for whom at home in which context, from which documents.
+    """Settings of an answer: its profile, for whom at home in which context, from which documents.
 
     `since`, `fields` (name and value): as in `argot.types.QuestionScope`. `documents`: only these (ids) are searched;
     none: all.
@@ -105,7 +105,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What somebody said of one answer: +1, -1 or 0 (taken back). `turn` counts from 0.
+    """Feedback on one answer: +1, -1 or 0 (taken back). `turn` counts from 0.
 
     `shared`: they agreed that those who look after the documents read their question.
     """
@@ -171,7 +171,7 @@ class Threads:
     async def start(self, owner: str, question: str) -> Thread:
         """A new thread, known before anything is asked in it, so that nothing of it is ever without an owner."""
         at = timestamp()
-        thread = Thread(f"t{secrets.token_hex(8)}", owner, _title(question), at, at)
+        thread = Thread(f"t{secrets.token_hex(8)}", owner, _shorten_title(question), at, at)
         await self._write(
             f"INSERT INTO threads (id, owner, title, created_at, updated_at, used) VALUES (?, ?, ?, ?, ?, {_NEXT_USE})",  # noqa: S608
             (thread.id, thread.owner, thread.title, at, at),
@@ -188,19 +188,19 @@ class Threads:
         # Whose it is is part of the query: the answer is the same for none and for somebody else's.
         if not rows:
             raise NotFound(f"There is no thread '{thread}' of yours. See them with: argot threads list")
-        return _thread(rows[0])
+        return _read_thread(rows[0])
 
     async def of(self, owner: str) -> list[Thread]:
         """This person's threads, the latest first."""
         rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE owner = ? ORDER BY used DESC", (owner,))  # noqa: S608
-        return [_thread(row) for row in rows]
+        return [_read_thread(row) for row in rows]
 
     async def touch(self, thread: str) -> None:
         await self._write(f"UPDATE threads SET updated_at = ?, used = {_NEXT_USE} WHERE id = ?", (timestamp(), thread))  # noqa: S608
 
     async def rename(self, owner: str, thread: str, title: str) -> Thread:
         await self.own(owner, thread)
-        await self._write("UPDATE threads SET title = ? WHERE id = ?", (_title(title), thread))
+        await self._write("UPDATE threads SET title = ? WHERE id = ?", (_shorten_title(title), thread))
         return await self.own(owner, thread)
 
     async def delete(self, owner: str, thread: str) -> Thread:
@@ -254,15 +254,15 @@ class Threads:
     async def feedback(self, owner: str, thread: str) -> list[Feedback]:
         await self.own(owner, thread)
         rows = await self._rows(f"SELECT {_FEEDBACK} FROM feedback WHERE thread = ? ORDER BY turn", (thread,))  # noqa: S608
-        return [_said(row) for row in rows]
+        return [_read_feedback(row) for row in rows]
 
-    async def judged(self, since: str = "") -> list[JudgedTurn]:
+    async def list_judged(self, since: str = "") -> list[JudgedTurn]:
         """Everybody's feedback that was not taken back, the oldest first. What may be shown of it is the caller's to
         decide.
         """
         sql = f"SELECT {_FEEDBACK}, trace FROM feedback WHERE value != 0 AND at >= ? ORDER BY at, thread, turn"  # noqa: S608
         rows = await self._rows(sql, (since,))
-        return [JudgedTurn(_said(tuple(row)[:-1]), json.loads(row[-1]) if row[-1] else {}) for row in rows]
+        return [JudgedTurn(_read_feedback(tuple(row)[:-1]), json.loads(row[-1]) if row[-1] else {}) for row in rows]
 
     async def attach(self, owner: str, thread: str, file: ThreadFile) -> None:
         """Note that a document was put into a thread of this person's."""
@@ -279,18 +279,18 @@ class Threads:
         await self._write("DELETE FROM files WHERE thread = ? AND document = ?", (thread, document))
 
     async def files(self, owner: str, thread: str) -> list[ThreadFile]:
-        """What was put into a thread of this person's, in the order in which it came."""
+        """Return the files that this person put into a thread, in the order in which they came."""
         await self.own(owner, thread)
         sql = "SELECT document, name, bytes, at FROM files WHERE thread = ? ORDER BY rowid"
         return [ThreadFile(*row) for row in await self._rows(sql, (thread,))]
 
-    async def unused_since(self, before: str) -> list[Thread]:
+    async def list_unused(self, before: str) -> list[Thread]:
         """Everybody's threads that were not used since this moment (ISO, UTC), the oldest first."""
         rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE updated_at < ? ORDER BY used", (before,))  # noqa: S608
-        return [_thread(row) for row in rows]
+        return [_read_thread(row) for row in rows]
 
     async def owners(self) -> list[str]:
-        """Whose threads there are."""
+        """Return the owners of all threads."""
         return [str(owner) for (owner,) in await self._rows("SELECT DISTINCT owner FROM threads ORDER BY owner", ())]
 
     async def ids(self) -> list[str]:
@@ -314,7 +314,7 @@ class Threads:
                 sql = "UPDATE feedback SET trace = ? WHERE thread = ? AND turn = ? AND user = ?"
                 await self._write(sql, (left, thread, turn, user))
 
-    async def with_files(self, owner: str) -> list[str]:
+    async def list_with_files(self, owner: str) -> list[str]:
         """The ids of this person's threads into which something was put."""
         sql = "SELECT DISTINCT t.id FROM threads AS t JOIN files AS f ON f.thread = t.id WHERE t.owner = ?"
         return [id_ for (id_,) in await self._rows(sql, (owner,))]
@@ -325,16 +325,16 @@ _NEXT_USE = "(SELECT coalesce(max(used), 0) + 1 FROM threads)"
 _FEEDBACK = "thread, turn, user, value, comment, at, shared"
 
 
-def _said(row: Sequence[Any]) -> Feedback:
+def _read_feedback(row: Sequence[Any]) -> Feedback:
     thread, turn, user, value, comment, at, shared = row
     return Feedback(thread, turn, user, value, comment, at, bool(shared))
 
 
-def _thread(row: Sequence[Any]) -> Thread:
+def _read_thread(row: Sequence[Any]) -> Thread:
     id_, owner, title, created_at, updated_at, settings = row
     return Thread(id_, owner, title, created_at, updated_at, AnswerSettings.read(settings))
 
 
-def _title(text: str) -> str:
+def _shorten_title(text: str) -> str:
     title = " ".join(text.split())
     return title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 1]}…"

@@ -1,1 +1,1 @@
-"""How another process of this machine reaches an open knowledge base."""
+"""Ways for another process of this machine to reach an open knowledge base."""

@@ -57,7 +57,7 @@ class BackgroundClient:
         Raises:
             ArgotError: whatever it raises, or the knowledge base cannot be opened.
         """
-        begun = self._begin(self._run(case, parameters))
+        begun = self._begin(self._call_client(case, parameters))
         try:
             return begun.result()
         except BaseException:
@@ -67,7 +67,7 @@ class BackgroundClient:
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
         """The same, while the event loop goes on."""
-        return await asyncio.wrap_future(self._begin(self._run(case, parameters)))
+        return await asyncio.wrap_future(self._begin(self._call_client(case, parameters)))
 
     def close(self) -> None:
         """Stop what still runs, and let go of the knowledge base."""
@@ -79,41 +79,41 @@ class BackgroundClient:
     def _begin(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _run(self, case: str, parameters: dict[str, Any]) -> Any:
+    async def _call_client(self, case: str, parameters: dict[str, Any]) -> Any:
         # Before the first await, so that nobody closes the base as idle meanwhile.
         self._running += 1
         if self._idle:
             self._idle.cancel()
         try:
-            client = await self._opened()
+            client = await self._open_client()
             try:
                 return await client.acall(case, as_user=self._as_user, **parameters)
             except OSError:  # the service it went through is gone
                 if isinstance(client, LocalClient):
                     raise
-                await self._let_go(client)
-                return await (await self._opened()).acall(case, as_user=self._as_user, **parameters)
+                await self._close_client(client)
+                return await (await self._open_client()).acall(case, as_user=self._as_user, **parameters)
         finally:
             self._running -= 1
             if not self._running:
-                self._idle = self._loop.call_later(self._idle_seconds, self._when_idle)
+                self._idle = self._loop.call_later(self._idle_seconds, self._close_when_idle)
 
-    async def _opened(self) -> LocalClient | SocketClient:
+    async def _open_client(self) -> LocalClient | SocketClient:
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(connect, self._home, self._settings)
                 self._client.surface = self._surface
             return self._client
 
-    def _when_idle(self) -> None:
-        self._letting_go = self._loop.create_task(self._let_go_if_idle())
+    def _close_when_idle(self) -> None:
+        self._letting_go = self._loop.create_task(self._close_if_idle())
 
-    async def _let_go_if_idle(self) -> None:
+    async def _close_if_idle(self) -> None:
         # A call may have come between the timer and this task.
         if not self._running and self._client is not None:
-            await self._let_go(self._client)
+            await self._close_client(self._client)
 
-    async def _let_go(self, client: LocalClient | SocketClient) -> None:
+    async def _close_client(self, client: LocalClient | SocketClient) -> None:
         """Close it, unless another call has done so already. Whoever wants to open it anew waits for that."""
         async with self._opening:
             if self._client is client:
@@ -134,6 +134,6 @@ class BackgroundClient:
             self._idle.cancel()
         if self._client is not None:
             with suppress(asyncio.CancelledError):
-                await self._let_go(self._client)
+                await self._close_client(self._client)
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()

@@ -1,4 +1,4 @@
-"""How a command reaches a knowledge base: it opens it, or goes through the process that has it open."""
+"""Ways of a command to a knowledge base: it opens it, or goes through the process that has it open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.results import AskEvent, AskResult
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.home_lock import read_owner
@@ -40,7 +40,7 @@ R = TypeVar("R")
 class Client:
     """Runs use cases. To be used as a context manager; closing it closes what was opened.
 
-    `client.as_user("ann").watched(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before
+    `client.as_user("ann").watch(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before
     the result to a function, as it comes.
     """
 
@@ -56,7 +56,7 @@ class Client:
         other._user = name
         return other
 
-    def watched(self, on_event: OnEvent | None) -> Self:
+    def watch(self, on_event: OnEvent | None) -> Self:
         """The same client, whose events before the result go to this function."""
         other = copy(self)
         other._on_event = on_event
@@ -124,9 +124,9 @@ class LocalClient(Client):
         self._runner = asyncio.Runner()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
-        return self._runner.run(self._run(case, given))
+        return self._runner.run(self._run_case(case, given))
 
-    async def _run(self, case: Declared, given: dict[str, Any]) -> Any:
+    async def _run_case(self, case: Declared, given: dict[str, Any]) -> Any:
         surface.set(self.surface)
         principal = self.kb.principal(self._user)
         if isinstance(case, UseCase):
@@ -135,7 +135,7 @@ class LocalClient(Client):
         # Closed on Ctrl-C as well, which stops the work.
         async with aclosing(case(self.kb, principal, **given)) as events:
             async for event in events:
-                result = _result_in(event)
+                result = _read_result(event)
                 if result is None and self._on_event:
                     self._on_event(event)
         return result
@@ -145,7 +145,7 @@ class LocalClient(Client):
         from argot.service.usecases import catalogue
 
         surface.set(self.surface)
-        return await catalogue.result(self.kb, self.kb.principal(as_user), case, **parameters)
+        return await catalogue.get_result(self.kb, self.kb.principal(as_user), case, **parameters)
 
     async def aclose(self) -> None:
         await self.kb.close()
@@ -159,8 +159,8 @@ class LocalClient(Client):
             self._runner.close()
 
 
-def _result_in(event: object) -> Any:
-    """What the last event carries; None for an event on the way."""
+def _read_result(event: object) -> Any:
+    """Return the result that the last event carries; None for an event on the way."""
     return event.data if isinstance(event, Finished | AskEvent) and event.kind == "result" else None
 
 
@@ -175,14 +175,14 @@ class SocketClient(Client):
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
         with self._connect() as connection, connection.makefile("rb") as lines:
-            connection.sendall(self._request(case.name, self._user, _plain(given)))
+            connection.sendall(self._request(case.name, self._user, _dump_parameters(given)))
             for line in lines:
-                event = _event(line)
+                event = _read_event(line)
                 if event["kind"] == "result":
                     return case.result_of(event["data"])
                 if self._on_event:
                     self._on_event(case.event_of(event))
-        raise self._stopped()
+        raise self._make_stop_error()
 
     async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
         """The same as JSON, in an event loop. Cancelling it hangs up."""
@@ -196,11 +196,11 @@ class SocketClient(Client):
             writer.write(self._request(case, as_user, parameters))
             await writer.drain()
             while line := await reader.readline():
-                if (event := _event(line))["kind"] == "result":
+                if (event := _read_event(line))["kind"] == "result":
                     return event["data"]
         finally:
             writer.close()
-        raise self._stopped()
+        raise self._make_stop_error()
 
     async def aclose(self) -> None:
         """Nothing is held between two calls."""
@@ -210,11 +210,11 @@ class SocketClient(Client):
 
         return encode({"case": case, "parameters": parameters, "as_user": as_user, "surface": self.surface})
 
-    def _stopped(self) -> ArgotError:
+    def _make_stop_error(self) -> ArgotError:
         return ArgotError(f"The service on {self._path} stopped before it was done. Start it again: argot serve")
 
     def _connect(self) -> socket.socket:
-        from argot.service.transport.local_socket import same_user
+        from argot.service.transport.local_socket import is_same_user
 
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -223,7 +223,7 @@ class SocketClient(Client):
             connection.close()
             raise
         # Whoever listens gets questions and passwords, so it has to be a process of the same user.
-        if not same_user(connection):
+        if not is_same_user(connection):
             connection.close()
             raise InvalidInput(
                 f"The service on {self._path} belongs to another user. Use a knowledge base of your own."
@@ -231,23 +231,23 @@ class SocketClient(Client):
         return connection
 
 
-def _plain(given: dict[str, Any]) -> dict[str, Any]:
+def _dump_parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Parameters as they are sent: each by itself, and passwords in the clear, to a process of the same user."""
     return {
-        name: value.get_secret_value() if isinstance(value, SecretStr) else jsonable(value)
+        name: value.get_secret_value() if isinstance(value, SecretStr) else convert_to_json(value)
         for name, value in apart(given).items()
     }
 
 
-def _event(line: bytes) -> Event:
-    """What the service says.
+def _read_event(line: bytes) -> Event:
+    """Read an event of the service from a line.
 
     Raises:
         ArgotError: it says that something went wrong.
     """
-    from argot.service.transport.wire_format import decode, error_of
+    from argot.service.transport.wire_format import decode, restore_error
 
     event = decode(line)
     if event["kind"] == "error":
-        raise error_of(event)
+        raise restore_error(event)
     return event

@@ -21,7 +21,7 @@ from pathlib import Path
 from argot.errors import ArgotError, InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
-from argot.service.transport.wire_format import MAX_LINE, decode, encode, error_event
+from argot.service.transport.wire_format import MAX_LINE, decode, encode, make_error_event
 from argot.service.usecases import catalogue
 
 logger = logging.getLogger(__name__)
@@ -32,10 +32,10 @@ MAX_PATH = 100
 
 
 @asynccontextmanager
-async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
+async def serve_socket(kb: KnowledgeBase) -> AsyncIterator[Path]:
     """Answer other commands on a socket as long as this is open. Yields the socket's path."""
     with _socket_path(kb.home) as path:
-        listener = _listen(path)
+        listener = _open_listener(path)
         connections: set[asyncio.Task[None]] = set()
 
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,8 +62,8 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
             path.unlink(missing_ok=True)
 
 
-def same_user(connection: socket.socket) -> bool:
-    """Whether the process at the other end runs as the same user (or as root)."""
+def is_same_user(connection: socket.socket) -> bool:
+    """Return whether the process at the other end runs as the same user (or as root)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _pid, uid, _gid = struct.unpack("3i", credentials)
     # root can read the files anyway.
@@ -71,7 +71,7 @@ def same_user(connection: socket.socket) -> bool:
 
 
 class _socket_path:
-    """Where to listen: in the knowledge base, or, if that path is too long for an address, in a folder of our own."""
+    """Place of the socket: in the knowledge base, or, if that path is too long for an address, in our own folder."""
 
     def __init__(self, home: Path) -> None:
         self._scratch: Path | None = None
@@ -89,7 +89,7 @@ class _socket_path:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-def _listen(path: Path) -> socket.socket:
+def _open_listener(path: Path) -> socket.socket:
     """A listening socket that only its owner can reach."""
     # What a killed process left at this path is in nobody's use.
     path.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ async def _serve_one(kb: KnowledgeBase, reader: asyncio.StreamReader, writer: as
     """Run one request, and give it up when the caller hangs up."""
     try:
         caller = writer.get_extra_info("socket")
-        if not same_user(caller):
+        if not is_same_user(caller):
             return
         line = await reader.readline()
         work = asyncio.create_task(_answer(kb, line, writer))
@@ -142,7 +142,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
                 writer.write(encode(event))
                 await writer.drain()
     except ArgotError as error:
-        writer.write(encode(error_event(error)))
+        writer.write(encode(make_error_event(error)))
         await writer.drain()
     # Nobody is left to be told.
     except (ConnectionError, asyncio.CancelledError):
@@ -150,5 +150,5 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
     except Exception as error:
         logger.exception("a command on the local socket failed")
         unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log tells more.")
-        writer.write(encode(error_event(unexpected)))
+        writer.write(encode(make_error_event(unexpected)))
         await writer.drain()

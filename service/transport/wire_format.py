@@ -15,10 +15,10 @@ MAX_LINE = 256 * 1024 * 1024
 
 def encode(message: Event) -> bytes:
     """The line of a message; bytes go as base64, which use cases take as well (`uploads.Data`)."""
-    return json.dumps(message, separators=(",", ":"), default=_base64).encode("ascii") + b"\n"
+    return json.dumps(message, separators=(",", ":"), default=_encode_base64).encode("ascii") + b"\n"
 
 
-def _base64(value: object) -> str:
+def _encode_base64(value: object) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
@@ -36,12 +36,12 @@ def decode(line: bytes) -> Event:
     return message
 
 
-def error_event(error: ArgotError) -> Event:
+def make_error_event(error: ArgotError) -> Event:
     wait = {"wait": error.wait} if isinstance(error, RetryLater) else {}
     return {"kind": "error", "type": type(error).__name__, "message": str(error), **wait}
 
 
-def error_of(event: Event) -> ArgotError:
+def restore_error(event: Event) -> ArgotError:
     """The error of an event, of its own class again and with its own message."""
     error = rebuild_error(str(event.get("type")), str(event.get("message")))
     if isinstance(error, RetryLater) and isinstance(event.get("wait"), int):

@@ -1,1 +1,1 @@
-"""What every surface may ask for: one function a use case, grouped by subject."""
+"""Use cases that every surface may ask for: one function each, grouped by subject."""

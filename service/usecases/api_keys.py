@@ -9,7 +9,7 @@ from pydantic import Field
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.identity.keys import MOST_DAYS, Key
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -40,12 +40,12 @@ async def key_add(
     Raises:
         NotAllowed: it is for somebody else, or for somebody who is suspended.
     """
-    owner = await _owner(kb, principal, user)
+    owner = await _find_owner(kb, principal, user)
     if owner != LOCAL_NAME:
         # Only for its errors. The person at this machine is no row among the users.
         await kb.blocking(kb.people.principal, owner)
     made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
-    return NewKey(**dataclass_fields(made), key=token)
+    return NewKey(**read_dataclass_fields(made), key=token)
 
 
 @usecase("asker")
@@ -54,7 +54,7 @@ async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None
     # No user can be called so (`require_name`).
     if user == "*" and principal.sees_all:
         return await kb.blocking(kb.people.keys.of)
-    owner = await _owner(kb, principal, user)
+    owner = await _find_owner(kb, principal, user)
     return await kb.blocking(kb.people.keys.of, owner)
 
 
@@ -66,8 +66,8 @@ async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> K
     return await kb.blocking(lambda: kb.people.keys.revoke(key, user=of))
 
 
-async def _owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> str:
-    """Whose keys are meant.
+async def _find_owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> str:
+    """Return the owner of the keys that are meant.
 
     Raises:
         NotAllowed: somebody else's, and this is no admin.

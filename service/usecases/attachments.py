@@ -21,9 +21,9 @@ from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import ThreadFile, Threads
-from argot.service.usecases.questions import in_thread
+from argot.service.usecases.questions import read_in_thread
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import THREAD, Document, Principal
 
@@ -61,15 +61,15 @@ async def thread_attach(
         InvalidInput: it cannot be read, is too large, or there are too many.
         TooManyQuestions: others of theirs, or of too many people, are being read just now.
     """
-    threads, name = await kb.threads(), _file_name(name)
+    threads, name = await kb.threads(), _clean_file_name(name)
     # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
     async with kb.attachments.place(principal):
-        data = _decoded(content)
+        data = _decode_content(content)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
             raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
-        document = await _added(kb, thread, name, data)
+        document = await _add_file(kb, thread, name, data)
         file = ThreadFile(document.id, name, len(data), timestamp())
         try:  # meanwhile the conversation may be gone, or full
             await _require_room(threads, principal, thread, name)
@@ -82,7 +82,7 @@ async def thread_attach(
 
 @usecase("asker")
 async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[ThreadFile]:
-    """What was put into a thread of one's own: document, name, bytes, at."""
+    """List the files put into a thread of one's own: document, name, bytes, at."""
     return await (await kb.threads()).files(principal.name, thread)
 
 
@@ -96,14 +96,14 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
     # The document first: a kill in between leaves an entry without a file, which can be taken out again.
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
-    await scrubbed(kb)
+    await scrub_stores(kb)
     return DetachedFile(found)
 
 
 async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:
     """Remove what was put into a thread; before the thread itself, so that nothing is left without one."""
     # Nobody but the thread's owner may read them, so the program acts as a reader of this thread alone.
-    reader = in_thread(Principal(f"files of {thread}"), thread)
+    reader = read_in_thread(Principal(f"files of {thread}"), thread)
 
     def own() -> list[Document]:
         # Exactly this audience: what is open to everyone can be read in the thread as well.
@@ -125,7 +125,7 @@ async def _require_room(threads: Threads, principal: Principal, thread: str, nam
         raise InvalidInput(f"This conversation holds {len(held)} files already. Begin another one, or take one out.")
 
 
-async def _added(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
+async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
     from argot.corpus.corpus import Source
 
     corpus = await kb.load()
@@ -142,7 +142,7 @@ async def _added(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Docu
     raise InvalidInput(f"{name} cannot be asked about: nothing was read from it.")
 
 
-def _file_name(name: str) -> str:
+def _clean_file_name(name: str) -> str:
     """The last part of a name as browsers send it, without what no file should be called. Never a path."""
     last = PurePosixPath(name.replace("\\", "/")).name
     plain = "".join(char for char in last if char.isprintable()).strip()
@@ -153,7 +153,7 @@ def _file_name(name: str) -> str:
     return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
 
 
-def _decoded(content: str) -> bytes:
+def _decode_content(content: str) -> bytes:
     try:
         # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
         return base64.b64decode(content, validate=True)

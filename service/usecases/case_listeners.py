@@ -1,4 +1,4 @@
-"""Who is told of every use case that ends: the metrics; of questions also what `insight` reads, and traces."""
+"""Listeners to every use case that ends: the metrics; of questions also the rows that `insight` reads, and traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.errors import ArgotError
 from argot.results import AskResult
 from argot.service.observability.instrumentation import Listener, Watched
-from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_asked
+from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_question
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -22,8 +22,8 @@ _SEARCHES = "search"
 """The use case that finds passages and answers nothing."""
 
 
-def listeners(kb: KnowledgeBase, *, asks: bool) -> list[Listener]:
-    """Of one run of a use case, which begins now."""
+def make_listeners(kb: KnowledgeBase, *, asks: bool) -> list[Listener]:
+    """Return the listeners to a run of a use case, which begins now."""
     found: list[Listener] = [] if kb.metrics is None else [kb.metrics]
     if asks:
         found.append(_QuestionNotes(kb))
@@ -39,23 +39,23 @@ class _QuestionNotes:
         self._kb = kb
 
     def case_ended(self, run: Watched, outcome: str) -> None:
-        if run.name == _SEARCHES or (run.result is None and not _failed(run, outcome)):
+        if run.name == _SEARCHES or (run.result is None and not _is_failure(run, outcome)):
             return
-        kb, asked = self._kb, _asked(run, outcome)
+        kb, asked = self._kb, _describe_question(run, outcome)
 
         async def note() -> None:
             threads = await kb.threads()
-            await note_asked(threads, await kb.blocking(_with_vector, kb, asked) if asked.question else asked)
+            await note_question(threads, await kb.blocking(_add_vector, kb, asked) if asked.question else asked)
 
         kb.chore(note)
 
 
-def _failed(run: Watched, outcome: str) -> bool:
-    """Whether it is the service's failure: what it refused, or found wrong with the question, is none."""
+def _is_failure(run: Watched, outcome: str) -> bool:
+    """Return whether the service failed: a refusal, or a fault of the question, is no failure."""
     return outcome in FAILED and not run.asked_amiss
 
 
-def _asked(run: Watched, outcome: str) -> AskedQuestion:
+def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
     result = run.result
     if result is None:
         return AskedQuestion("", 0, run.at, run.surface, outcome, run.seconds)
@@ -75,18 +75,18 @@ def _asked(run: Watched, outcome: str) -> AskedQuestion:
         sent=sum(call.prompt_tokens for call in calls),
         received=sum(call.completion_tokens for call in calls),
         question=result.question if in_words else "",
-        terms=_terms(result) if in_words else (),
+        terms=_list_terms(result) if in_words else (),
     )
 
 
-def _terms(result: AskResult) -> list[str]:
+def _list_terms(result: AskResult) -> list[str]:
     """The terms read in the question, as the glossary has them, and those that nobody has defined."""
     found = (*(one.term for one in result.jargon if one.sense_id), *(one.term for one in result.misses))
     return list(dict.fromkeys(found))[:MOST_TERMS]
 
 
-def _with_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
-    """With what it is grouped by; without where the embedder fails, for the count matters more."""
+def _add_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
+    """Add the vector that questions are grouped by; none where the embedder fails, for the count matters more."""
     import numpy
 
     try:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.usecases import (
     api_keys,
     attachments,
@@ -68,6 +68,8 @@ __all__ = [
     "document_revisions",
     "document_sources",
     "documents",
+    "get_last_result",
+    "get_result",
     "glossary_files",
     "glossary_history",
     "glossary_impact",
@@ -80,8 +82,6 @@ __all__ = [
     "proposals",
     "questions",
     "queue_of_jobs",
-    "result",
-    "result_among",
     "senses",
     "term_corrections",
     "threads",
@@ -108,21 +108,21 @@ async def dispatch(
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
     if isinstance(found, UseCase):
         # Called as any caller would: role and parameters are checked there, not here.
-        yield {"kind": "result", "data": jsonable(await found(kb, principal, **parameters))}
+        yield {"kind": "result", "data": convert_to_json(await found(kb, principal, **parameters))}
         return
     # Closed with this generator: otherwise a caller's leaving would stop the work only at the next garbage collection.
     async with aclosing(found(kb, principal, **parameters)) as events:
         async for event in events:
-            yield jsonable(event)
+            yield convert_to_json(event)
 
 
-async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
+async def get_result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
     """The result of the use case of this name, as JSON, without its events."""
-    return await result_among(dispatch(kb, principal, name, parameters))
+    return await get_last_result(dispatch(kb, principal, name, parameters))
 
 
-async def result_among(events: AsyncGenerator[Event]) -> Any:
-    """What the last of a use case's events carries, as JSON. Cancelling this stops the work."""
+async def get_last_result(events: AsyncGenerator[Event]) -> Any:
+    """Return the result that the last of a use case's events carries, as JSON. Cancelling this stops the work."""
     data = None
     async with aclosing(events):
         async for event in events:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from argot.service.json_values import given_audience
+from argot.service.json_values import read_audience
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import SavedSince, between
+from argot.service.usecases.glossary_history import SavedSince, collect_saves
 from argot.service.usecases.senses import Readers, Word, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Context, Principal
@@ -35,7 +35,7 @@ async def context_add(
     new: bool = False,
 ) -> Context:
     """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
-    readers = given_audience(audience)
+    readers = read_audience(audience)
     add = kb.glossary.contexts.add
     return await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
 
@@ -60,7 +60,7 @@ async def context_save(
         version=version,
         description=description,
         contact=contact,
-        audience=given_audience(audience),
+        audience=read_audience(audience),
         why=why,
     )
 
@@ -76,4 +76,4 @@ async def context_since(
     current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     entries = await kb.blocking(kb.glossary.history.entries, principal, context_id=context_id, limit=1000)
-    return between(current, entries, version)
+    return collect_saves(current, entries, version)

@@ -24,12 +24,12 @@ from argot.service.usecases.questions import (
     Fields,
     Tags,
     answer_settings,
-    for_surfaces,
     note_cited,
     note_learned,
     run_context,
+    strip_for_surfaces,
 )
-from argot.service.usecases.search_choice import with_search
+from argot.service.usecases.search_choice import apply_search_choice
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal, SearchChoice
 
@@ -85,16 +85,16 @@ class ConversationJob:
 
     @property
     def name(self) -> str:
-        """Of the thread that it is answered in, which nobody sees."""
+        """Name of the thread that it is answered in, which nobody sees."""
         return _name_of(self.principal, self.past, self.asked[0])
 
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
         kb.warm_model()
-        run, graph = await run_context(kb, self.principal, self.manner), await memory_graph(kb)
+        run, graph = await run_context(kb, self.principal, self.manner), await make_memory_graph(kb)
         try:
-            turns, senses = await kb.blocking(_remembered, kb, self.principal, self.past)
+            turns, senses = await kb.blocking(_remember_choices, kb, self.principal, self.past)
             await _begin(graph, self.name, turns)
-            async with aclosing(_answered(graph, run, self.name, asked=self.asked, senses=senses)) as events:
+            async with aclosing(_answer_messages(graph, run, self.name, asked=self.asked, senses=senses)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -121,7 +121,7 @@ class SearchJob:
         wanted |= {"candidates": max(run.profile.candidates, self.limit)}
         run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
         # `id` is unique among the searches under way, and the thread is deleted at the end.
-        thread, graph = f"search:{id(run)}", await memory_graph(kb)
+        thread, graph = f"search:{id(run)}", await make_memory_graph(kb)
         try:
             async with aclosing(ask_graph(graph, run, self.query, thread)) as events:
                 async for event in events:
@@ -132,7 +132,7 @@ class SearchJob:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search found, and how its words were understood."""
+    """Passages that a search found, and the reading of its words."""
 
     query: str
     jargon: list[Jargon]
@@ -160,14 +160,14 @@ async def converse(
     """
     from argot.graph.question_validation import check_question
 
-    past, asked = _exchanges(messages)
+    past, asked = _split_exchanges(messages)
     for question in asked:
         check_question(question, kb.settings.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
     async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
         async for event in events:
-            yield _forgotten(event)
+            yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)
             note_cited(kb, event)
 
@@ -191,7 +191,7 @@ async def search(
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
     `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
-    switches = await with_search(kb, search, None)
+    switches = await apply_search_choice(kb, search, None)
     manner = answer_settings(profile, context, tags, since, fields)
     found: AskResult | None = None
     async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:
@@ -204,7 +204,7 @@ async def search(
 # -- walking through it again -----------------------------------------------------------------------------------------
 
 
-async def memory_graph(kb: KnowledgeBase) -> ArgotGraph:
+async def make_memory_graph(kb: KnowledgeBase) -> ArgotGraph:
     """The graph over checkpoints in memory: nothing of these conversations is kept."""
     await kb.threads()  # sets what langgraph reads when it is first imported
     return kb.part(_build_memory_graph)
@@ -237,7 +237,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
 
 
-async def _answered(
+async def _answer_messages(
     graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
 ) -> AsyncGenerator[AskEvent]:
     """Ask the first question, and give the others as answers to what is asked back; yields the events of the last."""
@@ -260,11 +260,11 @@ async def _answered(
             return
 
 
-def _forgotten(event: AskEvent) -> AskEvent:
+def _forget_thread(event: AskEvent) -> AskEvent:
     # The thread is deleted as soon as the answer is there, so its name is of no use to anybody.
     if isinstance(event.data, AskResult):
         event = replace(event, data=event.data.model_copy(update={"thread": ""}))
-    return for_surfaces(event)
+    return strip_for_surfaces(event)
 
 
 def _is_choice(text: str) -> bool:
@@ -281,8 +281,9 @@ def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> s
 # -- reading what was said --------------------------------------------------------------------------------------------
 
 
-def _exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
-    """What was asked and answered before; and the present question, with each answer to what was asked back.
+def _split_exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
+    """Split messages into past questions with their answers, and the present question with replies to what was asked
+    back.
 
     Raises:
         InvalidInput: the last message is not the user's.
@@ -303,16 +304,16 @@ def _exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
     if question is not None:
         past.append(Exchange(question, ""))
     asked = [messages[-1].content]
-    while past and len(asked) <= MOST_REPLIES and _asks_back(past[-1].answer):
+    while past and len(asked) <= MOST_REPLIES and _is_asking_back(past[-1].answer):
         asked.insert(0, past.pop().question)
     return past[-MOST_EXCHANGES:], asked
 
 
-def _asks_back(answer: str) -> bool:
-    return _term_of(answer) is not None or "“answer anyway”" in answer
+def _is_asking_back(answer: str) -> bool:
+    return _find_term(answer) is not None or "“answer anyway”" in answer
 
 
-def _term_of(answer: str) -> str | None:
+def _find_term(answer: str) -> str | None:
     """The term whose meaning an answer asks for; None if it asks for none."""
     from argot.graph.presentation.wording import write_document_choice, write_sense_choice, write_unknown_term
 
@@ -325,7 +326,7 @@ def _term_of(answer: str) -> str | None:
     return None
 
 
-def _remembered(
+def _remember_choices(
     kb: KnowledgeBase, principal: Principal, past: Sequence[Exchange]
 ) -> tuple[list[Exchange], dict[str, int]]:
     """The exchanges, those that were choices joined with the answer they led to; and the senses chosen, by term.
@@ -336,18 +337,18 @@ def _remembered(
     senses: dict[str, int] = {}
     question: str | None = None
     for one in past:
-        if question is not None and turns and (picked := _picked(kb, principal, turns[-1].answer, one.question)):
+        if question is not None and turns and (picked := _read_choice(kb, principal, turns[-1].answer, one.question)):
             senses |= {term: sense for term, sense in picked if sense}
             turns[-1] = Exchange(question, one.answer)
         else:
             turns.append(one)
             question = one.question
-        if not _asks_back(one.answer):
+        if not _is_asking_back(one.answer):
             question = None
     return turns, senses
 
 
-def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
+def _read_choice(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
     """The term that was asked about and the sense chosen (0: none of them); empty if the reply was no choice."""
     from argot.graph.choices import (
         ANSWER_ANYWAY,
@@ -358,7 +359,7 @@ def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> l
         parse_choice,
     )
 
-    term = _term_of(back)
+    term = _find_term(back)
     known = [] if term is None else kb.glossary.lookup.senses(principal, [term]).get(term, [])
     senses = {describe_choice(one): one for one in (make_sense_choice(term or "", sense) for sense in known)}
     choices = [Choice(answer=ANSWER_ANYWAY, term=""), Choice(answer=NONE_OF_THESE, term="")]

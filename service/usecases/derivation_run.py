@@ -39,7 +39,7 @@ class DeriveProblem:
 
 @dataclass(frozen=True, slots=True)
 class DeriveReport:
-    """Of how many passages texts were `made`, of a `total` that was to be done, and what it took of the model.
+    """Numbers of passages of which texts were `made`, of the `total` to be done, and of the model's tokens.
 
     `texts` and `triples` count what was made; `problems` are the first of those that `failed`.
     """
@@ -58,7 +58,7 @@ class DeriveReport:
 
 
 class Making(Protocol):
-    """What makes texts of passages: the language model's deriver, or rules."""
+    """Maker of texts of passages: the language model's deriver, or rules."""
 
     def recipe(self, kind: DerivableKind) -> Recipe: ...
 
@@ -74,10 +74,10 @@ class DerivingTurn(asyncio.Lock):
     is_asked = False
 
 
-def jobs_of(
+def plan_jobs(
     corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool
 ) -> list[list[DerivationTask]]:
-    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side."""
+    """List the tasks document by document. Those of one job are done in order, jobs side by side."""
     from argot.corpus.ingestion.derivation import list_tasks
 
     connection = corpus.store.database.connection()
@@ -91,10 +91,10 @@ def jobs_of(
     return jobs
 
 
-async def made_of(
+async def make_texts(
     kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriver: Making, task: DerivationTask
 ) -> DerivedBatch | None:
-    """What comes of one task; None where its passages are gone by now, or not to be read any more.
+    """Do one task; None where its passages are gone by now, or not to be read any more.
 
     Raises:
         ModelUnavailable: nothing came of it.
@@ -106,11 +106,11 @@ async def made_of(
     previous = ""
     # Read only now: the task before this one may just have made it.
     if task.recipe.kind == "summary":
-        previous = await kb.blocking(_previous, corpus, passages[0])
+        previous = await kb.blocking(_find_previous, corpus, passages[0])
     return await deriver.make(task.recipe.kind, passages, previous)
 
 
-def _previous(corpus: Corpus, passage: Passage) -> str:
+def _find_previous(corpus: Corpus, passage: Passage) -> str:
     from argot.corpus.ingestion.derivation import read_previous_summary
 
     return read_previous_summary(corpus.store.database.connection(), passage)
@@ -148,8 +148,8 @@ class DerivationRun:
         Raises:
             ModelUnavailable: the server has stopped answering.
         """
-        yield self._progress("")
-        running = asyncio.create_task(self._side_by_side())
+        yield self._make_progress("")
+        running = asyncio.create_task(self._run_side_by_side())
         try:
             while (event := await self._told.get()) is not None:
                 yield event
@@ -175,7 +175,7 @@ class DerivationRun:
             model_seconds=round(spent.seconds, 1),
         )
 
-    async def _side_by_side(self) -> None:
+    async def _run_side_by_side(self) -> None:
         from argot.tools.llm.deriver import MAX_PARALLEL_CALLS
 
         # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
@@ -195,13 +195,13 @@ class DerivationRun:
             for task in self._jobs.popleft():
                 await self._do(task)
                 self._done += len(task.passages)
-                self._told.put_nowait(self._progress(self._names[task.document]))
+                self._told.put_nowait(self._make_progress(self._names[task.document]))
 
     async def _do(self, task: DerivationTask) -> None:
         try:
-            made = await made_of(self._kb, self._corpus, self._principal, self._deriver, task)
+            made = await make_texts(self._kb, self._corpus, self._principal, self._deriver, task)
         except ModelUnavailable as error:
-            self._failed(task, error)
+            self._note_failure(task, error)
             return
         if made is None:
             return
@@ -211,7 +211,7 @@ class DerivationRun:
         self._counts["texts"] += len(made.texts)
         self._counts["triples"] += len(made.triples)
 
-    def _failed(self, task: DerivationTask, error: ModelUnavailable) -> None:
+    def _note_failure(self, task: DerivationTask, error: ModelUnavailable) -> None:
         """
         Raises:
             ModelUnavailable: it is the server that fails, not the one passage.
@@ -250,10 +250,10 @@ class DerivationRun:
                 self._waiting += together  # those who wait find out for themselves
                 raise
 
-    def _progress(self, name: str) -> Event:
+    def _make_progress(self, name: str) -> Event:
         return {"kind": "progress", "name": name, "done": self._done, "total": self._total}
 
 
 async def to_the_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, in a thread. Also if this is cancelled, the caller's lock is held until the work ends."""
+    """Return the result of `work`, run in a thread. Even if cancelled, the caller's lock stays until the work ends."""
     return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

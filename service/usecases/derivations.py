@@ -16,7 +16,7 @@ from pydantic import Field
 
 from argot.errors import Conflict, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.derivation_run import DerivationRun, DeriveReport, DerivingTurn, jobs_of, to_the_end
+from argot.service.usecases.derivation_run import DerivationRun, DeriveReport, DerivingTurn, plan_jobs, to_the_end
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
@@ -30,7 +30,7 @@ Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class DerivedTexts:
-    """How many texts one prompt and model made, of how many passages and documents; `outdated`: by a former prompt."""
+    """Numbers of texts that one prompt and model made, of passages and documents; `outdated`: by a former prompt."""
 
     kind: DerivableKind
     prompt: str
@@ -43,7 +43,7 @@ class DerivedTexts:
 
 @dataclass(frozen=True, slots=True)
 class DerivedList:
-    """What was derived, and how many passages all documents have that one may read."""
+    """Derived texts by kind, and the number of passages of all documents that one may read."""
 
     rows: list[DerivedTexts]
     passages: int
@@ -51,7 +51,7 @@ class DerivedList:
 
 @dataclass(frozen=True, slots=True)
 class RemovedTexts:
-    """How many texts were taken out, by kind."""
+    """Numbers of texts taken out, by kind."""
 
     removed: dict[DerivableKind, int]
 
@@ -93,13 +93,13 @@ async def derive(
 
         deriver = await ModelDeriver.open(server, kinds)
         corpus = await kb.load()
-        found = await _documents(kb, principal, documents)
+        found = await _find_documents(kb, principal, documents)
         names = {document.id: document.name for document in found}
         # A kind that is named twice is made once.
         recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
         # What is derived unasked waits meanwhile, and is not made here once more.
         async with turn:
-            jobs = await kb.blocking(jobs_of, corpus, found, recipes, renew)
+            jobs = await kb.blocking(plan_jobs, corpus, found, recipes, renew)
             run = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
             async with aclosing(run.events()) as events:
                 async for event in events:
@@ -113,7 +113,7 @@ async def derive(
 
 @usecase("manager", everywhere=True)
 async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
-    """What was derived of the documents one may read: by kind, prompt and model.
+    """List the texts derived of the documents one may read: by kind, prompt and model.
 
     `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
     Triples that came with the documents have neither prompt nor model, and name no passages.
@@ -161,14 +161,14 @@ async def derived_remove(
             for kind in removed:
                 removed[kind] += derivation.take_out(parts, document.id, kind)
 
-    for document in await _documents(kb, principal, documents):
+    for document in await _find_documents(kb, principal, documents):
         # Taken for each document anew, so that other changes get their turn in between.
         async with kb.writing:
             await to_the_end(kb, take_out, document)
     return RemovedTexts(removed)
 
 
-async def _documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
+async def _find_documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
     """
     Raises:
         NotFound, InvalidInput: one of those wanted is not there, or its name is that of several.

@@ -12,7 +12,7 @@ from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label, document_reread
 from argot.service.usecases.documents import remove
-from argot.service.usecases.unknown_readers import reader_notices
+from argot.service.usecases.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
 
@@ -30,7 +30,7 @@ class BulkProblem:
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """How many documents were changed, and those that were not.
+    """Number of documents that were changed, and those that were not.
 
     `notices`: what is to be known of the readers that were given.
     """
@@ -59,15 +59,17 @@ async def document_change(
     chosen = list(dict.fromkeys(documents))
     for place, document in enumerate(chosen, start=1):
         try:
-            await _changed(kb, principal, document, change, values or [])
+            await _change_document(kb, principal, document, change, values or [])
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             problems.append(BulkProblem(document, str(error)))
         yield {"kind": "progress", "done": place, "total": len(chosen)}
-    notices = await reader_notices(kb, values if change == "audience" else None)
+    notices = await list_reader_notices(kb, values if change == "audience" else None)
     yield Finished(BulkReport(change, len(chosen) - len(problems), problems, notices))
 
 
-async def _changed(kb: KnowledgeBase, principal: Principal, document: str, change: Change, values: list[str]) -> None:
+async def _change_document(
+    kb: KnowledgeBase, principal: Principal, document: str, change: Change, values: list[str]
+) -> None:
     match change:
         case "tag" | "untag":
             found = await kb.blocking(kb.document_store.document, principal, document)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.queued_work import queued_outcome
+from argot.service.usecases.queued_work import wait_for_outcome
 from argot.service.usecases.uploads import REPORT, UploadReport, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
@@ -48,23 +48,23 @@ async def document_fetch(
     # Before it is stored with a job.
     _require_no_password(address)
     given: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
-    if await kb.jobs.taken(FETCH):
-        found = await queued_outcome(kb, JobWanted(FETCH, principal, given, label=address))
+    if await kb.jobs.has_workers(FETCH):
+        found = await wait_for_outcome(kb, JobWanted(FETCH, principal, given, label=address))
         return REPORT.validate_python(found)
-    return await _fetched(kb, principal, **given)
+    return await _fetch_document(kb, principal, **given)
 
 
 @job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
 async def fetch_work(run: JobRun) -> Any:
     """An `UploadReport` as JSON."""
-    return jsonable(await _fetched(run.kb, run.principal, **run.parameters))
+    return convert_to_json(await _fetch_document(run.kb, run.principal, **run.parameters))
 
 
-def _fetching_places() -> asyncio.Semaphore:
+def _make_fetching_places() -> asyncio.Semaphore:
     return asyncio.Semaphore(FETCHED_AT_ONCE)
 
 
-async def _fetched(
+async def _fetch_document(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -72,9 +72,9 @@ async def _fetched(
     audience: Sequence[str] | None,
     tags: Sequence[str] | None,
 ) -> UploadReport:
-    async with kb.part(_fetching_places):  # who waits holds no thread
+    async with kb.part(_make_fetching_places):  # who waits holds no thread
         most = int(kb.settings.max_file_mb * 1_000_000)
-        source = await kb.blocking(fetched_source, address, most)
+        source = await kb.blocking(fetch_source, address, most)
     readers = None if audience is None else frozenset(audience)
     return await put_in(kb, principal, source, audience=readers, tags=tags)
 
@@ -88,8 +88,8 @@ def _require_no_password(address: str) -> None:
         raise InvalidInput("The address holds a name or a password, which is not to be stored. Leave them out.")
 
 
-def fetched_source(address: str, most_bytes: int) -> Source:
-    """What is at an address, as a source with its bytes; its URI is where redirects ended.
+def fetch_source(address: str, most_bytes: int) -> Source:
+    """Fetch an address as a source with its bytes; its URI is the one where redirects ended.
 
     Raises:
         InvalidInput

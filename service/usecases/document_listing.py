@@ -47,7 +47,7 @@ class DocumentsFound:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentFilter(ParameterGroup):
-    """Which documents are wanted. `text`: words of their names, titles or places.
+    """Filter of documents. `text`: words of their names, titles or places.
 
     `audience`: a group, `@NAME`, or `everyone`. `added_after`, `added_before`: times in ISO 8601.
     """
@@ -74,7 +74,7 @@ async def document_find(
 
     `audience` is a group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
     """
-    return await kb.blocking(_found, kb, principal, wanted, order, slice(start, start + limit))
+    return await kb.blocking(_find_documents, kb, principal, wanted, order, slice(start, start + limit))
 
 
 @usecase("asker")
@@ -88,23 +88,23 @@ async def document_near(kb: KnowledgeBase, principal: Principal, *, document: Te
     return await kb.blocking(find_near_duplicates, store, principal, of)
 
 
-def _found(
+def _find_documents(
     kb: KnowledgeBase, principal: Principal, wanted: DocumentFilter, order: Order, page: slice
 ) -> DocumentsFound:
     every = [one for one in kb.document_store.documents(principal) if not is_of_thread(one.audience)]
-    fitting = _in_state(kb, [one for one in every if _is_wanted(one, wanted)], wanted.state)
+    fitting = _filter_by_state(kb, [one for one in every if _is_wanted(one, wanted)], wanted.state)
     key, backwards = _KEYS[order]
     return DocumentsFound(
         documents=sorted(fitting, key=key, reverse=backwards)[page],
         found=len(fitting),
         total=len(every),
-        tags=_tags_counted(every),
+        tags=_count_tags(every),
         audiences=dict(sorted(Counter(token for one in every for token in one.audience or {EVERYBODY}).items())),
     )
 
 
-def _tags_counted(documents: list[Document]) -> dict[str, int]:
-    """How many documents have each tag, whatever its spelling."""
+def _count_tags(documents: list[Document]) -> dict[str, int]:
+    """Count the documents that have each tag, whatever its spelling."""
     spelled = {tag.casefold(): tag for tag in distinct_tags(sorted(tag for one in documents for tag in one.all_tags))}
     counts = Counter(tag.casefold() for one in documents for tag in one.all_tags)
     return dict(sorted((spelled[folded], number) for folded, number in counts.items()))
@@ -122,7 +122,7 @@ def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
     )
 
 
-def _in_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
+def _filter_by_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
     from argot.corpus.store.revision_reads import list_derived, list_revised
 
     if state is None:

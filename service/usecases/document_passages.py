@@ -1,4 +1,4 @@
-"""What was read of one document: its headings, and its passages a part at a time, with what was derived of them."""
+"""Text that was read of one document: its headings, and its passages a part at a time, with texts derived of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import timedelta
 from argot.clock import format_utc, utc_now
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import PDF, PagePicture, drawn_page
+from argot.service.usecases.documents import PDF, PagePicture, draw_page
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
@@ -68,7 +68,8 @@ class DocumentPart:
 
 @dataclass(frozen=True, slots=True)
 class DocumentUse:
-    """How many answers rest on a document: in all, and since 30 days ago; `last`: the day of the newest, or empty.
+    """Number of answers that rest on a document: in all, and since 30 days ago; `last`: the day of the newest, or
+    empty.
 
     `questions`: those that their askers let the managers read when they judged the answer, the newest first.
     """
@@ -82,26 +83,26 @@ class DocumentUse:
 
 @usecase("manager", everywhere=True)
 async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentUse:
-    """How often answers cited a document (by id, name or URI), and the questions behind them that were shared."""
+    """Count the answers that cited a document (by id, name or URI), and list the shared questions behind them."""
     from argot.corpus.store.citation_counts import count_by_day
 
     found = await kb.blocking(kb.document_store.document, principal, document)
     days = await kb.blocking(count_by_day, kb.document_store, found)
     since = format_utc(utc_now() - timedelta(days=30), "seconds")[:10]
     lately = sum(answers for day, answers in days.items() if day >= since)
-    shared = await _shared_questions(kb, principal, found)
+    shared = await _list_shared_questions(kb, principal, found)
     return DocumentUse(found, sum(days.values()), lately, next(iter(days), ""), shared)
 
 
-async def _shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
-    said = [one for one in await (await kb.threads()).judged() if one.said.shared][-MOST_JUDGED:]
+async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
+    said = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
     if not said:
         return []
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
     from argot.service.usecases.questions import run_context
 
-    found = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
     cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
     own = {one.id for one in cited}
     asked = [
@@ -115,23 +116,23 @@ async def _shared_questions(kb: KnowledgeBase, principal: Principal, document: D
 @usecase("asker")
 async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
     """A document (by id, name or URI) with its headings."""
-    found, passages = await _passages(kb, principal, document)
-    return DocumentContents(found, await _contents(kb, principal, found, passages))
+    found, passages = await _read_passages(kb, principal, document)
+    return DocumentContents(found, await _list_contents(kb, principal, found, passages))
 
 
 @usecase("manager")
 async def document_part(
     kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
 ) -> DocumentPart:
-    """What was read of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
+    """Show the text of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
 
     Without `part` the one that a `passage` (id) begins in, else the first one.
     """
     from argot.corpus.store.document_fields import read_given_fields
     from argot.corpus.store.revision_reads import read_derived
 
-    found, passages = await _passages(kb, principal, document)
-    places = _places(passages)
+    found, passages = await _read_passages(kb, principal, document)
+    places = _place_passages(passages)
     parts = sorted({part for several in places.values() for part in several})
     begins = places.get(passage, parts)[:1]
     wanted = begins[0] if part is None and begins else part or 1
@@ -145,7 +146,7 @@ async def document_part(
         PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
         for one in shown
     ]
-    sections = await _contents(kb, principal, found, passages)
+    sections = await _list_contents(kb, principal, found, passages)
     given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
     return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
@@ -157,48 +158,48 @@ async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Te
     Raises:
         NotFound: the document is not for this reader, is no PDF, or has no such page.
     """
-    found, passages = await _passages(kb, principal, document)
+    found, passages = await _read_passages(kb, principal, document)
     if found.media_type != PDF:
         raise NotFound("Only pages of PDF documents are shown as pictures.")
     data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
     from argot.service.page_images import Wanted
 
     boxes = tuple(box for one in passages for box in one.boxes if box.page == page)
-    drawn = await drawn_page(kb, found, data, Wanted(page, boxes))
+    drawn = await draw_page(kb, found, data, Wanted(page, boxes))
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 
-async def _passages(kb: KnowledgeBase, principal: Principal, document: str) -> tuple[Document, list[Passage]]:
+async def _read_passages(kb: KnowledgeBase, principal: Principal, document: str) -> tuple[Document, list[Passage]]:
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     return found, await kb.blocking(store.passages_of, principal, found.id)
 
 
-async def _contents(
+async def _list_contents(
     kb: KnowledgeBase, principal: Principal, document: Document, passages: Sequence[Passage]
 ) -> list[ContentsEntry]:
     text = await kb.blocking(kb.document_store.markdown, principal, document.revision_id)
-    return await kb.blocking(_sections, passages, text)
+    return await kb.blocking(_list_sections, passages, text)
 
 
 def _is_paged(passages: Sequence[Passage]) -> bool:
     return any(one.page is not None for one in passages)
 
 
-def _places(passages: Sequence[Passage]) -> dict[str, list[int]]:
+def _place_passages(passages: Sequence[Passage]) -> dict[str, list[int]]:
     """The parts in which each passage (by its id) stands: of one that runs over a page's end, both pages."""
     if not _is_paged(passages):
         return {one.id: [place // TOGETHER + 1] for place, one in enumerate(passages)}
     return {one.id: sorted({one.page or 1, *(box.page for box in one.boxes)}) for one in passages}
 
 
-def _sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
+def _list_sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
     """The headings, each with the passage that it begins in; a heading after all of them goes with the last."""
     from argot.corpus.chunking.headings import find_headings
 
     if not passages:
         return []
-    places, ends, found = _places(passages), [one.end for one in passages], []
+    places, ends, found = _place_passages(passages), [one.end for one in passages], []
     for heading in find_headings(markdown):
         one = passages[min(bisect_right(ends, heading.start), len(passages) - 1)]
         found.append(ContentsEntry(heading.text, heading.depth, one.id, places[one.id][0]))

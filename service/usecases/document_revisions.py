@@ -8,11 +8,11 @@ from difflib import SequenceMatcher
 
 from argot.corpus.store.row_mapping import Revision
 from argot.errors import Conflict, InvalidInput, NotFound
-from argot.service.json_values import dataclass_fields, given_audience
+from argot.service.json_values import read_audience, read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Fields
-from argot.service.usecases.unknown_readers import reader_notices
-from argot.service.usecases.uploads import Data, UploadReport, plain_name, put_in
+from argot.service.usecases.unknown_readers import list_reader_notices
+from argot.service.usecases.uploads import Data, UploadReport, clean_name, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Document, DocumentField, Principal
 
@@ -40,7 +40,7 @@ class LineDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What one revision has that another had not, as far as the text was read of them."""
+    """Difference of two revisions, as far as the text was read of them."""
 
     document: Document
     older: Revision
@@ -72,13 +72,13 @@ async def document_label(
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
-    given = None if fields is None else _usable(fields)
+    given = None if fields is None else _check_fields(fields)
     async with kb.writing:
-        saved = await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain, given)
-    return LabelledDocument(**dataclass_fields(saved), notices=tuple(await reader_notices(kb, audience)))
+        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given)
+    return LabelledDocument(**read_dataclass_fields(saved), notices=tuple(await list_reader_notices(kb, audience)))
 
 
-def _usable(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
+def _check_fields(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
     """
     Raises:
         InvalidInput: one of them cannot be kept.
@@ -122,7 +122,7 @@ async def document_replace(
     from argot.corpus.corpus import Source
     from argot.corpus.ingestion.stored_source import is_same_kind
 
-    called = plain_name(name)
+    called = clean_name(name)
     found = await kb.blocking(kb.document_store.document, principal, document)
     if not is_same_kind(called, found.name):
         raise InvalidInput(
@@ -150,7 +150,7 @@ async def document_bring_back(
 
     store = (await kb.load()).store
     found = await kb.blocking(store.document, principal, document)
-    former = await kb.blocking(_revision, kb, principal, found, revision)
+    former = await kb.blocking(_find_revision, kb, principal, found, revision)
     if former.state == "live":
         raise Conflict(f"Revision '{revision}' is the one that answers already.")
     source = await kb.blocking(load_stored_source, store.blobs, found.uri, former.content_hash, former.media_type)
@@ -159,23 +159,23 @@ async def document_bring_back(
 
 @usecase("manager", everywhere=True)
 async def document_compare(kb: KnowledgeBase, principal: Principal, *, document: Text, revision: Text) -> Comparison:
-    """What the live revision of a document (by id, name or URI) has that a former one had not, line by line.
+    """Compare the live revision of a document (by id, name or URI) with a former one, line by line.
 
     Raises:
         InvalidInput: a text is too long to be compared.
     """
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
-    older = await kb.blocking(_revision, kb, principal, found, revision)
+    older = await kb.blocking(_find_revision, kb, principal, found, revision)
     newer = await kb.blocking(store.revision, principal, found.revision_id)
     texts = [(await kb.blocking(store.markdown, principal, one.id)).splitlines() for one in (older, newer)]
     if max(map(len, texts)) > MOST_COMPARED_LINES:
         raise InvalidInput(f"{found.name} has more than {MOST_COMPARED_LINES:,} lines, too many to be compared.")
-    return Comparison(found, older, newer, await kb.blocking(differing_lines, *texts))
+    return Comparison(found, older, newer, await kb.blocking(compare_lines, *texts))
 
 
-def differing_lines(older: list[str], newer: list[str]) -> list[LineDifference]:
-    """Where the lines of two texts differ, in the order of the newer one."""
+def compare_lines(older: list[str], newer: list[str]) -> list[LineDifference]:
+    """Find the lines in which two texts differ, in the order of the newer one."""
     found = []
     for kind, old_start, old_end, start, end in SequenceMatcher(None, older, newer).get_opcodes():
         if kind != "equal":
@@ -186,7 +186,7 @@ def differing_lines(older: list[str], newer: list[str]) -> list[LineDifference]:
     return found
 
 
-def _revision(kb: KnowledgeBase, principal: Principal, document: Document, revision: str) -> Revision:
+def _find_revision(kb: KnowledgeBase, principal: Principal, document: Document, revision: str) -> Revision:
     found = kb.document_store.revision(principal, revision)
     if found.document_id != document.id:
         raise NotFound(f"{document.name} has no revision '{revision}'.")

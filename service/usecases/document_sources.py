@@ -23,28 +23,28 @@ from argot.corpus.connectors.source_store import (
     compute_retry_seconds,
 )
 from argot.service.blocking_work import stream
-from argot.service.identity.people import local_principal
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.documents import forget_quotes
-from argot.service.usecases.queued_work import queued
+from argot.service.usecases.queued_work import follow_job
 from argot.service.usecases.source_access import (
-    hidden_addresses,
-    names_without_hidden,
-    visible_source,
-    visible_sources,
-    without_hidden,
+    drop_hidden_names,
+    drop_hidden_problems,
+    get_visible_source,
+    list_hidden_addresses,
+    list_visible_sources,
 )
 from argot.service.usecases.source_options import (
     check_address,
-    kind_of,
+    check_options,
+    find_kind,
     name_of,
-    options_of,
+    parse_seconds,
     require_admin,
-    seconds_of,
 )
-from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, outcome, usecase
+from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, get_outcome, usecase
 from argot.types import Principal, distinct_tags
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobWanted, TellProgress
@@ -60,13 +60,13 @@ logger = logging.getLogger(__name__)
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 
 
-def _source_name(name: str) -> str:
+def _check_source_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise ValueError("use 1 to 64 letters of a to z, digits, '.', '_' or '-', beginning with a letter or digit")
     return name
 
 
-SourceName = Annotated[Text, AfterValidator(_source_name)]
+SourceName = Annotated[Text, AfterValidator(_check_source_name)]
 Address = Annotated[Text, Field(max_length=2000)]
 SomePatterns = Annotated[list[Text], Field(max_length=100)]
 
@@ -76,7 +76,7 @@ SYNC = "sync"
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """How many documents of a source came to what. `state`: synced, held or failed; `detail` says why.
+    """Numbers of documents of a source by outcome. `state`: synced, held or failed; `detail` says why.
 
     `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first that came in
     and are nearly the same as other documents. `waiting` for a confirmation before they are removed are so many,
@@ -105,7 +105,7 @@ _REPORT = TypeAdapter(SyncReport)
 
 @dataclass(frozen=True, slots=True)
 class SyncUnderWay:
-    """How far a sync is: `done` of the `total` documents that are to be read or taken out; 0 while it still looks."""
+    """Progress of a sync: `done` of the `total` documents that are to be read or taken out; 0 while it still looks."""
 
     source: str
     done: int = 0
@@ -150,15 +150,15 @@ async def source_add(
         InvalidInput: the address or an option is of no use.
         Conflict: there is a source of this name.
     """
-    found = kind or kind_of(address)
+    found = kind or find_kind(address)
     record = SourceRecord(
         name=name or name_of(found, address),
         kind=found,
         address=address,
-        options=options_of(found, include, exclude, options or {}, variables or {}),
+        options=check_options(found, include, exclude, options or {}, variables or {}),
         audience=frozenset(audience or ()),
         tags=distinct_tags(tags or ()),
-        every=seconds_of(every),
+        every=parse_seconds(every),
     )
     require_admin(principal, record)
     await kb.blocking(check_address, kb.home, record)
@@ -168,7 +168,7 @@ async def source_add(
 @usecase("manager", everywhere=True)
 async def source_list(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
     """The sources whose documents one may read, each with its options, its schedule, and how its last sync went."""
-    return await kb.blocking(visible_sources, kb, principal)
+    return await kb.blocking(list_visible_sources, kb, principal)
 
 
 @usecase("manager", everywhere=True)
@@ -183,8 +183,8 @@ async def source_remove(
         Conflict: it is being synced.
     """
     store = SourceStore(kb.document_store.database)
-    record = await kb.blocking(visible_source, kb, principal, name)
-    async with kb.jobs.here(_sync_job(principal, name)):
+    record = await kb.blocking(get_visible_source, kb, principal, name)
+    async with kb.jobs.run_here(_sync_job(principal, name)):
         removed = 0
         if with_documents:
             corpus = await kb.load()
@@ -193,7 +193,7 @@ async def source_remove(
             turn = kb.turns()
             async with aclosing(stream(lambda: remove_documents(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
-            await _removed(kb, corpus)
+            await _forget_removed(kb, corpus)
         await kb.blocking(store.remove, name)
     return RemovedSource(name, removed, record.documents - removed)
 
@@ -215,18 +215,18 @@ async def source_sync(
         NotFound: there is no such source.
         Conflict: it is being synced already.
     """
-    await kb.blocking(visible_source, kb, principal, name)
+    await kb.blocking(get_visible_source, kb, principal, name)
     # The whole record: what is stored of a sync is for all who may read the source.
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
-    if await kb.jobs.taken(SYNC):
-        async with aclosing(queued(kb, job)) as events:
+    if await kb.jobs.has_workers(SYNC):
+        async with aclosing(follow_job(kb, job)) as events:
             async for event in events:
                 yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
         return
     async with (
-        kb.jobs.here(job) as tell,
-        aclosing(_steps(kb, principal, record, tell, confirm=confirm, patient=patient)) as steps,
+        kb.jobs.run_here(job) as tell,
+        aclosing(_sync_in_steps(kb, principal, record, tell, confirm=confirm, patient=patient)) as steps,
     ):
         async for step in steps:
             yield step
@@ -242,21 +242,21 @@ async def source_sync_start(
         NotFound: there is no such source.
         Conflict: it is being synced already.
     """
-    await kb.blocking(visible_source, kb, principal, name)
-    job = await kb.jobs.put(_sync_job(principal, name, confirm=confirm))
+    await kb.blocking(get_visible_source, kb, principal, name)
+    job = await kb.jobs.submit(_sync_job(principal, name, confirm=confirm))
     return SyncUnderWay(name, job.done, job.total)
 
 
 @usecase("manager", everywhere=True)
 async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
     """The sources that are being synced just now, whoever began it."""
-    known = {one.name for one in await kb.blocking(visible_sources, kb, principal)}
-    found = [job for job in await kb.jobs.listed(SYNC) if job.is_under_way and job.label in known]
+    known = {one.name for one in await kb.blocking(list_visible_sources, kb, principal)}
+    found = [job for job in await kb.jobs.list_jobs(SYNC) if job.is_under_way and job.label in known]
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
 def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobWanted:
-    """What is done to one source, which nobody else may do at the same time."""
+    """Describe the job that syncs one source, which nobody else may sync at the same time."""
     given = {"name": name, "confirm": confirm, "patient": patient}
     return JobWanted(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
 
@@ -268,11 +268,11 @@ async def sync_work(run: JobRun) -> Any:
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, given["name"])
     if given["patient"] and not is_sync_due(record, utc_now()):
         return None
-    steps = _steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
-    report = await outcome(steps)
+    steps = _sync_in_steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
+    report = await get_outcome(steps)
     told = logger.info if report.state == "synced" else logger.warning
     told("source %s: %s", record.name, report.detail or report.state)
-    return jsonable(report)
+    return convert_to_json(report)
 
 
 async def sync_put(kb: KnowledgeBase, name: str) -> None:
@@ -281,7 +281,7 @@ async def sync_put(kb: KnowledgeBase, name: str) -> None:
     Raises:
         Conflict: it is being synced.
     """
-    await kb.jobs.put(_sync_job(local_principal(), name, patient=True), again=False)
+    await kb.jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
 
 
 def is_sync_due(record: SourceRecord, now: datetime) -> bool:
@@ -295,7 +295,7 @@ def is_sync_due(record: SourceRecord, now: datetime) -> bool:
     return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)
 
 
-async def _steps(
+async def _sync_in_steps(
     kb: KnowledgeBase,
     principal: Principal,
     record: SourceRecord,
@@ -309,7 +309,7 @@ async def _steps(
     from argot.corpus.connectors.synchronisation import Synchronisation
 
     total = 0
-    hidden = await kb.blocking(hidden_addresses, kb, principal, record.name)
+    hidden = await kb.blocking(list_hidden_addresses, kb, principal, record.name)
     async with kb.adding:
         sync = Synchronisation(
             corpus,
@@ -325,19 +325,19 @@ async def _steps(
                 total = event.total or total
                 # Without the name: whoever sees the job may read less than whoever began it.
                 tell(event.done, total)
-                yield _shown(event, hidden)
+                yield _hide_documents(event, hidden)
     if sync.counts["removed"]:
-        await _removed(kb, corpus)
+        await _forget_removed(kb, corpus)
     yield Finished(_report(record, sync, hidden))
 
 
-async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:
+async def _forget_removed(kb: KnowledgeBase, corpus: Corpus) -> None:
     async with kb.writing:
         await kb.blocking(forget_quotes, kb, corpus)
-    await scrubbed(kb)
+    await scrub_stores(kb)
 
 
-def _shown(event: SyncEvent, hidden: Collection[str]) -> Event:
+def _hide_documents(event: SyncEvent, hidden: Collection[str]) -> Event:
     # That something moves on is told of all documents, what it is of those one may read.
     known = event.uri not in hidden
     return {
@@ -361,7 +361,7 @@ def _report(record: SourceRecord, sync: Synchronisation, hidden: Collection[str]
         sync.detail,
         **counts,
         waiting=len(sync.gone),
-        problems=without_hidden(sync.first_problems, hidden),
-        near=without_hidden(sync.first_near_duplicates, hidden),
-        gone=names_without_hidden(sync.first_removals, hidden),
+        problems=drop_hidden_problems(sync.first_problems, hidden),
+        near=drop_hidden_problems(sync.first_near_duplicates, hidden),
+        gone=drop_hidden_names(sync.first_removals, hidden),
     )

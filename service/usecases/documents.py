@@ -14,11 +14,11 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events, stream
-from argot.service.json_values import PassageShown, given_audience, jsonable, passage_shown
+from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
-from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.usecases.unknown_readers import reader_notices
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
@@ -50,7 +50,7 @@ class AddProblem:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """How many files came to what. `near`: those that went in, and are nearly the same as others.
+    """Numbers of files by outcome. `near`: those that went in, and are nearly the same as others.
 
     `notices`: what is to be known of the readers that were given.
     """
@@ -68,7 +68,7 @@ class AddReport:
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """How many passages are in the index."""
+    """Number of passages in the index."""
 
     passages: int
 
@@ -137,7 +137,7 @@ async def add(
         ingest = stream(
             lambda: corpus.add(
                 sources,
-                audience=given_audience(audience),
+                audience=read_audience(audience),
                 tags=None if tags is None else tuple(tags),
                 turn=turns,
                 by=principal,
@@ -148,7 +148,7 @@ async def add(
                 # Only a moment at which the work can be stopped: the file's own event is still to come.
                 if found.kind == "progress":
                     continue
-                event = _told_to(principal, found)
+                event = _hide_unreadable(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1
                 if event.kind in ("failed", "skipped", "duplicate"):
@@ -156,8 +156,8 @@ async def add(
                     problems.append(AddProblem(event.kind, event.name, event.detail))
                 if event.near:
                     near.append(AddProblem("near", event.name, event.near))
-                yield ingest_event(event)
-    yield Finished(AddReport(**counts, problems=problems, near=near, notices=await reader_notices(kb, audience)))
+                yield make_ingest_event(event)
+    yield Finished(AddReport(**counts, problems=problems, near=near, notices=await list_reader_notices(kb, audience)))
 
 
 @usecase("manager", everywhere=True)
@@ -174,7 +174,7 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
         # Proposed meanings quote documents, and must not quote this one any more.
         await kb.blocking(forget_quotes, kb, corpus)
     if kept:
-        await scrubbed(kb)
+        await scrub_stores(kb)
     else:
         await erase_documents(kb, [removed.id])
     return removed
@@ -199,7 +199,7 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
     text = await kb.blocking(store.markdown, principal, found.revision_id)
-    return DocumentShown(found, [passage_shown(one, found, text) for one in passages])
+    return DocumentShown(found, [show_passage(one, found, text) for one in passages])
 
 
 @usecase("asker")
@@ -209,9 +209,9 @@ async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: T
     Raises:
         NotFound: it is superseded, or not for this reader.
     """
-    found, document = await _passage(kb, principal, passage_id)
-    reader = await _reader(kb, principal)
-    return passage_shown(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
+    found, document = await _find_passage(kb, principal, passage_id)
+    reader = await _make_reader(kb, principal)
+    return show_passage(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
 
 
 @usecase("asker")
@@ -225,21 +225,21 @@ async def page_picture(
     Raises:
         NotFound: the passage is gone or not for this reader, or its document is no PDF.
     """
-    found, document = await _passage(kb, principal, passage_id)
+    found, document = await _find_passage(kb, principal, passage_id)
     if document.media_type != PDF or found.page is None:
         raise NotFound("Only pages of PDF documents are shown as pictures.")
-    reader = await _reader(kb, principal)
+    reader = await _make_reader(kb, principal)
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
     from argot.service.page_images import Wanted
 
     # Spans count from the beginning of the document, and may reach over the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
-    drawn = await drawn_page(kb, document, data, wanted)
+    drawn = await draw_page(kb, document, data, wanted)
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 
-async def drawn_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
+async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
     """The picture of a page, drawn when its turn comes; `data` is the document's original."""
     from argot.service.page_images import PICTURES
 
@@ -259,7 +259,7 @@ async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text
 @usecase("asker")
 async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> OriginalFile:
     """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
-    store, reader = kb.document_store, await _reader(kb, principal)
+    store, reader = kb.document_store, await _make_reader(kb, principal)
     found = await kb.blocking(store.document, reader, document)
     data, media_type = await kb.blocking(store.original, reader, found.revision_id)
     return OriginalFile(found, media_type, base64.b64encode(data).decode("ascii"))
@@ -281,31 +281,31 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
     yield Finished(ReindexReport(corpus.store.count_passages(principal)))
 
 
-async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
-    found = await kb.blocking(kb.document_store.passages, await _reader(kb, principal), [passage_id])
+async def _find_passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
+    found = await kb.blocking(kb.document_store.passages, await _make_reader(kb, principal), [passage_id])
     if passage_id not in found:
         raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
     return found[passage_id]
 
 
-async def _reader(kb: KnowledgeBase, principal: Principal) -> Principal:
+async def _make_reader(kb: KnowledgeBase, principal: Principal) -> Principal:
     """The same person, who also opens what they put into conversations of their own."""
-    own = await (await kb.threads()).with_files(principal.name)
+    own = await (await kb.threads()).list_with_files(principal.name)
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
 
 
-def ingest_event(event: IngestEvent) -> Event:
+def make_ingest_event(event: IngestEvent) -> Event:
     return {
         "kind": event.kind,
         "name": event.name,
         "detail": event.detail,
         "done": event.done,
         "total": event.total,
-        "document": jsonable(event.document),
+        "document": convert_to_json(event.document),
     }
 
 
-def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
+def _hide_unreadable(principal: Principal, event: IngestEvent) -> IngestEvent:
     """The event, without its document if this person may not read it."""
     if event.document is None or principal.may_read(event.document.audience):
         return event

@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
 
 @dataclass(frozen=True, slots=True)
 class PreviewCounts:
-    """How many senses would be added, changed or left as they are; how many problems the file has."""
+    """Numbers of senses that would be added, changed or left as they are, and of problems in the file."""
 
     added: int
     updated: int
@@ -51,8 +51,8 @@ class ContextUpdate:
 
 @dataclass(frozen=True, slots=True)
 class PreviewShown:
-    """What importing a file would do: the first of what is added, updated and wrong (`where` is a problem's place in
-    full). With problems nothing would be.
+    """Preview of an import: the first of what is added, updated and wrong (`where` is a problem's place in full). With
+    problems nothing would be imported.
 
     `ignored`: how often something stands in the file that a glossary has no place for, by its name. `stamp`: for
     importing just this.
@@ -94,11 +94,13 @@ async def glossary_preview(
     language: Text = DEFAULT_LANGUAGE,
     limit: Limit = 50,
 ) -> PreviewShown:
-    """What importing a file (`data` in base64) would do: `counts`, and the first of what is added, updated (before and
+    """Preview the import of a file (`data` in base64): `counts`, and the first of what is added, updated (before and
     after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
     """
-    options = _options(kb, context, language)
-    return _shown(await kb.blocking(kb.glossary.files.preview, principal, _bytes(data), name, format, options), limit)
+    options = _make_options(kb, context, language)
+    return _show_preview(
+        await kb.blocking(kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options), limit
+    )
 
 
 @usecase("manager")
@@ -120,15 +122,17 @@ async def glossary_import_file(
     the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
     it up before the end leaves nothing of it.
     """
-    options, given = _options(kb, context, language), _bytes(data)
+    options, given = _make_options(kb, context, language), _decode_bytes(data)
 
     def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
-        def stored(done: int, total: int) -> None:
+        def tell_stored(done: int, total: int) -> None:
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
         # Nothing is known of the total before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
-        report = kb.glossary.files.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
+        report = kb.glossary.files.import_file(
+            principal, given, name, format, options, why=why, told=tell_stored, seen=seen
+        )
         tell(Finished(report))
 
     # Closed before its end, it stops the import, which is one transaction.
@@ -143,7 +147,7 @@ async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, forma
     return await kb.blocking(kb.glossary.files.export_file, principal, format)
 
 
-def _bytes(data: str) -> bytes:
+def _decode_bytes(data: str) -> bytes:
     try:
         # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
         return base64.b64decode(data, validate=True)
@@ -151,7 +155,7 @@ def _bytes(data: str) -> bytes:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
 
 
-def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
+def _make_options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
     limits = kb.settings
     # From the settings and never from the caller: they bound what a file of strangers may cost.
     return ReadOptions(
@@ -164,7 +168,7 @@ def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
     )
 
 
-def _shown(found: ImportPreview, limit: int) -> PreviewShown:
+def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
     added, updated, problems = len(found.added), len(found.updated), len(found.problems)
     return PreviewShown(
         counts=PreviewCounts(added, updated, found.unchanged, problems),

@@ -1,4 +1,4 @@
-"""What happened to the glossary, taking it back, and how it is used."""
+"""History of the glossary, undoing changes, and the use of its terms."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Saved = TypeVar("Saved", Sense, Context)
 
 @dataclass(frozen=True, slots=True)
 class SavedSince(Generic[Saved]):
-    """What is stored now, and as it was in the version that somebody saw (None: that is not known); who saved it last,
-    when (ISO, UTC) and why.
+    """Stored value now, and in the version that somebody saw (None: not known); who saved it last, when (ISO, UTC) and
+    why.
     """
 
     current: Saved
@@ -44,8 +44,8 @@ class SavedSince(Generic[Saved]):
 
 @dataclass(frozen=True, slots=True)
 class TermUse:
-    """In how many questions of each week a term was meant, or missed; `growth`: the second half of the weeks less the
-    first.
+    """Numbers of questions of each week in which a term was meant, or missed; `growth`: the second half of the weeks
+    less the first.
     """
 
     term: str
@@ -80,7 +80,7 @@ async def glossary_history(
     change: ChangeId | None = None,
     limit: Limit = 200,
 ) -> list[HistoryEntry]:
-    """Who changed what, when and why, newest first: of a term, of a sense, in one change, or of all."""
+    """List changes with their author, time and reason, newest first: of a term, of a sense, of one change, or all."""
     return await kb.blocking(
         kb.glossary.history.entries, principal, term=term, sense_id=sense_id, change=change, limit=limit
     )
@@ -121,11 +121,11 @@ async def glossary_since(
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
     entries = [one for one in every if one.before != one.after]  # accepting a conflict of the sense saved nothing
-    return between(current, entries, version)
+    return collect_saves(current, entries, version)
 
 
-def between(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
-    """What was saved since a version, by the entries of each save, newest first."""
+def collect_saves(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
+    """Collect the saves since a version, by the entries of each, newest first."""
     # Every save raises the version by one: the entry that many saves ago holds what stood before it.
     ago = current.version - version
     base = entries[ago - 1].before if 0 < ago <= len(entries) else None
@@ -143,7 +143,7 @@ async def glossary_use(
     term: Words | None = None,
     weeks: Annotated[int, Field(ge=2, le=52)] = WEEKS,
 ) -> GlossaryUse:
-    """How many questions meant each term, and missed each, in the last weeks.
+    """Count the questions that meant each term, and missed each, in the last weeks.
 
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
     and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
@@ -156,12 +156,12 @@ async def glossary_use(
     missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []
     return GlossaryUse(
         named,
-        sorted(_by_term(used, named), key=lambda one: (-one.total, one.term)),
-        sorted(_by_term(missed, named), key=lambda one: (-one.growth, -one.total, one.term)),
+        sorted(_group_by_term(used, named), key=lambda one: (-one.total, one.term)),
+        sorted(_group_by_term(missed, named), key=lambda one: (-one.growth, -one.total, one.term)),
     )
 
 
-def _by_term(counted: Iterable[WeekOfUse | WeekOfMisses], weeks: list[str]) -> list[TermUse]:
+def _group_by_term(counted: Iterable[WeekOfUse | WeekOfMisses], weeks: list[str]) -> list[TermUse]:
     rows: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(weeks))
     place = {week: number for number, week in enumerate(weeks)}
     for one in counted:

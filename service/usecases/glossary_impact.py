@@ -13,9 +13,9 @@ from argot.service.glossary_review import impact as tried
 from argot.service.glossary_review import miss_loop
 from argot.service.glossary_review.impact_results import CombinedImpact, Impact, QuestionAsRead, QuestionImpact
 from argot.service.glossary_review.miss_loop import TermNews
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.proposal_results import ProposalShown
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
 from argot.service.usecases.senses import SenseFields, SenseId, Words
@@ -38,7 +38,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     if not term.strip():
         raise InvalidInput("The term is empty. Name the one to look for.")
     by = principal.name
-    await kb.blocking(miss_loop.draft, kb.document_store, kb.glossary, principal, term, created_by=by)
+    await kb.blocking(miss_loop.propose_meanings, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
     found = await kb.blocking(kb.glossary.proposals.find, principal, "open", term)
     # Its bare function: role and count are those of this use case.
@@ -56,7 +56,8 @@ async def glossary_effects(
     change: Literal["approve", "retire"] = "approve",
     questions: Questions | None = None,
 ) -> Impact:
-    """What approving (or retiring) a sense, or accepting a proposal, would change in past questions; nothing is stored.
+    """Show how approving (or retiring) a sense, or accepting a proposal, would change past questions; nothing is
+    stored.
 
     The questions are one's own, those their askers shared, and those given here. `rows`: each with `before` and
     `after`, those that change first.
@@ -67,12 +68,12 @@ async def glossary_effects(
     if (sense_id is None) == (proposal_id is None):
         raise InvalidInput("Name either a sense or a proposal, to see what it would change.")
     if proposal_id is not None:
-        wanted = await kb.blocking(tried.accepting, kb.glossary, principal, proposal_id, context)
+        wanted = await kb.blocking(tried.plan_acceptance, kb.glossary, principal, proposal_id, context)
     else:
         assert sense_id is not None
-        make = tried.approving if change == "approve" else tried.retiring
+        make = tried.plan_approval if change == "approve" else tried.plan_retirement
         wanted = await kb.blocking(make, kb.glossary, principal, sense_id)
-    return await tried.effects(kb, principal, wanted, questions or ())
+    return await tried.measure_effects(kb, principal, wanted, questions or ())
 
 
 @usecase("manager")
@@ -84,8 +85,8 @@ async def glossary_effects_together(
     proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
     context: Words = "",
 ) -> CombinedImpact:
-    """What approving several drafts at once (each named with the version that was seen), or accepting several
-    proposals as approved meanings, would change in past questions; nothing is stored.
+    """Show how approving several drafts at once (each named with the version that was seen), or accepting several
+    proposals as approved meanings, would change past questions; nothing is stored.
 
     As `glossary_effects`, with `tried`, how many were, and `not_tried`, how many were too many.
 
@@ -97,15 +98,15 @@ async def glossary_effects_together(
     most = together.MOST_TOGETHER
     if senses is not None:
         given: int = len(senses)
-        wanted = await kb.blocking(together.approving_many, kb.glossary, principal, senses[:most])
+        wanted = await kb.blocking(together.plan_approvals, kb.glossary, principal, senses[:most])
     else:
         assert proposal_ids is not None
         given = len(proposal_ids)
         # A sense needs a context: until one is chosen, the effects are tried in one that this person manages.
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
-        wanted = await kb.blocking(together.accepting_many, kb.glossary, principal, proposal_ids[:most], home)
-    found = await tried.effects(kb, principal, wanted, seconds=together.SECONDS)
-    return CombinedImpact(**dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
+        wanted = await kb.blocking(together.plan_acceptances, kb.glossary, principal, proposal_ids[:most], home)
+    found = await tried.measure_effects(kb, principal, wanted, seconds=together.SECONDS)
+    return CombinedImpact(**read_dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
 
 
 @usecase("manager")
@@ -118,13 +119,13 @@ async def glossary_edit_effects(
     sense: SenseFields,
     questions: Questions | None = None,
 ) -> Impact:
-    """What saving this (as `glossary_save` would) changes in past questions, before and after; nothing is stored.
+    """Show how saving this (as `glossary_save` would) changes past questions, before and after; nothing is stored.
 
     Raises:
         Conflict, InvalidInput, NotAllowed, NotFound: what saving would raise.
     """
-    wanted = await kb.blocking(tried.editing, kb.glossary, principal, sense_id, version, sense.said)
-    return await tried.effects(kb, principal, wanted, questions or ())
+    wanted = await kb.blocking(tried.plan_edit, kb.glossary, principal, sense_id, version, sense.said)
+    return await tried.measure_effects(kb, principal, wanted, questions or ())
 
 
 @usecase("manager")
@@ -142,7 +143,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     if len(contexts) < 2 or not told:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
-    profile = await profile_for(kb, kb.settings.profile)
+    profile = await get_profile(kb, kb.settings.profile)
     # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = build_extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)
@@ -154,7 +155,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 
 @dataclass(frozen=True, slots=True)
 class SharedQuestions:
-    """How many questions of a thread the glossary's managers may read from now on, or no more."""
+    """Number of questions of a thread that the glossary's managers may read from now on, or no more."""
 
     thread: str
     shared: bool
@@ -163,7 +164,7 @@ class SharedQuestions:
 
 @usecase("asker")
 async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[TermNews]:
-    """What there is to tell the asker in this thread since it was last read: terms that have a meaning now.
+    """List the news for the asker in this thread since it was last read: terms that have a meaning now.
 
     Each is given out once. `term`, the `question` that missed it, and its `senses`, as far as one may read them.
     """

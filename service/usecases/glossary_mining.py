@@ -16,7 +16,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
 from argot.service.glossary_review.document_mining import FoundMeaning, Mining, unread
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.queued_work import stopped_job
+from argot.service.usecases.queued_work import stop_job
 from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
 from argot.types import Audience, Principal
 from argot.work.job_kinds import job_kind
@@ -52,8 +52,8 @@ class MinedMeaning:
 
 @dataclass(frozen=True, slots=True)
 class MiningReport:
-    """What a run came to: the surest of the `offered` meanings; how many documents were read, and how many `skipped`,
-    as they were mined before; how many passages they have; how many meanings were `found`, `known` to the glossary
+    """Outcome of a run: the surest of the `offered` meanings; how many documents were read, and how many `skipped`, as
+    they were mined before; how many passages they have; how many meanings were `found`, `known` to the glossary
     already, and `decided` on before. `stored`: whether proposals were made.
     """
 
@@ -70,7 +70,7 @@ class MiningReport:
 
 @dataclass(frozen=True, slots=True)
 class MiningStatus:
-    """How far a run in the background is: `name` is the document that is read, `done` of `total` documents are;
+    """Progress of a run in the background: `name` is the document that is read, `done` of `total` documents are;
     `offered` counts meanings. `unread` of the `documents` that one may read were not mined yet.
     """
 
@@ -106,14 +106,14 @@ async def glossary_mine(
         NotFound: there is no such context.
     """
     if context is not None:
-        context = await kb.blocking(_context_named, kb.glossary, principal, context)
+        context = await kb.blocking(_find_context, kb.glossary, principal, context)
     mining = Mining(kb.document_store, kb.glossary, principal, context, stored=not dry_run, again=again)
     # One run after the other: two at once would read the same documents and make the same proposals.
     async with kb.jobs.turn(MINE), aclosing(stream(mining.run)) as steps:
         async for step in steps:
             yield {"kind": "progress", **asdict(step)}
     report = MiningReport(
-        proposals=[_mined_meaning(one) for one in mining.best(limit)],
+        proposals=[_convert_meaning(one) for one in mining.best(limit)],
         offered=len(mining.offered),
         documents=mining.documents,
         skipped=mining.skipped,
@@ -126,7 +126,7 @@ async def glossary_mine(
     yield Finished(report)
 
 
-def _mined_meaning(one: FoundMeaning) -> MinedMeaning:
+def _convert_meaning(one: FoundMeaning) -> MinedMeaning:
     mined = one.mined
     return MinedMeaning(
         id=one.proposal,
@@ -141,7 +141,7 @@ def _mined_meaning(one: FoundMeaning) -> MinedMeaning:
     )
 
 
-def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
+def _find_context(glossary: Glossary, principal: Principal, name: str) -> str:
     """
     Raises:
         NotFound: there is no such context, or not for this person.
@@ -170,37 +170,38 @@ STATES: Mapping[JobState, Literal["running", "done", "stopped", "failed"]] = {
 async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> MiningStatus:
     """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
     with suppress(Conflict):
-        await kb.jobs.begin(JobWanted(MINE, principal, {"again": again}, key=_key(principal)))
+        await kb.jobs.begin(JobWanted(MINE, principal, {"again": again}, key=_make_key(principal)))
     return await glossary_mined.function(kb, principal)
 
 
 @usecase("manager")
 async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
     """Stop one's own run. What it found so far stays."""
-    job = await kb.jobs.latest(MINE, _key(principal))
+    job = await kb.jobs.find_latest(MINE, _make_key(principal))
     if job is not None and job.is_under_way:
-        await stopped_job(kb, job.id)
+        await stop_job(kb, job.id)
     return await glossary_mined.function(kb, principal)
 
 
 @usecase("manager")
 async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
-    """How far one's own last run is: `state` (idle, running, done, stopped, failed), `name` of the document, `done` of
-    `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet (`unread`).
+    """Show the progress of one's own last run: `state` (idle, running, done, stopped, failed), `name` of the document,
+    `done` of `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet
+    (`unread`).
     """
 
-    def counted() -> tuple[int, int]:
+    def count_documents() -> tuple[int, int]:
         return len(kb.document_store.documents(principal)), len(unread(kb.document_store, kb.glossary, principal))
 
-    job = await kb.jobs.latest(MINE, _key(principal))
-    documents, new = await kb.blocking(counted)
+    job = await kb.jobs.find_latest(MINE, _make_key(principal))
+    documents, new = await kb.blocking(count_documents)
     if job is None:
         return MiningStatus("idle", "", 0, 0, 0, "", documents, new)
     offered = (job.outcome or {}).get("offered", 0)
     return MiningStatus(STATES[job.state], job.doing, job.done, job.total, offered, job.error, documents, new)
 
 
-def _key(principal: Principal) -> str:
+def _make_key(principal: Principal) -> str:
     return f"{MINE}/{principal.name}"
 
 

@@ -1,4 +1,6 @@
-"""What is asked and how it went, for those who look after documents and glossary. Nothing of it leaves the machine."""
+"""Insight into questions and their outcomes, for those who look after documents and glossary. It never leaves the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from pydantic import AfterValidator
 from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.insight.insight_results import DayCount, Insight, TermCount
-from argot.service.insight.question_counts import first_day, question_counts, thumbs
-from argot.service.insight.unanswered_groups import by_subject, open_questions
-from argot.service.insight.used_documents import STEP, used_documents
+from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
+from argot.service.insight.unanswered_groups import group_by_subject, open_questions
+from argot.service.insight.used_documents import STEP, count_used_documents
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Threads
 from argot.service.usecases.usecase_registry import Count, Text, usecase
@@ -25,7 +27,7 @@ MOST_MISSED = 20
 EARLIEST, LATEST = "1970-01-01", "2199-12-31"
 
 
-def _day(text: str) -> str:
+def _check_day(text: str) -> str:
     try:
         day = date.fromisoformat(text).isoformat() if text.strip() else ""
     except ValueError:
@@ -36,7 +38,7 @@ def _day(text: str) -> str:
     return day
 
 
-Day = Annotated[Text, AfterValidator(_day)]
+Day = Annotated[Text, AfterValidator(_check_day)]
 """A day as 2027-01-31, UTC; may be empty."""
 
 
@@ -44,7 +46,7 @@ Day = Annotated[Text, AfterValidator(_day)]
 async def insight(
     kb: KnowledgeBase, principal: Principal, *, since: Day = "", until: Day = "", start: Count = 0
 ) -> Insight:
-    """What was asked from one day to another (2027-01-31, both included; the last 30 days), and how it went.
+    """Show the questions from one day to another (2027-01-31, both included; the last 30 days), and their outcomes.
 
     Questions a day and by surface, what became of them, those without an answer by subject, thumbs with their reasons,
     documents cited and, from `start` on, never cited, terms missed, waits, and calls to the language model. The words
@@ -58,16 +60,18 @@ async def insight(
     if since > until:
         raise InvalidInput(f"The period ends ({until}) before it begins ({since}). Give them the other way round.")
     threads = await kb.threads()
-    return await kb.blocking(_insight, kb, principal, threads, since, until, start)
+    return await kb.blocking(_collect_insight, kb, principal, threads, since, until, start)
 
 
-def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: str, until: str, start: int) -> Insight:  # noqa: PLR0917
+def _collect_insight(  # noqa: PLR0917
+    kb: KnowledgeBase, principal: Principal, threads: Threads, since: str, until: str, start: int
+) -> Insight:
     after = (date.fromisoformat(until) + timedelta(days=1)).isoformat()
     misses = kb.glossary.misses
     queued = misses.list_shared_questions(principal)
     everywhere = principal.manages_all
 
-    def known(terms: list[str]) -> set[str]:
+    def list_known(terms: list[str]) -> set[str]:
         # Managers see every missed term (`Misses`); of the others those that they may read.
         senses = kb.glossary.lookup.senses(principal, terms)
         return {term for term in terms if senses.get(term)} | misses.filter_missed(terms)
@@ -77,10 +81,10 @@ def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: s
         return Insight(
             since=since,
             until=until,
-            counted_from=first_day(connection),
-            counts=question_counts(connection, since, until),
-            unanswered=by_subject(questions, lambda terms: known(list(terms))),
-            thumbs=thumbs(connection, threads.dialect, since, after, in_words=everywhere),
-            documents=used_documents(kb.document_store, principal, since, until, start),
+            counted_from=find_first_day(connection),
+            counts=count_questions(connection, since, until),
+            unanswered=group_by_subject(questions, lambda terms: list_known(list(terms))),
+            thumbs=count_thumbs(connection, threads.dialect, since, after, in_words=everywhere),
+            documents=count_used_documents(kb.document_store, principal, since, until, start),
             missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],
         )

@@ -23,7 +23,7 @@ class StoreProblem:
 
 @usecase("admin")
 async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
-    """Whether documents, keyword index and vectors fit together: what is wrong, and how to mend it."""
+    """Check whether documents, keyword index and vectors fit together: what is wrong, and how to mend it."""
     # Opened even if its vectors are damaged: that is to be told, too.
     corpus = await kb.load(mending=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]

@@ -16,7 +16,7 @@ _FIRST_DAY = "0000-01-01"
 
 
 def is_partial_date(text: str) -> bool:
-    """Whether it is a day, month or year as 2025-03-01, 2025-03 or 2025, which sort as texts."""
+    """Return whether it is a day, month or year as 2025-03-01, 2025-03 or 2025, which sort as texts."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -26,7 +26,7 @@ def is_partial_date(text: str) -> bool:
     return True
 
 
-def _moment(text: str) -> str:
+def _check_moment(text: str) -> str:
     text = text.strip()
     if not text or is_partial_date(text):
         return text
@@ -38,5 +38,5 @@ def _moment(text: str) -> str:
     return format_utc(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
 
 
-Moment = Annotated[Text, AfterValidator(_moment)]
+Moment = Annotated[Text, AfterValidator(_check_moment)]
 """A date (2025-03-01, 2025-03, 2025) or a time in ISO 8601, as a text that sorts among stored times; may be empty."""

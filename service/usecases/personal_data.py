@@ -1,4 +1,4 @@
-"""What is kept of a person, for them to read and to have erased."""
+"""Personal data: each person may read theirs, and have them erased."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.threads.question_log import KeptQuestion, questions_kept
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.threads.question_log import KeptQuestion, list_kept_questions
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -41,7 +41,7 @@ class PersonalData:
 
 @dataclass(frozen=True, slots=True)
 class StillNamed:
-    """How many documents and senses name an erased person as a reader."""
+    """Numbers of documents and senses that name an erased person as a reader."""
 
     documents: int
     senses: int
@@ -49,7 +49,7 @@ class StillNamed:
 
 @dataclass(frozen=True, slots=True)
 class ErasedPerson:
-    """How much was erased of a person. `rows` are those of the account, `ratings` those of rating studies.
+    """Counts of data erased of a person. `rows` are those of the account, `ratings` those of rating studies.
     `files_clean`: nothing deleted is left in the files of the stores.
     """
 
@@ -66,7 +66,7 @@ class ErasedPerson:
 @usecase("asker")
 async def my_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
     """Everything that is kept of oneself, as `user_export` has it."""
-    return await _exported(kb, principal)
+    return await _export_data(kb, principal)
 
 
 @usecase("admin")
@@ -81,10 +81,10 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
     """
     user = await kb.blocking(kb.people.find, name)
     # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
-    found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
+    found = await _export_data(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
     rated = any(found.ratings.values())
     if not user and not (found.people or found.conversations or found.glossary or rated):
-        raise _nobody(name)
+        raise _make_unknown_error(name)
     return found
 
 
@@ -103,7 +103,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     # Shut out first: otherwise they could ask on while they are being erased.
     if await kb.blocking(kb.people.find, name):
         await kb.blocking(kb.people.suspend, name)
-    names = await _names(kb, name)
+    names = await _list_names(kb, name)
     conversations = files = 0
     threads = await kb.threads()
     # Until none is left: a question that was under way may have begun another.
@@ -119,56 +119,56 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     for each in names:
         await kb.jobs.forget(each)
     erased = {"questions": questions, "ratings": 0}
-    for keeper in _keepers():
+    for keeper in _list_keepers():
         if keeper.erase:
             erased[keeper.counted_as] += await keeper.erase(kb, names)
     questions, ratings = erased.values()
     if not (conversations or files or questions or rows or ratings):
-        raise _nobody(name)
-    whole = await scrubbed(kb)
-    return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _still_named(kb, name))
+        raise _make_unknown_error(name)
+    whole = await scrub_stores(kb)
+    return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _count_still_named(kb, name))
 
 
-def _keepers() -> list[PersonalKeeper]:
+def _list_keepers() -> list[PersonalKeeper]:
     return list(load_parts("personal_data"))
 
 
-async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
+async def _export_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
     """Everything of one person, with the passages that they may read."""
-    names = await _names(kb, principal.name)
+    names = await _list_names(kb, principal.name)
     threads = await kb.threads()
     found = [one for each in names for one in await threads.of(each)]
     asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
     kept: dict[str, Any] = {}
-    for keeper in _keepers():
+    for keeper in _list_keepers():
         kept |= await keeper.find(kb, names) if keeper.find else {}
     return PersonalData(
         principal.name,
         timestamp(),
         await kb.blocking(kb.people.kept_of, names),
-        [await _conversation(kb, principal, thread) for thread in found],
+        [await _read_conversation(kb, principal, thread) for thread in found],
         {each: rows for each, rows in asked.items() if rows},
         kept.get("ratings", {}),
-        [one for each in names for one in await questions_kept(threads, each)],
+        [one for each in names for one in await list_kept_questions(threads, each)],
     )
 
 
-async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:
+async def _read_conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:
     # The owner of a thread in Slack may be no user; it is read with this person's groups.
     owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
     return await thread_read.function(kb, owner, thread=thread.id)
 
 
-async def _names(kb: KnowledgeBase, name: str) -> list[str]:
+async def _list_names(kb: KnowledgeBase, name: str) -> list[str]:
     """The person's name, and those under which they asked before they were known to be this user."""
     names = [name]
-    for keeper in _keepers():
+    for keeper in _list_keepers():
         if keeper.other_names:
             names += await keeper.other_names(kb, name)
     return names
 
 
-async def _still_named(kb: KnowledgeBase, name: str) -> StillNamed:
+async def _count_still_named(kb: KnowledgeBase, name: str) -> StillNamed:
     # It only counts, so it may look at everything.
     reader = Principal("erasing", sees_all=True)
     documents = await kb.blocking(kb.document_store.documents, reader)
@@ -180,5 +180,5 @@ async def _still_named(kb: KnowledgeBase, name: str) -> StillNamed:
     )
 
 
-def _nobody(name: str) -> NotFound:
+def _make_unknown_error(name: str) -> NotFound:
     return NotFound(f"Nothing is kept of anybody called '{name}'. See the users with: argot user list")

@@ -50,7 +50,7 @@ class ProfileShown:
 @usecase("asker")
 async def profile_list(kb: KnowledgeBase, principal: Principal) -> list[ProfileSummary]:
     """The profiles there are, the default first, then the built-in ones, then those saved here."""
-    return await kb.blocking(_summaries, kb)
+    return await kb.blocking(_list_summaries, kb)
 
 
 @usecase("asker")
@@ -60,7 +60,7 @@ async def profile_show(kb: KnowledgeBase, principal: Principal, *, name: Text) -
     Raises:
         InvalidSettings: there is none of this name, or its file is wrong.
     """
-    return _shown(await kb.blocking(kb.profiles.find, name))
+    return _show_profile(await kb.blocking(kb.profiles.find, name))
 
 
 @usecase("manager", everywhere=True)
@@ -89,10 +89,10 @@ async def profile_save(
     told = about if about is not None else started.about if toml is not None else ""
     changed = change_profile(started, switches or {}).model_copy(update={"about": told})
     async with kb.writing:
-        return _shown(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
+        return _show_profile(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 
 
-async def profile_for(kb: KnowledgeBase, name: str) -> Profile:
+async def get_profile(kb: KnowledgeBase, name: str) -> Profile:
     """The profile of this name.
 
     Raises:
@@ -102,12 +102,12 @@ async def profile_for(kb: KnowledgeBase, name: str) -> Profile:
     return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.find, name)
 
 
-def _summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
+def _list_summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
     built_in = [ProfileSummary(one.name, one.about, "built in", compare_switches(one)) for one in PROFILES.values()]
-    return built_in + [_summary(kb, name) for name in kb.profiles.names()]
+    return built_in + [_summarize(kb, name) for name in kb.profiles.names()]
 
 
-def _summary(kb: KnowledgeBase, name: str) -> ProfileSummary:
+def _summarize(kb: KnowledgeBase, name: str) -> ProfileSummary:
     try:
         found = kb.profiles.find(name)
     except InvalidSettings as error:
@@ -116,7 +116,7 @@ def _summary(kb: KnowledgeBase, name: str) -> ProfileSummary:
     return ProfileSummary(name, found.about, "saved", compare_switches(found))
 
 
-def _shown(profile: Profile) -> ProfileShown:
+def _show_profile(profile: Profile) -> ProfileShown:
     origin: Origin = "built in" if profile.name in PROFILES else "saved"
     values = profile.model_dump(mode="json", exclude={"name", "about"})
     return ProfileShown(profile.name, profile.about, origin, compare_switches(profile), values, format_profile(profile))

@@ -33,7 +33,9 @@ class DismissedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a passage says of a term. Where the passage is gone, `document` and `heading` are empty and `page` None."""
+    """Quotation of a passage about a term. Where the passage is gone, `document` and `heading` are empty and `page`
+    None.
+    """
 
     passage_id: str
     quote: str
@@ -72,7 +74,7 @@ class ProposalShown:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLevel:
-    """How many of all open proposals have at least the score `least`, in [0, 1]."""
+    """Number of open proposals that have at least the score `least`, in [0, 1]."""
 
     name: str
     least: float
@@ -134,8 +136,8 @@ class DecidedProposal:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """How many misses and proposals are open and how many senses are drafts; `senses`: 1 if there is any, else 0;
-    `documents`: how many there are.
+    """Numbers of open misses and proposals, and of draft senses; `senses`: 1 if there is any, else 0; `documents`:
+    their number.
     """
 
     misses: int

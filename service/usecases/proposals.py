@@ -1,4 +1,4 @@
-"""What managers work through: terms asked for in vain, and meanings that were proposed for them."""
+"""Work of managers: terms asked for in vain, and meanings that were proposed for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.proposal_results import (
     AcceptedProposals,
@@ -31,7 +31,7 @@ from argot.service.usecases.proposal_results import (
     Sureness,
     ToDo,
 )
-from argot.service.usecases.sense_results import SenseShown, sense_shown
+from argot.service.usecases.sense_results import SenseShown, show_sense
 from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import Document, Passage, Principal, SenseStatus
@@ -43,7 +43,7 @@ SCORES: dict[Sureness, float] = {"sure": SURE, "likely": LIKELY}
 
 @dataclass(frozen=True, kw_only=True)
 class EditedProposal(SenseFields):
-    """What may be said of a sense otherwise than it was proposed; a proposal has no notes."""
+    """Fields of a sense that may differ from its proposal, which has no notes."""
 
     notes: Words = ""
 
@@ -73,23 +73,23 @@ async def glossary_queue(
     limit: Limit = 50,
     similar: bool = True,
 ) -> list[QueuedMiss]:
-    """What to do next: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
+    """List the next tasks: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
     (`similar`, unless it is not wanted: it takes a moment for each).
     """
 
-    def queued() -> list[QueuedMiss]:
+    def list_queue() -> list[QueuedMiss]:
         glossary = kb.glossary
-        offered = _by_key(glossary.proposals.find(principal))
+        offered = _group_by_key(glossary.proposals.find(principal))
         return [
             QueuedMiss(
-                **dataclass_fields(miss),
+                **read_dataclass_fields(miss),
                 proposals=offered.get(normalise(miss.term), []),
                 similar=glossary.lookup.suggest(principal, miss.term) if similar else [],
             )
             for miss in glossary.misses.find(principal, status)[:limit]
         ]
 
-    return await kb.blocking(queued)
+    return await kb.blocking(list_queue)
 
 
 @usecase("manager")
@@ -132,12 +132,12 @@ async def glossary_offers(
 
     def offers() -> OfferPage:
         every = kb.glossary.proposals.find(principal)
-        asked = _asked(kb, principal)
-        wanted = [one for one in every if (one.score or 0.0) >= least and _holds(one, text)]
+        asked = _count_misses(kb, principal)
+        wanted = [one for one in every if (one.score or 0.0) >= least and _has_text(one, text)]
         # The number comes last, so that pages neither repeat nor skip a proposal where all else is equal.
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
         # Evidence is looked up for this page alone.
-        shown = _shown(kb, principal, wanted[start : start + limit], asked)
+        shown = _show_proposals(kb, principal, wanted[start : start + limit], asked)
         levels = [
             ScoreLevel(name, score, sum((one.score or 0.0) >= score for one in every)) for name, score in SCORES.items()
         ]
@@ -150,7 +150,7 @@ async def glossary_offers(
 async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> ProposalShown:
     """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
     found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
-    (shown,) = await kb.blocking(_shown, kb, principal, [found], {})
+    (shown,) = await kb.blocking(_show_proposals, kb, principal, [found], {})
     return shown
 
 
@@ -166,7 +166,7 @@ async def glossary_accept(
 ) -> SenseShown:
     """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
     accept = kb.glossary.proposals.accept
-    return sense_shown(
+    return show_sense(
         principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why)
     )
 
@@ -191,7 +191,7 @@ async def glossary_accept_many(
     if (proposal_ids is None) == (least is None):
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
 
-    def accepted() -> AcceptedProposals:
+    def accept_all() -> AcceptedProposals:
         # Decided ones as well: what was decided meanwhile is named with its term among those `left`.
         every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
         ids = proposal_ids
@@ -206,12 +206,12 @@ async def glossary_accept_many(
         # All are made in one change, so the newest entry of any of them names it.
         change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
         return AcceptedProposals(
-            [sense_shown(principal, sense) for sense in made],
+            [show_sense(principal, sense) for sense in made],
             [LeftProposal(one, every[one].term if one in every else "", reason) for one, reason in left],
             change,
         )
 
-    return await kb.blocking(accepted)
+    return await kb.blocking(accept_all)
 
 
 @usecase("manager")
@@ -227,18 +227,18 @@ async def glossary_approve_many(
     `senses`: those that do; `left`: those that could not be approved, each with the `reason`.
     """
 
-    def approved() -> ApprovedSenses:
+    def approve_all() -> ApprovedSenses:
         made: list[SenseShown] = []
         left: list[LeftSense] = []
         for number, version in senses:
             try:
-                made.append(sense_shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
+                made.append(show_sense(principal, kb.glossary.senses.approve(principal, number, version, why)))
             # One that was changed meanwhile does not keep the others from being approved.
             except (Conflict, NotAllowed, NotFound) as error:
                 left.append(LeftSense(number, str(error)))
         return ApprovedSenses(made, left)
 
-    return await kb.blocking(approved)
+    return await kb.blocking(approve_all)
 
 
 @usecase("manager")
@@ -246,7 +246,7 @@ async def glossary_merge(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
 ) -> SenseShown:
     """Make the proposed term an alias of a sense there is."""
-    return sense_shown(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
+    return show_sense(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
 
 
 @usecase("manager")
@@ -257,7 +257,7 @@ async def glossary_alias(
     sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     aliases = [*sense.aliases, term]
     saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
-    return sense_shown(principal, saved)
+    return show_sense(principal, saved)
 
 
 @usecase("manager")
@@ -278,9 +278,9 @@ async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_i
 
 @usecase("manager")
 async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
-    """How much waits for a manager: open misses and proposals, drafts, and whether there is any sense or document."""
+    """Count the tasks of a manager: open misses and proposals, drafts, and whether there is any sense or document."""
 
-    def counted() -> ToDo:
+    def count_all() -> ToDo:
         glossary = kb.glossary
         return ToDo(
             misses=len(glossary.misses.open(principal)),
@@ -291,13 +291,13 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
             documents=len(kb.document_store.documents(principal)),
         )
 
-    return await kb.blocking(counted)
+    return await kb.blocking(count_all)
 
 
 # -- how they look ----------------------------------------------------------------------------------------------------
 
 
-def _shown(
+def _show_proposals(
     kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
 ) -> list[ProposalShown]:
     """The proposals, each passage of their evidence with its document and heading, as far as it is still there."""
@@ -307,42 +307,44 @@ def _shown(
     return [
         ProposalShown(
             **{
-                **dataclass_fields(one),
-                "evidence": [_evidence(passage_id, quote, held.get(passage_id)) for passage_id, quote in one.evidence],
+                **read_dataclass_fields(one),
+                "evidence": [
+                    _show_evidence(passage_id, quote, held.get(passage_id)) for passage_id, quote in one.evidence
+                ],
             },
-            sure=_sureness(one.score),
+            sure=_measure_sureness(one.score),
             asked=asked.get(normalise(one.term), 0),
         )
         for one in proposals
     ]
 
 
-def _evidence(passage_id: str, quote: str, held: tuple[Passage, Document] | None) -> Evidence:
+def _show_evidence(passage_id: str, quote: str, held: tuple[Passage, Document] | None) -> Evidence:
     if held is None:
         return Evidence(passage_id, quote, document="", heading="", page=None)
     passage, document = held
     return Evidence(passage_id, quote, document.name, passage.heading, passage.page)
 
 
-def _sureness(score: float | None) -> Sureness:
+def _measure_sureness(score: float | None) -> Sureness:
     if score is None:
         return "unrated"
     # `SCORES` names the highest first.
     return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 
-def _asked(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
-    """How many questions missed each term, by its normalised form."""
+def _count_misses(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+    """Count the questions that missed each term, by its normalised form."""
     return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
 
 
-def _by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:
+def _group_by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:
     found: defaultdict[str, list[Proposal]] = defaultdict(list)
     for one in proposals:
         found[normalise(one.term)].append(one)
     return found
 
 
-def _holds(one: Proposal, text: str) -> bool:
+def _has_text(one: Proposal, text: str) -> bool:
     wanted = text.strip().casefold()
     return not wanted or wanted in f"{one.term}\n{one.expansion}\n{one.description}".casefold()

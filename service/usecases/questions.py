@@ -13,13 +13,13 @@ from pydantic import Field
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
 from argot.profile import PROFILES, Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
-from argot.service.glossary_review.miss_loop import after_answer
+from argot.service.glossary_review.miss_loop import record_learned
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.turns import LOST
 from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
-from argot.service.usecases.profiles import Switches, profile_for
-from argot.service.usecases.search_choice import with_search
+from argot.service.usecases.profiles import Switches, get_profile
+from argot.service.usecases.search_choice import apply_search_choice
 from argot.service.usecases.shared_turns import forget_shared
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
@@ -106,7 +106,7 @@ def ask(
         from argot.graph.question_validation import check_question
 
         check_question(question, kb.settings.max_question_chars)
-        chosen = await with_search(kb, search, switches)
+        chosen = await apply_search_choice(kb, search, switches)
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
         own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
         return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
@@ -160,7 +160,7 @@ def ask_in_sense(
     """
 
     async def find_question(run: RunContext) -> TurnJob:
-        asked, read = await understood(kb, run, thread, turn, term)
+        asked, read = await find_reading(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
             raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
@@ -192,7 +192,7 @@ def answer(
 
     async def prepare() -> TurnJob:
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-        chosen = await with_search(kb, search, switches)
+        chosen = await apply_search_choice(kb, search, switches)
         return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
@@ -207,7 +207,7 @@ def answer_settings(
     *,
     documents: Sequence[str] | None = None,
 ) -> AnswerSettings:
-    """What a question says of how it is to be answered.
+    """Return the settings of its answer that a question gives.
 
     Raises:
         InvalidInput: `since` is no date.
@@ -242,7 +242,7 @@ async def run_context(
 
     kept = thread.settings if thread else AnswerSettings()
     if thread is not None:
-        principal = in_thread(principal, thread.id)
+        principal = read_in_thread(principal, thread.id)
     chosen = await _resolve_settings(kb, principal, manner or AnswerSettings(), kept, switches)
     # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
     run = await kb.look_up(
@@ -268,9 +268,9 @@ async def _resolve_settings(
     Raises:
         NotFound, InvalidSettings, InvalidInput: as `run_context`.
     """
-    profile = change_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
+    profile = change_profile(await _choose_profile(kb, manner.profile, kept.profile), switches or {})
     corpus = await kb.load()
-    context = await _own_context(kb, principal, manner.context, kept.context)
+    context = await _choose_context(kb, principal, manner.context, kept.context)
     if manner.fields:
         await kb.blocking(_require_fields, corpus, principal, manner.fields)
     fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
@@ -287,17 +287,17 @@ def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple
             raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")
 
 
-def for_surfaces(event: AskEvent) -> AskEvent:
+def strip_for_surfaces(event: AskEvent) -> AskEvent:
     """The event without what it tells the glossary's managers."""
     return AskEvent(event.kind, event.name, event.seconds, event.data, event.model_seconds)
 
 
 def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
-    """What the end of a turn tells the glossary's managers is noted, once nobody waits for it."""
+    """Note the facts that a finished turn has for the glossary's managers, once nobody waits for it."""
     from argot.graph.run import TurnEnded
 
     if isinstance(event, TurnEnded) and event.learned is not None:
-        kb.afterwards(after_answer, kb, principal, thread, event.learned)
+        kb.afterwards(record_learned, kb, principal, thread, event.learned)
 
 
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
@@ -308,12 +308,14 @@ def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
         kb.afterwards(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
-def in_thread(principal: Principal, thread: str) -> Principal:
+def read_in_thread(principal: Principal, thread: str) -> Principal:
     """The same person, who also reads what was put into this thread alone."""
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}"})
 
 
-async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str) -> tuple[AskResult, Jargon]:
+async def find_reading(
+    kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str
+) -> tuple[AskResult, Jargon]:
     """A turn of a thread and how one of its terms was read, as this principal may see both now.
 
     Raises:
@@ -328,15 +330,15 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
     raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
 
 
-async def _profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
     """The profile named with the question, else the one kept with the thread, else the service's."""
     # One kept with the thread may have been removed since; its questions go on without it.
     if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
         kept = None
-    return await profile_for(kb, named or kept or kb.settings.profile)
+    return await get_profile(kb, named or kept or kb.settings.profile)
 
 
-async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
+async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
     """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
     wanted = named or kept
     if not wanted:
@@ -381,7 +383,7 @@ async def _turn_events(
                     # Before the result is given out: the list of threads shows the latest first.
                     await threads.touch(job.thread)
                 try:
-                    yield for_surfaces(event)
+                    yield strip_for_surfaces(event)
                 finally:
                     # In `finally`: also if the asker leaves as soon as the result is out.
                     note_learned(kb, principal, job.thread, event)

@@ -9,8 +9,8 @@ from typing import Any
 from argot.errors import rebuild_error
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC
-from argot.service.usecases.source_access import visible_sources
-from argot.service.usecases.unasked_derivation import DERIVE, derivation_key
+from argot.service.usecases.source_access import list_visible_sources
+from argot.service.usecases.unasked_derivation import DERIVE, make_derivation_key
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 from argot.work.job_types import JobRecord, JobState, no_job
@@ -57,9 +57,9 @@ async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") 
 
     `kind`: of this kind alone (sync, upload, fetch, derive, mine, pairs, strategy, adopt).
     """
-    found = await kb.jobs.listed(kind)
-    is_visible = await kb.blocking(_job_filter, kb, principal)
-    return [_shown(job) for job in found if is_visible(job)]
+    found = await kb.jobs.list_jobs(kind)
+    is_visible = await kb.blocking(_make_job_filter, kb, principal)
+    return [_show_job(job) for job in found if is_visible(job)]
 
 
 @usecase("manager", everywhere=True)
@@ -69,8 +69,8 @@ async def job_show(kb: KnowledgeBase, principal: Principal, *, job: Number) -> J
     Raises:
         NotFound: there is none that one may see.
     """
-    found = await _visible_job(kb, principal, job)
-    return JobDetails(_shown(found), found.outcome if _is_own(principal, found) else None)
+    found = await _find_visible_job(kb, principal, job)
+    return JobDetails(_show_job(found), found.outcome if _is_own(principal, found) else None)
 
 
 @usecase("manager", everywhere=True)
@@ -81,8 +81,8 @@ async def job_cancel(kb: KnowledgeBase, principal: Principal, *, job: Number) ->
         NotFound: there is none that one may see.
         Conflict: it has ended.
     """
-    await _visible_job(kb, principal, job)
-    return _shown(await kb.jobs.cancel(job))
+    await _find_visible_job(kb, principal, job)
+    return _show_job(await kb.jobs.cancel(job))
 
 
 @usecase("manager", everywhere=True)
@@ -93,26 +93,26 @@ async def job_retry(kb: KnowledgeBase, principal: Principal, *, job: Number) -> 
         NotFound: there is none that one may see.
         Conflict: it is under way or done, or another one for the same is.
     """
-    await _visible_job(kb, principal, job)
-    return _shown(await kb.jobs.retry(job))
+    await _find_visible_job(kb, principal, job)
+    return _show_job(await kb.jobs.retry(job))
 
 
-async def _visible_job(kb: KnowledgeBase, principal: Principal, number: int) -> JobRecord:
+async def _find_visible_job(kb: KnowledgeBase, principal: Principal, number: int) -> JobRecord:
     found = await kb.jobs.job(number)
-    is_visible = await kb.blocking(_job_filter, kb, principal)
+    is_visible = await kb.blocking(_make_job_filter, kb, principal)
     if not is_visible(found):
         raise no_job(number)
     return found
 
 
-def _job_filter(kb: KnowledgeBase, principal: Principal) -> Callable[[JobRecord], bool]:
+def _make_job_filter(kb: KnowledgeBase, principal: Principal) -> Callable[[JobRecord], bool]:
     """Return what tells whether a job may be seen. Blocks.
 
     A sync is seen by whoever may know of the source, a derivation by whoever may read the document. What somebody sends
     or fetches is theirs alone until it is in: who will read it is not known to the queue.
     """
-    sources = {one.name for one in visible_sources(kb, principal)}
-    documents = {derivation_key(one.id) for one in kb.document_store.documents(principal)}
+    sources = {one.name for one in list_visible_sources(kb, principal)}
+    documents = {make_derivation_key(one.id) for one in kb.document_store.documents(principal)}
 
     def is_visible(job: JobRecord) -> bool:
         if job.kind == SYNC:
@@ -126,7 +126,7 @@ def _is_own(principal: Principal, job: JobRecord) -> bool:
     return principal.sees_all or job.asked_by == principal.name
 
 
-def _shown(job: JobRecord) -> JobShown:
+def _show_job(job: JobRecord) -> JobShown:
     shown = {name: getattr(job, name) for name in JobShown.__dataclass_fields__}
     # As its own class says it to whoever asks from elsewhere: without paths of the machine.
     return replace(JobShown(**shown), error=str(rebuild_error(job.error_kind, job.error)) if job.error else "")

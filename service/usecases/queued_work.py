@@ -8,11 +8,11 @@ from typing import Any
 
 from argot.errors import ArgotError, Conflict, rebuild_error
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.usecase_registry import Event, Finished, outcome
+from argot.service.usecases.usecase_registry import Event, Finished, get_outcome
 from argot.work.job_types import JobRecord, JobWanted
 
 
-async def stopped_job(kb: KnowledgeBase, number: int) -> None:
+async def stop_job(kb: KnowledgeBase, number: int) -> None:
     """Cancel a job, unless it has ended, and wait for its end."""
     with suppress(Conflict):
         await kb.jobs.cancel(number)
@@ -21,8 +21,8 @@ async def stopped_job(kb: KnowledgeBase, number: int) -> None:
             pass
 
 
-async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
-    """How far a job is, and last what came of it, as JSON. Closing this cancels it.
+async def follow_job(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
+    """Yield the progress of a job, and last its outcome, as JSON. Closing this cancels it.
 
     Raises:
         Conflict: one with its key is under way, or somebody has cancelled it.
@@ -33,26 +33,26 @@ async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event |
     try:
         async with aclosing(kb.jobs.follow(number)) as found:
             async for last in found:
-                yield _event(last)
+                yield _make_event(last)
     finally:
         if last is None or last.is_under_way:
             await kb.jobs.cancel(number)
-    yield Finished(_outcome(await kb.jobs.job(number)))
+    yield Finished(_read_outcome(await kb.jobs.job(number)))
 
 
-async def queued_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
+async def wait_for_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
     """The same without the events on the way."""
-    return await outcome(queued(kb, wanted))
+    return await get_outcome(follow_job(kb, wanted))
 
 
-def _event(job: JobRecord) -> Event:
+def _make_event(job: JobRecord) -> Event:
     far = {"done": job.done, "total": job.total}
     if job.state == "waiting" and job.error:
         return {"kind": "waiting", "name": job.label, "detail": job.error, **far}
     return {"kind": "progress", "name": job.doing, **far}
 
 
-def _outcome(job: JobRecord) -> Any:
+def _read_outcome(job: JobRecord) -> Any:
     if job.state == "cancelled":
         raise Conflict(f"Job {job.id} was cancelled.")
     if job.state == "aside":

@@ -1,4 +1,4 @@
-"""Which texts a question searches, chosen for it alone: passages, or what was derived of them (RAIDD's S, Q, U)."""
+"""Choice of the texts that one question searches: passages, or texts derived of them (RAIDD's S, Q, U)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
 
 
-async def with_search(kb: KnowledgeBase, search: SearchChoice | None, switches: Switches | None) -> Switches | None:
+async def apply_search_choice(
+    kb: KnowledgeBase, search: SearchChoice | None, switches: Switches | None
+) -> Switches | None:
     """The switches together with those of the choice; one that is given by itself counts more.
 
     Raises:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from argot.jargon_db.store.conflict_rules import WarningKind
-from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace, one_line
-from argot.service.json_values import PassageShown, dataclass_fields
+from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace, flatten_markdown
+from argot.service.json_values import PassageShown, read_dataclass_fields
 from argot.types import Principal, Sense
 
 # For the surfaces, which may not import `glossary_review` themselves.
-__all__ = ["Occurrences", "PhrasePlace", "one_line"]
+__all__ = ["Occurrences", "PhrasePlace", "flatten_markdown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +21,8 @@ class SenseShown(Sense):
     may_manage: bool
 
 
-def sense_shown(principal: Principal, sense: Sense) -> SenseShown:
-    return SenseShown(**dataclass_fields(sense), may_manage=principal.may_manage(sense.context))
+def show_sense(principal: Principal, sense: Sense) -> SenseShown:
+    return SenseShown(**read_dataclass_fields(sense), may_manage=principal.may_manage(sense.context))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pydantic import Field
 from argot.errors import NotFound
 from argot.jargon_db.store.history_entries import ChangeSet
 from argot.service.glossary_review import occurrences as documents
-from argot.service.json_values import dataclass_fields, given_audience, passage_shown
+from argot.service.json_values import read_audience, read_dataclass_fields, show_passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.sense_results import (
     AcceptedConflictShown,
@@ -28,7 +28,7 @@ from argot.service.usecases.sense_results import (
     SimilarTerm,
     TermSenses,
     WarningShown,
-    sense_shown,
+    show_sense,
 )
 from argot.service.usecases.usecase_registry import Count, Number, ParameterGroup, Reader, Text, usecase
 from argot.types import Principal, Sense, SenseStatus
@@ -49,7 +49,7 @@ MOST_NAMED = 8
 
 @dataclass(frozen=True, kw_only=True)
 class SenseFields(ParameterGroup):
-    """What may be said of a sense; what is left out stays as it is."""
+    """Fields of a sense; those that are left out stay as they are."""
 
     term: Words | None = None
     context: Words | None = None
@@ -65,14 +65,14 @@ class SenseFields(ParameterGroup):
     def said(self) -> dict[str, Any]:
         """All that is not left out, as the glossary takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given["audience"] = given_audience(self.audience)
+        given["audience"] = read_audience(self.audience)
         # None is what was left out; an empty text is given, and empties its field.
         return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewSense(SenseFields):
-    """What a meaning is written down with."""
+    """Fields of a new meaning."""
 
     term: Words = field()  # without a default, unlike what it says otherwise of a sense
     context: Words = field()
@@ -112,13 +112,13 @@ async def glossary_search(
 ) -> list[SenseShown]:
     """The senses found by what was typed so far, best first: over terms, aliases, expansions and descriptions."""
     senses = await kb.blocking(kb.glossary.search.find, principal, text, limit, status=status, context=context)
-    return [sense_shown(principal, sense) for sense in senses]
+    return [show_sense(principal, sense) for sense in senses]
 
 
 @usecase("asker")
 async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> SenseShown:
     """One sense."""
-    return sense_shown(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
+    return show_sense(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
 
 
 @usecase("asker")
@@ -137,8 +137,8 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
     own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
     return TermSenses(
         own[0].term if own else term.strip(),
-        [sense_shown(principal, sense) for sense in own],
-        [sense_shown(principal, sense) for sense in alias],
+        [show_sense(principal, sense) for sense in own],
+        [show_sense(principal, sense) for sense in alias],
     )
 
 
@@ -146,8 +146,8 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
 async def glossary_occurrences(
     kb: KnowledgeBase, principal: Principal, *, phrase: Words, limit: Limit = 5
 ) -> Occurrences:
-    """Where a term or an expansion stands in the documents: how often, and the passages with the words around it."""
-    return await kb.blocking(documents.occurrences, kb.document_store, principal, phrase, limit)
+    """Find a term or an expansion in the documents: its count, and the passages with the words around it."""
+    return await kb.blocking(documents.find_occurrences, kb.document_store, principal, phrase, limit)
 
 
 @usecase("asker")
@@ -161,7 +161,7 @@ async def glossary_passage(
     of, document = found[passage_id]
     parts = documents.cut_at_phrase(of.text, phrase)
     text = await kb.blocking(kb.document_store.markdown, principal, of.revision_id)
-    return MarkedPassage(**dataclass_fields(passage_shown(of, document, text)), parts=parts)
+    return MarkedPassage(**read_dataclass_fields(show_passage(of, document, text)), parts=parts)
 
 
 @usecase("asker")
@@ -171,7 +171,7 @@ async def glossary_similar(
     """The closest terms there are, each with its senses: what may have been meant."""
     names = await kb.blocking(kb.glossary.lookup.suggest, principal, term, limit)
     senses = await kb.blocking(kb.glossary.lookup.senses, principal, names)
-    return [SimilarTerm(name, [sense_shown(principal, one) for one in senses[name]]) for name in names]
+    return [SimilarTerm(name, [show_sense(principal, one) for one in senses[name]]) for name in names]
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ async def glossary_add(
         notes=notes,
         aliases=tuple(aliases or ()),
         owner=principal.name,
-        audience=given_audience(audience),
+        audience=read_audience(audience),
         by=principal,
     )
 
@@ -211,7 +211,7 @@ async def glossary_add(
 @usecase("manager")
 async def glossary_draft(kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = "") -> SenseShown:
     """Write down a new meaning, which answers nobody until it is approved."""
-    return sense_shown(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
+    return show_sense(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
 
 
 @usecase("manager")
@@ -220,7 +220,7 @@ async def glossary_save(
 ) -> SenseShown:
     """Change what is given of a sense, if nobody saved it since the version that was seen."""
     save = kb.glossary.senses.save
-    return sense_shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
+    return show_sense(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
 
 
 @usecase("manager")
@@ -228,7 +228,7 @@ async def glossary_approve(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> SenseShown:
     """Let a sense answer questions from now on."""
-    return sense_shown(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
+    return show_sense(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
 
 
 @usecase("manager")
@@ -236,7 +236,7 @@ async def glossary_retire(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> SenseShown:
     """Let a sense answer nobody any more; it stays to be read, and can be approved again."""
-    return sense_shown(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
+    return show_sense(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
 
 
 @usecase("manager")
@@ -250,7 +250,7 @@ async def glossary_warnings(
     aliases: list[Words] | None = None,
     sense_id: SenseId | None = None,
 ) -> list[WarningShown]:
-    """What speaks against saving this, also while it is still being typed. Kinds: those of the glossary, and
+    """List the warnings against saving this, also while it is still being typed. Kinds: those of the glossary, and
     `no_document`: nothing one may read spells it out.
     """
     from argot.jargon_db import SenseInput
@@ -258,7 +258,7 @@ async def glossary_warnings(
     given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
     stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
     found = [WarningShown(one.kind, one.message, one.senses) for one in stored]
-    unused = await kb.blocking(documents.unused, kb.document_store, principal, term, expansion)
+    unused = await kb.blocking(documents.describe_unused, kb.document_store, principal, term, expansion)
     return [*found, WarningShown("no_document", unused)] if unused else found
 
 
@@ -279,7 +279,7 @@ async def glossary_conflicts(
     and `may_take_up` (whether it may be reopened).
     """
 
-    def found() -> ConflictList:
+    def find_conflicts() -> ConflictList:
         every = kb.glossary.conflicts.find(principal)
         listed: list[tuple[SenseWarning, AcceptedConflict | None]] = [(one, None) for one in every.open]
         if accepted:
@@ -288,11 +288,11 @@ async def glossary_conflicts(
         first = wanted[:limit]
         # Each sense is read once, in however many conflicts it takes part.
         named = {number for warning, _ in first for number in warning.senses[:MOST_NAMED]}
-        senses = {number: sense_shown(principal, kb.glossary.senses.get(principal, number)) for number in named}
-        shown = [_conflict_shown(warning, how, senses) for warning, how in first]
+        senses = {number: show_sense(principal, kb.glossary.senses.get(principal, number)) for number in named}
+        shown = [_show_conflict(warning, how, senses) for warning, how in first]
         return ConflictList(len(every.open), len(every.accepted), len(wanted), shown)
 
-    return await kb.blocking(found)
+    return await kb.blocking(find_conflicts)
 
 
 @usecase("manager", name="glossary_let_stand")
@@ -324,7 +324,7 @@ async def glossary_reopen_conflict(
 _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
 
-def _conflict_shown(
+def _show_conflict(
     warning: SenseWarning, accepted: AcceptedConflict | None, senses: Mapping[int, SenseShown]
 ) -> AcceptedConflictShown | ConflictShown:
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]

@@ -1,4 +1,4 @@
-"""Which sources somebody may know of: as with documents, one that is not for them is as if it were not there."""
+"""Access to sources: as with documents, one that is not for somebody is as if it were not there."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from argot.types import Principal
 
 
-def visible_sources(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
+def list_visible_sources(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
     """Return the sources that this principal may know of, each without its hidden documents. Blocks."""
     store = SourceStore(kb.document_store.database)
-    return [_for_reader(kb, principal, one) for one in store.list_sources() if principal.may_read(one.audience)]
+    return [_show_to_reader(kb, principal, one) for one in store.list_sources() if principal.may_read(one.audience)]
 
 
-def visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> SourceRecord:
+def get_visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> SourceRecord:
     """Return the source of this name as the principal may know it. Blocks.
 
     Raises:
@@ -31,7 +31,7 @@ def visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> Source
     found = SourceStore(kb.document_store.database).get_source(name)
     if not principal.may_read(found.audience):
         raise no_source(name)
-    return _for_reader(kb, principal, found)
+    return _show_to_reader(kb, principal, found)
 
 
 def no_source(name: str) -> NotFound:
@@ -39,7 +39,7 @@ def no_source(name: str) -> NotFound:
     return NotFound(f"There is no source '{name}'. See them all with: argot source list")
 
 
-def hidden_addresses(kb: KnowledgeBase, principal: Principal, name: str) -> frozenset[str]:
+def list_hidden_addresses(kb: KnowledgeBase, principal: Principal, name: str) -> frozenset[str]:
     """Return the addresses of a source's documents that this principal may not read. Blocks."""
     if principal.sees_all:
         return frozenset()
@@ -52,25 +52,25 @@ def hidden_addresses(kb: KnowledgeBase, principal: Principal, name: str) -> froz
     return frozenset(uri for document, uri in held.items() if document not in readable)
 
 
-def without_hidden(problems: Iterable[SyncProblem], hidden: Collection[str]) -> list[SyncProblem]:
+def drop_hidden_problems(problems: Iterable[SyncProblem], hidden: Collection[str]) -> list[SyncProblem]:
     """Return the problems of those documents that are not hidden."""
     return [one for one in problems if one.uri not in hidden]
 
 
-def names_without_hidden(names: Iterable[str], hidden: Collection[str]) -> list[str]:
+def drop_hidden_names(names: Iterable[str], hidden: Collection[str]) -> list[str]:
     """Return the names that are not those of hidden documents."""
     known = {name_in(uri) for uri in hidden}
     return [one for one in names if one not in known]
 
 
-def _for_reader(kb: KnowledgeBase, principal: Principal, record: SourceRecord) -> SourceRecord:
+def _show_to_reader(kb: KnowledgeBase, principal: Principal, record: SourceRecord) -> SourceRecord:
     # A document may have fewer readers than the source that brought it.
-    hidden = hidden_addresses(kb, principal, record.name)
+    hidden = list_hidden_addresses(kb, principal, record.name)
     if not hidden:
         return record
     return replace(
         record,
         documents=max(0, record.documents - len(hidden)),
-        problems=tuple(without_hidden(record.problems, hidden)),
-        gone=tuple(names_without_hidden(record.gone, hidden)),
+        problems=tuple(drop_hidden_problems(record.problems, hidden)),
+        gone=tuple(drop_hidden_names(record.gone, hidden)),
     )

@@ -1,4 +1,4 @@
-"""What may be named as a source, by whom, and with which options."""
+"""Rules for new sources: their addresses, the people who may name them, and their options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SAID = {
 """What the values of options look like, for the machine and for people."""
 
 
-def kind_of(address: str) -> SourceKind:
+def find_kind(address: str) -> SourceKind:
     parts = urlsplit(address)
     if parts.scheme in MAIL:
         return "imap"
@@ -59,7 +59,7 @@ def name_of(kind: SourceKind, address: str) -> str:
     return name
 
 
-def seconds_of(every: str) -> int:
+def parse_seconds(every: str) -> int:
     """
     Raises:
         InvalidInput
@@ -73,7 +73,7 @@ def seconds_of(every: str) -> int:
     return seconds
 
 
-def options_of(
+def check_options(
     kind: SourceKind,
     include: list[str] | None,
     exclude: list[str] | None,

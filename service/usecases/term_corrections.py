@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from argot.results import Jargon
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions import Turn, run_context, understood
+from argot.service.usecases.questions import Turn, find_reading, run_context
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal, Sense
 
@@ -32,13 +32,13 @@ class ReportedTerm:
 
 @usecase("asker")
 async def other_senses(kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text) -> OtherSenses:
-    """What a term of a question may mean besides what it was taken for; to be given to `ask_in_sense`.
+    """List the other meanings of a term of a question; one of them is to be given to `ask_in_sense`.
 
     `term` as the turn's `jargon` spells it (`surface`). Gives `term`, `question`, `read` (as it was) and `senses`.
     """
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
-    asked, read = await understood(kb, run, thread, turn, term)
+    asked, read = await find_reading(kb, run, thread, turn, term)
 
     def others() -> list[Sense]:
         offered = kb.glossary.lookup.senses(principal, [read.term, read.surface])
@@ -60,7 +60,7 @@ async def report_term(
     """
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
-    asked, read = await understood(kb, run, thread, turn, term)
+    asked, read = await find_reading(kb, run, thread, turn, term)
 
     def report() -> int:
         # Before `share`, which shares what is recorded for the thread so far.

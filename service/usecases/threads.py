@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
@@ -35,8 +35,8 @@ class ExportedThread:
     text: str
 
 
-async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Thread:
-    """What is known of a thread of one's own, without reading all of it.
+async def get_own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Thread:
+    """Return the facts about a thread of one's own, without reading all of it.
 
     Raises:
         NotFound: there is none, or it is somebody else's.
@@ -44,19 +44,19 @@ async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Th
     return await (await kb.threads()).own(principal.name, thread)
 
 
-async def answered_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str) -> bool:
-    """Whether another service on the same stores answers in this thread of one's own now."""
-    await own_thread(kb, principal, thread)
+async def is_answered_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str) -> bool:
+    """Return whether another service on the same stores answers in this thread of one's own now."""
+    await get_own_thread(kb, principal, thread)
     return await kb.threads_turns.elsewhere(thread)
 
 
 async def end_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str, *, stop: bool = False) -> None:
     """Wait until no other service answers in this thread of one's own any more; with `stop` have it stop."""
-    await own_thread(kb, principal, thread)
+    await get_own_thread(kb, principal, thread)
     await kb.threads_turns.end_elsewhere(thread, stop=stop)
 
 
-async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
+async def begin_thread(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
     """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
     threads = await kb.threads()
     try:
@@ -88,14 +88,14 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
     """
     deleted = await delete_thread(kb, principal.name, thread)
     await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
-    await scrubbed(kb)
+    await scrub_stores(kb)
     return deleted
 
 
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
     """Delete a thread with its files and notices, and what rating studies took from it.
 
-    What several deletions share is left to the caller: the questions in the managers' queue, and `scrubbed`.
+    What several deletions share is left to the caller: the questions in the managers' queue, and `scrub_stores`.
     """
     threads = await kb.threads()
     await threads.own(owner, thread)
@@ -149,15 +149,15 @@ async def feedback(
 async def feedback_list(
     kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Moment = ""
 ) -> list[SharedAnswer | JudgedAnswer]:
-    """What people said of answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
+    """List people's feedback on answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
 
     Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
     one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
     """
-    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_export import list_judged_answers
 
-    said = [one for one in await (await kb.threads()).judged(since) if value in {None, one.said.value}]
-    return await kb.blocking(judged_answers, await run_context(kb, principal), said)
+    said = [one for one in await (await kb.threads()).list_judged(since) if value in {None, one.said.value}]
+    return await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
 
 
 @usecase("asker")
@@ -205,10 +205,10 @@ async def thread_export(
 
     Only what one may still read is in it.
     """
-    from argot.service.threads.thread_export import exported
+    from argot.service.threads.thread_export import export_thread
 
     # Its bare function: role and count are those of this use case.
-    return ExportedThread(*exported(await thread_read.function(kb, principal, thread=thread), form))
+    return ExportedThread(*export_thread(await thread_read.function(kb, principal, thread=thread), form))
 
 
 @usecase("asker")
@@ -224,7 +224,7 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     found = await threads.own(principal.name, thread)
     state = await read_thread(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     return ThreadRead(
-        **dataclass_fields(found),
+        **read_dataclass_fields(found),
         turns=state.turns,
         waiting=state.waiting,
         feedback=await threads.feedback(principal.name, thread),

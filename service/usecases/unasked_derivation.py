@@ -1,4 +1,4 @@
-"""What the service derives of documents unasked: which texts, how far it is with each, and what it may spend on it."""
+"""Texts that the service derives of documents unasked: their kinds, the progress with each, and the budget."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ DERIVE = "derive"
 """The kind of the jobs that derive texts of a document."""
 
 
-def derivation_key(document: str) -> str:
+def make_derivation_key(document: str) -> str:
     """The key of such a job."""
     return f"{DERIVE}:{document}"
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentProgress:
-    """How far a document (its id and name) is. `tries`: those that failed; `detail`: why; `tried_at`: ISO 8601, UTC."""
+    """Progress with a document. `tries`: those that failed; `detail`: why; `tried_at`: ISO 8601, UTC."""
 
     document: str
     name: str
@@ -41,7 +41,7 @@ class DocumentProgress:
 
 @dataclass(frozen=True, slots=True)
 class DerivationStatus:
-    """How far documents are with what is derived of them unasked, and what was spent on it today (UTC).
+    """Progress of the texts derived of documents unasked, and what was spent on them today (UTC).
 
     `kinds`: what is derived; none: nothing is. `running`: whether a service does it now; `resting`: why it waits.
     `calls_per_day`: 0 is unlimited.
@@ -59,7 +59,7 @@ class DerivationStatus:
 
 @dataclass(slots=True)
 class Doing:
-    """What is being done now.
+    """Derivation that is being done now.
 
     `running`: whether this process derives unasked; `document`: the one that is worked on; `resting`: why nothing is,
     for a while; `put_off`: at which documents the server failed since it last did not.
@@ -79,7 +79,7 @@ def doing_now(kb: KnowledgeBase) -> Doing:
 async def derivation_status(
     kb: KnowledgeBase, principal: Principal, *, documents: list[Text] | None = None
 ) -> DerivationStatus:
-    """How far the documents named (all that one may read, if none is) are with what the service derives unasked.
+    """Show the progress of the texts derived unasked, of the documents named (all that one may read, if none is).
 
     `state`: waiting, being derived, derived, failed (with `detail` and `tries`), over budget (until midnight UTC), or
     not wanted: nothing is derived unasked, or it is a file of a conversation.
@@ -89,23 +89,23 @@ async def derivation_status(
         found = [await kb.blocking(store.document, principal, one) for one in documents]
     else:
         found = await kb.blocking(store.documents, principal)
-    keys = {job.key for job in await kb.jobs.listed(DERIVE) if job.state == "running"}
-    return await kb.blocking(_status, kb, found, keys)
+    keys = {job.key for job in await kb.jobs.list_jobs(DERIVE) if job.state == "running"}
+    return await kb.blocking(_count_status, kb, found, keys)
 
 
-def _status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
+def _count_status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
     settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
-    spent, limit = states.read_spending(budget_day(utc_now())), settings.derive_calls_per_day
+    spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derive_calls_per_day
     is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
     noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
-        if derivation_key(one.id) in keys
-        else _progress(kb, one, noted.get(one.id), is_spent=is_spent)
+        if make_derivation_key(one.id) in keys
+        else _show_progress(kb, one, noted.get(one.id), is_spent=is_spent)
         for one in documents
     ]
     return DerivationStatus(
-        kinds=wanted_kinds(settings),
+        kinds=list_wanted_kinds(settings),
         running=doing.running,
         resting=doing.resting,
         calls_per_day=limit,
@@ -116,20 +116,20 @@ def _status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> Der
     )
 
 
-def _progress(
+def _show_progress(
     kb: KnowledgeBase, document: Document, noted: DerivationState | None, *, is_spent: bool
 ) -> DocumentProgress:
     id_, name = document.id, document.name
-    if not wanted_kinds(kb.settings) or is_of_thread(document.audience):
+    if not list_wanted_kinds(kb.settings) or is_of_thread(document.audience):
         return DocumentProgress(id_, name, "not wanted")
     if doing_now(kb).document == id_:
         return DocumentProgress(id_, name, "being derived")
-    if noted and noted.wanted == wanted_texts(kb.settings):
+    if noted and noted.wanted == describe_wanted_texts(kb.settings):
         return DocumentProgress(id_, name, noted.state, noted.tries, noted.detail, noted.tried_at)
     return DocumentProgress(id_, name, "over budget" if is_spent else "waiting")
 
 
-def wanted_kinds(settings: Settings) -> list[DerivableKind]:
+def list_wanted_kinds(settings: Settings) -> list[DerivableKind]:
     """The kinds of texts that are made unasked, in the order in which they are made; none: nothing is."""
     if settings.derive_in_background == "off":
         return []
@@ -138,11 +138,11 @@ def wanted_kinds(settings: Settings) -> list[DerivableKind]:
     return ["triple"] if settings.derive_in_background == "always" else []
 
 
-def wanted_texts(settings: Settings) -> str:
+def describe_wanted_texts(settings: Settings) -> str:
     """The same as it is noted of a document that is done."""
-    return ",".join(wanted_kinds(settings)) + ("" if settings.model_url else " by rules")
+    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_url else " by rules")
 
 
-def budget_day(now: datetime) -> str:
+def find_budget_day(now: datetime) -> str:
     """The day, in UTC, that what is spent now counts for."""
     return now.date().isoformat()

@@ -8,8 +8,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.types import MANAGERS
 
 
-async def reader_notices(kb: KnowledgeBase, audience: Iterable[str] | None) -> list[str]:
-    """What is to be said of an audience as it was given: a notice for each reader that does not exist."""
+async def list_reader_notices(kb: KnowledgeBase, audience: Iterable[str] | None) -> list[str]:
+    """Return a notice for each reader in an audience who does not exist."""
     if not audience:
         return []
     users = await kb.blocking(kb.people.users)

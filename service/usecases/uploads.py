@@ -19,10 +19,10 @@ from pydantic import BeforeValidator, TypeAdapter
 from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.queued_work import queued_outcome
-from argot.service.usecases.unknown_readers import reader_notices
+from argot.service.usecases.queued_work import wait_for_outcome
+from argot.service.usecases.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
 from argot.work.job_kinds import job_kind
@@ -45,7 +45,7 @@ REASONS = 5
 """So many are named of an archive of which nothing can be read."""
 
 
-def _bytes(value: object) -> object:
+def _encode_bytes(value: object) -> object:
     # Within the process bytes are given as they are.
     if not isinstance(value, str):
         return value
@@ -55,7 +55,7 @@ def _bytes(value: object) -> object:
         raise ValueError(f"it is no base64: {error}") from None
 
 
-Data = Annotated[bytes, BeforeValidator(_bytes)]
+Data = Annotated[bytes, BeforeValidator(_encode_bytes)]
 """Bytes; as base64 where JSON carries them."""
 
 NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
@@ -63,7 +63,7 @@ NOT_YOURS = "it is in, for readers of whom you are none: you will not see it you
 
 @dataclass(frozen=True, slots=True)
 class MemberReport:
-    """What became of a file; `document` is None where it is not this person's to read."""
+    """Outcome of a file; `document` is None where it is not this person's to read."""
 
     kind: str
     name: str
@@ -73,7 +73,7 @@ class MemberReport:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport(MemberReport):
-    """What became of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
+    """Outcome of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
     updated, unchanged and duplicate that one of them came to.
 
     `unlisted` is how many files more than `files` it holds; `notices`: what is to be known of the readers that were
@@ -111,20 +111,20 @@ async def upload(
         TooManyQuestions: archives of this person, or of too many people, are being unpacked just now.
     """
     given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
-    called = plain_name(name)
-    if await kb.jobs.taken(UPLOAD):
+    called = clean_name(name)
+    if await kb.jobs.has_workers(UPLOAD):
         job = JobWanted(UPLOAD, principal, given, label=called, data=data)
-        return REPORT.validate_python(await queued_outcome(kb, job))
-    return await _uploaded(kb, principal, data, **given)
+        return REPORT.validate_python(await wait_for_outcome(kb, job))
+    return await _upload_file(kb, principal, data, **given)
 
 
 @job_kind(UPLOAD, busy="'{label}' is being put in.", lane="awaited")
 async def upload_work(run: JobRun) -> Any:
     """An `UploadReport` as JSON."""
-    return jsonable(await _uploaded(run.kb, run.principal, run.data or b"", **run.parameters))
+    return convert_to_json(await _upload_file(run.kb, run.principal, run.data or b"", **run.parameters))
 
 
-async def _uploaded(
+async def _upload_file(
     kb: KnowledgeBase,
     principal: Principal,
     data: bytes,
@@ -137,9 +137,9 @@ async def _uploaded(
     from argot.corpus.corpus import Source
     from argot.corpus.ingestion.archive_members import is_archive
 
-    called = plain_name(name)
+    called = clean_name(name)
     # With the sender's name, so that a `plan.pdf` of two people is two documents.
-    parts = [plain_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")][:MOST_FOLDERS]
+    parts = [clean_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")][:MOST_FOLDERS]
     uri = "/".join((f"upload://{quote(principal.name, safe='')}", *(quote(one, safe="") for one in (*parts, called))))
     readers = None if audience is None else frozenset(audience)
     source = Source(uri, called, lambda: data, len(data))
@@ -161,12 +161,16 @@ async def put_in(
     Raises:
         InvalidInput: it cannot be read; nothing was added.
     """
-    told = [_told(principal, one) async for one in _events(kb, principal, [source], audience, tags, renew=renew)]
+    told = [
+        _report_member(principal, one) async for one in _ingest(kb, principal, [source], audience, tags, renew=renew)
+    ]
     last = told[-1] if told else None
     if last is None or last.kind not in IN:
         why = last.detail.rstrip(".") if last else "nothing came of it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
-    return UploadReport(last.kind, source.name, last.detail, last.document, notices=await reader_notices(kb, audience))
+    return UploadReport(
+        last.kind, source.name, last.detail, last.document, notices=await list_reader_notices(kb, audience)
+    )
 
 
 async def _put_members_in(
@@ -187,15 +191,15 @@ async def _put_members_in(
     found = _MemberReports()
     async with kb.archives.place(principal):
         # Listed in the thread that reads: who made the archive decides how long that takes.
-        async for event in _events(kb, principal, list_members(archive), audience, tags):
-            found.add(_told(principal, event), listed_name_in(event.uri))
+        async for event in _ingest(kb, principal, list_members(archive), audience, tags):
+            found.add(_report_member(principal, event), listed_name_in(event.uri))
     detail = found.detail
     kind = next((one for one in IN if found.counts[one]), None)
     if kind is None:
-        reasons = _reasons(found.files) if len(found.files) > 1 else []
+        reasons = _list_reasons(found.files) if len(found.files) > 1 else []
         why = "; ".join([detail.rstrip("."), *reasons])
         raise InvalidInput(f"{archive.name} was not added: {why}.")
-    notices = await reader_notices(kb, audience)
+    notices = await list_reader_notices(kb, audience)
     return UploadReport(kind, archive.name, detail, None, found.files, notices, found.unlisted)
 
 
@@ -227,7 +231,7 @@ class _MemberReports:
         )
 
 
-def _reasons(files: Sequence[MemberReport]) -> list[str]:
+def _list_reasons(files: Sequence[MemberReport]) -> list[str]:
     """Why the files of an archive were not added: each reason once, with the first file that it holds of."""
     names: dict[str, list[str]] = {}
     for one in files:
@@ -238,7 +242,7 @@ def _reasons(files: Sequence[MemberReport]) -> list[str]:
     ]
 
 
-async def _events(
+async def _ingest(
     kb: KnowledgeBase,
     principal: Principal,
     sources: Iterable[Source],
@@ -247,7 +251,7 @@ async def _events(
     *,
     renew: bool = False,
 ) -> AsyncIterator[IngestEvent]:
-    """What becomes of each source that is put in."""
+    """Put in the sources and yield the outcome of each."""
     corpus = await kb.load()
     async with kb.adding:
         labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
@@ -259,14 +263,14 @@ async def _events(
                     yield event
 
 
-def _told(principal: Principal, event: IngestEvent) -> MemberReport:
+def _report_member(principal: Principal, event: IngestEvent) -> MemberReport:
     if event.document is not None and not principal.may_read(event.document.audience):
         return MemberReport(event.kind, event.name, NOT_YOURS, None)
     detail = f"{event.detail}; nearly the same as {event.near}" if event.near else event.detail
     return MemberReport(event.kind, event.name, detail, event.document)
 
 
-def plain_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """The last part of a file's name, as safe to show as any: what leads to it is the sender's own affair.
 
     Raises:
@@ -283,8 +287,8 @@ def plain_name(name: str) -> str:
     return found
 
 
-def media_type_known(name: str, data: bytes) -> bool:
-    """Whether Argot reads files of this kind, or those in it: by the name's suffix, or by their first bytes."""
+def is_media_type_known(name: str, data: bytes) -> bool:
+    """Return whether Argot reads files of this kind, or those in it: by the name's suffix, or by their first bytes."""
     from argot.corpus.ingestion.archive_members import is_archive
     from argot.corpus.readers import media_type_of
     from argot.errors import UnreadableDocument

@@ -41,7 +41,7 @@ from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
 from argot.service.storage.damage import name_store_faults
-from argot.service.usecases.case_listeners import listeners
+from argot.service.usecases.case_listeners import make_listeners
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Finished(Generic[R]):
     kind: Literal["result"] = "result"
 
 
-def _unicode(text: str) -> str:
+def _check_unicode(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -72,7 +72,7 @@ def _unicode(text: str) -> str:
     return text.replace("\0", "")
 
 
-Text = Annotated[str, AfterValidator(_unicode)]
+Text = Annotated[str, AfterValidator(_check_unicode)]
 """A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may hold, and without
 U+0000.
 """
@@ -82,12 +82,12 @@ Count = Annotated[int, Field(ge=0, lt=2**62)]
 """How many, or after how many; two of them can be added."""
 
 
-def _reader(token: str) -> str:
+def _check_reader(token: str) -> str:
     require_name("group", token.removeprefix("@"))
     return token
 
 
-Reader = Annotated[Text, AfterValidator(_reader)]
+Reader = Annotated[Text, AfterValidator(_check_reader)]
 """A group, or `@name` for one person. Checked, for a document for "hr,legal" would be invisible to both."""
 
 
@@ -101,7 +101,7 @@ class ParameterGroup:
 
 
 class _Declared:
-    """What is declared of a use case, whatever it gives.
+    """Declaration of a use case, whatever it gives.
 
     `name`: what it is called over the wire.
     `local`: it reads or writes files of this machine, so no network surface may offer it.
@@ -119,15 +119,15 @@ class _Declared:
         self.local = local
         self.everywhere = everywhere
         self.asks = asks
-        self.parameters = _parameters(self.name, function)
-        self.groups: Mapping[str, type[ParameterGroup]] = _parameter_groups(function)
+        self.parameters = _make_parameters(self.name, function)
+        self.groups: Mapping[str, type[ParameterGroup]] = _find_parameter_groups(function)
         self.__doc__ = function.__doc__
 
     @property
     def help(self) -> str:
         return inspect.getdoc(self.function) or ""
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters, each of its type.
 
         Raises:
@@ -137,7 +137,7 @@ class _Declared:
             checked = self.parameters(**apart(given))
         except ValidationError as error:
             wrong = error.errors()
-            problems = "; ".join(map(_problem, wrong))
+            problems = "; ".join(map(_describe_problem, wrong))
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
             # `from None`: pydantic's own error repeats what was given, also where that was a password.
@@ -145,7 +145,7 @@ class _Declared:
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """What the function is called with: the parameters, those that belong together in one."""
+        """Build the arguments of the function: the parameters, those that belong together in one."""
         given = dict(checked)
         made = {
             name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
@@ -155,7 +155,7 @@ class _Declared:
 
     def result_of(self, data: Any) -> Any:
         """The result that came over a wire as JSON, as its own type again."""
-        return _adapter(self.function).validate_python(data)
+        return _make_adapter(self.function).validate_python(data)
 
     def event_of(self, event: Event) -> Any:
         """An event on the way that came over a wire as JSON, as its own type again."""
@@ -165,8 +165,8 @@ class _Declared:
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
         # The role first: whoever may not do it is told nothing of its parameters.
         self._require_role(principal)
-        checked = self.checked(given)
-        with watch(listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
+        checked = self.check_parameters(given)
+        with watch(make_listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
             # Checked before it takes a place: what is no valid question costs nobody's time.
             place = kb.gate.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)
@@ -223,7 +223,7 @@ class _Streaming(_Declared, Generic[P, E]):
             working = aclosing(self.function(kb, principal, *args, **run.arguments))
             async with name_store_faults(kb.home), run.place, working as events:
                 async for event in events:
-                    _saw(run.watched, event)
+                    _note_event(run.watched, event)
                     yield event
 
 
@@ -246,7 +246,7 @@ class AskingUseCase(_Streaming[P, AskEvent]):
 Declared: TypeAlias = UseCase[Any, Any] | StreamingUseCase[Any, Any] | AskingUseCase[Any]
 
 
-async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
+async def get_outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
     """The result of a use case, without the events on the way."""
     async with aclosing(events):
         async for event in events:
@@ -255,7 +255,7 @@ async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
     raise RuntimeError("a use case ended without a result")
 
 
-async def answered(events: AsyncGenerator[AskEvent]) -> AskResult:
+async def get_answer(events: AsyncGenerator[AskEvent]) -> AskResult:
     """The same of one that answers a question."""
     result = None
     async with aclosing(events):
@@ -267,7 +267,7 @@ async def answered(events: AsyncGenerator[AskEvent]) -> AskResult:
     return result
 
 
-def _saw(watched: Watched, event: object) -> None:
+def _note_event(watched: Watched, event: object) -> None:
     if isinstance(event, AskEvent):
         watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)
     elif isinstance(event, Finished):
@@ -281,7 +281,7 @@ CASES: dict[str, Declared] = {}
 
 
 class _Declare(Protocol):
-    """What `usecase` gives: a function becomes a use case that takes and gives the same."""
+    """Decorator that `usecase` gives: a function becomes a use case that takes and gives the same."""
 
     @overload
     def __call__(
@@ -318,8 +318,8 @@ def usecase(
     return declare  # type: ignore[return-value]
 
 
-def one_of(choices: Sequence[T], given: object, what: str) -> T:
-    """What a person typed or chose, as the one of these values that it is.
+def find_choice(choices: Sequence[T], given: object, what: str) -> T:
+    """Find the one of these values that a person typed or chose.
 
     Raises:
         InvalidInput: it is none of them.
@@ -342,10 +342,10 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
     return apart
 
 
-def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
+def _make_parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     declared: dict[str, Any] = {}
-    groups = _parameter_groups(function)
-    for parameter in _keywords(function):
+    groups = _find_parameter_groups(function)
+    for parameter in _list_keywords(function):
         if kind := groups.get(parameter.name):
             types = get_type_hints(kind, include_extras=True)
             parts = {part.name: ... if part.default is MISSING else part.default for part in fields(kind)}
@@ -357,19 +357,19 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
-def _parameter_groups(function: Callable[..., Any]) -> dict[str, type[ParameterGroup]]:
-    kinds = {parameter.name: parameter.annotation for parameter in _keywords(function)}
+def _find_parameter_groups(function: Callable[..., Any]) -> dict[str, type[ParameterGroup]]:
+    kinds = {parameter.name: parameter.annotation for parameter in _list_keywords(function)}
     return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, ParameterGroup)}
 
 
-def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _list_keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
     # Annotations are strings until they are evaluated (`from __future__ import annotations`).
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
 
 @cache
-def _adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
+def _make_adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
     """For the result: what is returned, or what the `Finished` of the events carries."""
     returned = get_type_hints(function, include_extras=True)["return"]
     if inspect.iscoroutinefunction(function):
@@ -382,8 +382,8 @@ _UNTOLD = ("password", "data")
 """Parts of names of parameters whose value is in no message."""
 
 
-def _problem(one: Any) -> str:
-    """What is wrong with one parameter, and the beginning of what was given."""
+def _describe_problem(one: Any) -> str:
+    """Describe the problem of one parameter, with the beginning of its value."""
     name, given = ".".join(map(str, one["loc"])), one["input"]
     where = name.replace("_", " ")
     if isinstance(given, str) and "too_short" in one["type"]:

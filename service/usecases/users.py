@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr
 from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -38,7 +38,7 @@ class UserWithPassword(UserShown):
 
 @dataclass(frozen=True, slots=True)
 class SessionShown:
-    """Where a user is signed in. Times are UTC, ISO 8601; `agent` is how the browser calls itself."""
+    """Session of a user. Times are UTC, ISO 8601; `agent` is how the browser calls itself."""
 
     id: str
     user: str
@@ -50,7 +50,7 @@ class SessionShown:
 
 @dataclass(frozen=True, slots=True)
 class EndedSessions:
-    """How many sessions of a user were ended."""
+    """Number of sessions of a user that were ended."""
 
     name: str
     ended: int
@@ -80,11 +80,11 @@ async def user_add(
         InvalidInput: a name, group, context or password cannot be one; or the door would close behind oneself.
         Conflict: there is such a user, and a `new` one is wanted.
     """
-    contexts = await _known_contexts(kb, principal, manages)
+    contexts = await _check_contexts(kb, principal, manages)
     known = await kb.blocking(kb.people.find, name)
     if new and known is not None:
         raise Conflict(f"There is a user '{name}' already. Choose another name, or change that one.")
-    given = password.get_secret_value() if password is not None else made_up() if make_password else None
+    given = password.get_secret_value() if password is not None else generate_password() if make_password else None
     if given is not None:
         from argot.service.identity.passwords import require_password
 
@@ -96,13 +96,15 @@ async def user_add(
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
     # A password that was given is not told back.
-    return _shown(await kb.blocking(kb.people.user, name), given if make_password and password is None else None)
+    return _show_new_user(
+        await kb.blocking(kb.people.user, name), given if make_password and password is None else None
+    )
 
 
 @usecase("admin")
 async def user_list(kb: KnowledgeBase, principal: Principal) -> list[UserShown]:
     """Every user with groups and role."""
-    return [user_shown(user) for user in await kb.blocking(kb.people.users)]
+    return [show_user(user) for user in await kb.blocking(kb.people.users)]
 
 
 @usecase("admin")
@@ -115,8 +117,8 @@ async def user_roles(
     manages: Contexts = None,
     leave: list[Text] | None = None,
 ) -> UserShown:
-    """What a user may do; given a role or contexts, that is from now on all of it. `leave` names groups to leave."""
-    contexts = await _known_contexts(kb, principal, manages)
+    """Show the rights of a user; given a role or contexts, set all of them. `leave` names groups to leave."""
+    contexts = await _check_contexts(kb, principal, manages)
     if role or contexts:
         # The last administrator could otherwise leave nobody who can give the role back.
         _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
@@ -124,7 +126,7 @@ async def user_roles(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
         await kb.blocking(kb.people.leave, name, leave)
-    return user_shown(await kb.blocking(kb.people.user, name))
+    return show_user(await kb.blocking(kb.people.user, name))
 
 
 @usecase("admin")
@@ -138,17 +140,17 @@ async def user_set(
     groups: list[Text] | None = None,
     display_name: Text = "",
 ) -> UserShown:
-    """What a user is and may do, all of it: groups that are not named are left. An empty display name stays."""
+    """Set the role, contexts and groups of a user: groups that are not named are left. An empty display name stays."""
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
         raise InvalidInput(f"Choose what {name} is to manage: some contexts, or '{EVERY_CONTEXT}' for all.")
     _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
     wanted = list(dict.fromkeys(groups or []))
-    contexts = await _known_contexts(kb, principal, manages if role == "manager" else None)
+    contexts = await _check_contexts(kb, principal, manages if role == "manager" else None)
     await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
     await kb.blocking(kb.people.leave, name, [group for group in found.groups if group not in wanted])
     await kb.blocking(kb.people.set_role, name, role, contexts)
-    return user_shown(await kb.blocking(kb.people.user, name))
+    return show_user(await kb.blocking(kb.people.user, name))
 
 
 @usecase("admin")
@@ -162,29 +164,29 @@ async def user_password(
 ) -> UserWithPassword | UserShown:
     """Give a user another password; without one it is made up, and told this once. Every session of theirs ends."""
     user = await kb.blocking(kb.people.user, name)
-    given = made_up() if password is None else password.get_secret_value()
+    given = generate_password() if password is None else password.get_secret_value()
     await _require_way_back(kb, name, user.role, in_window)
-    return _shown(await kb.blocking(kb.people.set_password, name, given), given if password is None else None)
+    return _show_new_user(await kb.blocking(kb.people.set_password, name, given), given if password is None else None)
 
 
 @usecase("admin")
 async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Shut a user out at once and everywhere. Nothing of theirs is deleted."""
     _require_other(principal, name, "suspend yourself")
-    return user_shown(await kb.blocking(kb.people.suspend, name))
+    return show_user(await kb.blocking(kb.people.suspend, name))
 
 
 @usecase("admin")
 async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Let a suspended user in again. They have to sign in anew."""
-    return user_shown(await kb.blocking(kb.people.restore, name))
+    return show_user(await kb.blocking(kb.people.restore, name))
 
 
 @usecase("admin")
 async def user_link(
     kb: KnowledgeBase, principal: Principal, *, name: Text, subject: Annotated[Text, Field(max_length=255)] = ""
 ) -> UserShown:
-    """From now on a user signs in at the OpenID Connect provider, and no longer by a password.
+    """Have a user sign in at the OpenID Connect provider from now on, and no longer by a password.
 
     `subject` is their account there, as it names it (`sub`); without one, the first that comes under this very name.
 
@@ -195,20 +197,20 @@ async def user_link(
     issuer = kb.settings.oidc_issuer
     if not issuer:
         raise InvalidSettings("There is no provider to sign in at: set 'oidc_issuer' (docs/administrators.md).")
-    return user_shown(await kb.blocking(kb.people.link, name, issuer, subject.strip()))
+    return show_user(await kb.blocking(kb.people.link, name, issuer, subject.strip()))
 
 
 @usecase("admin")
 async def user_unlink(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """A user no longer signs in at the provider: its groups end, and their sessions and keys."""
-    return user_shown(await kb.blocking(kb.people.unlink, name))
+    return show_user(await kb.blocking(kb.people.unlink, name))
 
 
 @usecase("admin")
 async def user_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> list[SessionShown]:
-    """Where a user is signed in."""
+    """List the sessions of a user."""
     await kb.blocking(kb.people.user, name)
-    return [session_shown(one) for one in await kb.blocking(kb.people.sessions.of, name)]
+    return [show_session(one) for one in await kb.blocking(kb.people.sessions.of, name)]
 
 
 @usecase("admin")
@@ -222,7 +224,7 @@ LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 """None of them is taken for another."""
 
 
-def made_up() -> str:
+def generate_password() -> str:
     """A password for somebody's first day: 79 bits, in groups that can be read out."""
     return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(4))
 
@@ -241,21 +243,21 @@ async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_
         )
 
 
-def session_shown(session: Session) -> SessionShown:
+def show_session(session: Session) -> SessionShown:
     began, seen = (datetime.fromtimestamp(at, UTC).isoformat() for at in (session.created_at, session.seen_at))
     return SessionShown(session.id, session.user, began, seen, session.address, session.agent)
 
 
-def user_shown(user: User) -> UserShown:
-    return UserShown(**dataclass_fields(user), role=user.role)
+def show_user(user: User) -> UserShown:
+    return UserShown(**read_dataclass_fields(user), role=user.role)
 
 
-def _shown(user: User, password: str | None) -> UserWithPassword | UserShown:
-    shown = user_shown(user)
-    return shown if password is None else UserWithPassword(**dataclass_fields(shown), password=password)
+def _show_new_user(user: User, password: str | None) -> UserWithPassword | UserShown:
+    shown = show_user(user)
+    return shown if password is None else UserWithPassword(**read_dataclass_fields(shown), password=password)
 
 
-async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
+async def _check_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
     """These names without repetition, each seen to be that of a context or `*`."""
     wanted = list(dict.fromkeys(names or []))
     if not wanted or EVERY_CONTEXT in wanted:

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
-from argot.service.observability.instrumentation import new_request_id, request_id, surface
-from argot.service.replicas.sole_holder import by_one
+from argot.service.observability.instrumentation import make_request_id, request_id, surface
+from argot.service.replicas.sole_holder import run_by_one_process
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import SlackUnreachable
 from argot.slack.store.slack_store import Noted, SlackStore
@@ -85,7 +85,7 @@ class Inbox:
     def start(self) -> None:
         if self._shared:
             self._shared.on_word(NOTED, self._wake.set)
-        self._loop = asyncio.create_task(by_one(self._shared, "answer in Slack", self._work_alone))
+        self._loop = asyncio.create_task(run_by_one_process(self._shared, "answer in Slack", self._work_alone))
 
     async def stop(self) -> None:
         """Begin nothing new, and give what is under way some time to finish."""
@@ -156,7 +156,7 @@ class Inbox:
     async def _deal_with(self, noted: Noted) -> None:
         surface.set("slack")
         asked_from_elsewhere.set(True)
-        request_id.set(new_request_id())
+        request_id.set(make_request_id())
         try:
             if noted.tries < MOST_TRIES:
                 await self.handle(noted)

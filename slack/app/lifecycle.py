@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.replicas.sole_holder import by_one
+from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
@@ -65,7 +65,7 @@ class Slack:
         self.inbox.start()
         self._tasks += [
             asyncio.create_task(self._introduce()),
-            asyncio.create_task(by_one(kb.shared, "tell news in Slack", self._tell_news)),
+            asyncio.create_task(run_by_one_process(kb.shared, "tell news in Slack", self._tell_news)),
         ]
         if self.settings.slack_app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))

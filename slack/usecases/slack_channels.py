@@ -10,7 +10,7 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.people import require_name
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.slack.slack_scopes import known_context
 from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackStore, SlackThread
@@ -75,7 +75,7 @@ async def slack_channel_set(
     for group in groups or ():
         require_name("group", group)
     if profile:
-        await profile_for(kb, profile)
+        await get_profile(kb, profile)
     if context and await known_context(kb, principal, context) is None:
         names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")

@@ -16,14 +16,14 @@ import pytest
 from killing import killed, shares, steps_of
 
 from argot.corpus.corpus import Corpus
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old, erase_old_removed
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL, ANN = local_principal(), Principal("ann")
+LOCAL, ANN = make_local_principal(), Principal("ann")
 WORD, MIDDLE = "quoxtrablings", "xtrabl"
 TEXT = f"""# The {WORD} harbour
 
@@ -41,7 +41,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 def left(home: Path) -> list[str]:

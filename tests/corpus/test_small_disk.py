@@ -13,9 +13,9 @@ from tiny_base import TinyBase, close_base, open_base
 from argot.corpus import corpus as corpus_module
 from argot.disk_space import RESERVE_BYTES
 from argot.errors import ArgotError, StoreUnavailable
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from argot.corpus.index import chroma_index
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.ingestion import ingest_job, live_vectors
 from argot.errors import InvalidSettings, VectorsUnavailable
-from argot.service.maintenance.vector_server_check import vector_server_findings
+from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.settings import Settings, load_settings
 from argot.types import Principal
 
@@ -299,7 +299,7 @@ def test_a_password_is_sent_and_never_shown(impostor: int, caplog: pytest.LogCap
     caplog.set_level("DEBUG")
     url = f"http://ann:s3cr%40t@127.0.0.1:{impostor}"
     settings = load_settings(chroma_url=url)
-    (finding,) = vector_server_findings(settings)
+    (finding,) = check_vector_server(settings)
     assert Impostor.authorised[-1] == "Basic YW5uOnMzY3JAdA=="
     for shown in (repr(finding), repr(settings), repr(ServerAddress.of(url)), caplog.text):
         assert "s3cr" not in shown
@@ -311,15 +311,15 @@ def test_what_is_no_address_is_refused_without_repeating_it(url: str, tmp_path: 
     with pytest.raises(InvalidSettings, match="http://HOST:PORT") as refused:
         Corpus.open(tmp_path, Settings(chroma_url=url))
     assert "s3cret" not in str(refused.value)
-    (finding,) = vector_server_findings(Settings(chroma_url=url))
+    (finding,) = check_vector_server(Settings(chroma_url=url))
     assert not finding["ok"]
 
 
 def test_doctor_names_the_server(server: ChromaRun) -> None:
-    assert list(vector_server_findings(Settings())) == []
-    (finding,) = vector_server_findings(Settings(chroma_url=server.url))
+    assert list(check_vector_server(Settings())) == []
+    (finding,) = check_vector_server(Settings(chroma_url=server.url))
     assert (finding["ok"], server.url in finding["detail"]) == (True, True)
-    (finding,) = vector_server_findings(Settings(chroma_url=NOWHERE))
+    (finding,) = check_vector_server(Settings(chroma_url=NOWHERE))
     assert (finding["ok"], "chroma run" in finding["remedy"]) == (False, True)
 
 

@@ -21,7 +21,7 @@ from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, normalize
 from argot.corpus.connectors.web_pages import find_links, guess_file_name, parse_sitemap
 from argot.corpus.corpus import Corpus
 from argot.errors import InvalidInput
-from argot.service.usecases.document_fetch import fetched_source
+from argot.service.usecases.document_fetch import fetch_source
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -309,12 +309,12 @@ def test_stamps_are_json_that_anybody_may_have_damaged() -> None:
 
 def test_one_address_is_fetched_within_bounds(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="lies in a private network"):
-        fetched_source(site.url, 1000)
+        fetch_source(site.url, 1000)
     monkeypatch.setattr(public_network, "_is_public", lambda address: True)
     site.page("/help/new", "ladder")
     site.pages |= {"/old": (302, "/help/new"), "/large": "x" * 2000, "/picture": b"x", "/circle": (302, "/circle")}
     site.types |= {"/picture": "image/png"}
-    found = fetched_source(f"{site.url}/old#part", 1000)
+    found = fetch_source(f"{site.url}/old#part", 1000)
     assert (found.uri, found.name) == (f"{site.url}/help/new", "new.html")
     assert b"ladder" in found.load()
     for path, said in (
@@ -322,18 +322,18 @@ def test_one_address_is_fetched_within_bounds(site: Site, monkeypatch: pytest.Mo
         ("/circle", "more than 5 redirects"),
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match=said):
-            fetched_source(f"{site.url}{path}", 1000)
+            fetch_source(f"{site.url}{path}", 1000)
     for address, said in (
         ("ftp://example.org/x", "no address"),
         ("https://a:b@example.org/", "a password"),
         ("x", "no address"),
     ):
         with pytest.raises(InvalidInput, match=said):
-            fetched_source(address, 1000)
+            fetch_source(address, 1000)
 
 
 def test_a_redirect_into_the_own_network_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public_network, "_is_public", lambda address: address == "127.0.0.1")
     site.pages["/out"] = (302, "http://127.0.0.2:1/secret")
     with pytest.raises(InvalidInput, match=r"127\.0\.0\.2 lies in a private network"):
-        fetched_source(f"{site.url}/out", 1000)
+        fetch_source(f"{site.url}/out", 1000)

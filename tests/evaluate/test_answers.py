@@ -22,7 +22,7 @@ from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.profile import Profile
 from argot.profile_files import load_profile
 from argot.results import AskResult
-from argot.service.storage.adopted_models import Adopted, AdoptedModel, keep_adopted, model_path
+from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import rouge_l
@@ -320,7 +320,7 @@ def test_a_base_is_measured_with_the_models_that_it_has_adopted(tiny_home: Path,
     model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
     keep_adopted(home, Adopted({"reranker": (model,)}))
     with measured_base(home, Settings()) as base:
-        assert base.settings.reranker == str(model_path(home, model))
+        assert base.settings.reranker == str(find_model_path(home, model))
     # What is named wins; and a base of its own has adopted nothing.
     with measured_base(home, Settings(reranker="lexical")) as base:
         assert base.settings.reranker == "lexical"

@@ -14,7 +14,7 @@ from desk import CSRF, at_desk
 
 from argot.evaluate.usecases import search_strategies
 from argot.learn.usecases.learning_data import data_import
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label
 from argot.settings import Settings
@@ -77,9 +77,11 @@ async def test_a_search_strategy_is_chosen_on_a_set_and_kept(kb: KnowledgeBase, 
     assert "7 strategies; the best ones by mrr" in told and "(present)" in told
     if not run.choice.better:
         assert (await posted(mia, f"{page}/save", name="found")).status_code == 409
-    (job,) = await kb.jobs.listed("strategy")
+    (job,) = await kb.jobs.list_jobs("strategy")
     assert isinstance(kb.jobs, LocalJobs)
-    kb.jobs._jobs[job.id].changes(outcome=jsonable(replace(run.choice, better=True, switches={"weight_semantic": 2.0})))
+    kb.jobs._jobs[job.id].changes(
+        outcome=convert_to_json(replace(run.choice, better=True, switches={"weight_semantic": 2.0}))
+    )
     assert (await posted(mia, f"{page}/save", name="a/b")).status_code == 400
     assert (await posted(mia, f"{page}/save", name="found")).headers["location"] == f"{page}?done=profile-saved"
     assert kb.profiles.named("found").weight_semantic == 2.0

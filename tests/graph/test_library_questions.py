@@ -9,7 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.presentation.wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.service.usecases.questions import in_thread
+from argot.service.usecases.questions import read_in_thread
 from argot.tools.reading.library_questions import is_library_question
 from argot.types import THREAD, Principal
 
@@ -81,7 +81,7 @@ async def test_the_asker_is_told_what_they_may_read(tiny_kb: Any) -> None:
 
 async def test_files_of_the_conversation_come_first(tiny_kb: Any) -> None:
     tiny_kb.add("rota.md", "# Lighthouse rota\n\nThe lamp is lit.\n", audience=frozenset({f"{THREAD}t"}))
-    result = await asked(tiny_kb.run_context(in_thread(Principal("ann"), "t")), "Which files do you have?")
+    result = await asked(tiny_kb.run_context(read_in_thread(Principal("ann"), "t")), "Which files do you have?")
     assert result.answer.splitlines()[:3] == [
         "I answer from 1 document in this conversation:",
         "- rota.md: Lighthouse rota",

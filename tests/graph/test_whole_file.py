@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.service.usecases.questions import in_thread
+from argot.service.usecases.questions import read_in_thread
 from argot.tools.answering.file_outline import select_overview
 from argot.tools.reading.file_questions import parse_file_question
 from argot.tools.reading.whole_file_questions import find_asked_file, is_missing_file_asked
@@ -42,7 +42,7 @@ def attach(kb: Any, name: str, text: str) -> None:
 
 
 def in_conversation(kb: Any, **profile: Any) -> Any:
-    return kb.run_context(in_thread(Principal("ann"), "t"), **profile)
+    return kb.run_context(read_in_thread(Principal("ann"), "t"), **profile)
 
 
 async def asked(run: Any, *questions: str, graph: Any = None) -> list[AskResult]:
@@ -237,7 +237,7 @@ async def test_without_answers_and_for_others_a_file_is_not_read(tiny_kb: Any) -
     attach(tiny_kb, "rota.md", ROTA)
     (only_passages,) = await asked(in_conversation(tiny_kb, generate_answer=False), "What is this about?")
     assert not only_passages.sentences
-    (elsewhere,) = await asked(tiny_kb.run_context(in_thread(Principal("ann"), "other")), "Summarise this file")
+    (elsewhere,) = await asked(tiny_kb.run_context(read_in_thread(Principal("ann"), "other")), "Summarise this file")
     assert "lamp" not in str(elsewhere)
 
 

@@ -821,9 +821,9 @@ def test_whatever_managers_do_history_replays_to_the_present(glossaries):
 
 
 def test_an_error_carries_its_conflict_over_the_wire():
-    from argot.service.transport.wire_format import decode, encode, error_event, error_of
+    from argot.service.transport.wire_format import decode, encode, make_error_event, restore_error
 
-    error = error_of(decode(encode(error_event(Conflict("changed", changes=(1,))))))
+    error = restore_error(decode(encode(make_error_event(Conflict("changed", changes=(1,))))))
     assert isinstance(error, Conflict)
     assert isinstance(error, ArgotError)
     assert (str(error), error.current, error.changes) == ("changed", None, ())

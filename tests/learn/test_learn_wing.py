@@ -8,16 +8,16 @@ import tarfile
 from pathlib import Path
 
 from argot.learn.store.pair_store import PairSet, PairStore
-from argot.service.storage.adopted_models import Adopted, AdoptedModel, keep_adopted, model_path, step_of
+from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted, make_step
 from argot.sqlite_database import SqliteStores
 
 WITHOUT = """
 import asyncio, json, sys
 from pathlib import Path
 sys.modules["argot.learn"] = None
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.catalogue import CASES, result
+from argot.service.usecases.catalogue import CASES, get_result
 from argot.settings import Settings
 from argot.ui.api.usecase_routes import every_address
 from argot.ui.cli.main import app
@@ -28,8 +28,8 @@ home, backup = Path(sys.argv[1]), sys.argv[2]
 
 async def look():
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        documents = await result(kb, local_principal(), "list_documents")
-        await result(kb, local_principal(), "backup", path=backup)
+        documents = await get_result(kb, make_local_principal(), "list_documents")
+        await get_result(kb, make_local_principal(), "backup", path=backup)
         assert glossary_pages(kb).routes
         return kb.settings.reranker, len(documents)
 
@@ -48,11 +48,11 @@ def test_an_adopted_model_and_the_pairs_stay_where_learning_is_not_installed(tin
     store.create(PairSet("ours", "2026-01-01T00:00:00Z", "mia", 7, {}, ()))
     store.close()
     model = AdoptedModel("reranker", "r0001", "tuned", "r0001-a", "map@10", 0.1, 0.05, 0.15, "mia")
-    keep_adopted(home, Adopted().after([model], step_of("reranker", "adopted", "r0001", "mia")))
+    keep_adopted(home, Adopted().after([model], make_step("reranker", "adopted", "r0001", "mia")))
     kept = tmp_path / "kept.tar.gz"
     done = subprocess.run([sys.executable, "-c", WITHOUT, home, kept], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     reranker, documents, left = json.loads(done.stdout)
-    assert reranker == str(model_path(home, model)) and documents and left == []
+    assert reranker == str(find_model_path(home, model)) and documents and left == []
     with tarfile.open(kept) as archive:
         assert {"learning.db", "learning/adopted.json"} <= {name.removeprefix("./") for name in archive.getnames()}

@@ -30,7 +30,7 @@ from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import add
 from argot.service.usecases.senses import glossary_add
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -60,18 +60,18 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
     folder.mkdir()
     (folder / "valves.md").write_text(VALVES)
     async with KnowledgeBase.open(tmp_path / "kb", Settings(threads=1), create=True) as opened:
-        await outcome(add(opened, ADMIN, paths=[str(folder)]))
+        await get_outcome(add(opened, ADMIN, paths=[str(folder)]))
         yield opened
 
 
 async def with_pay(kb: KnowledgeBase) -> None:
     path = kb.home.parent / "pay.md"
     path.write_text(PAY)
-    await outcome(add(kb, ADMIN, paths=[str(path)], audience=["hr"]))
+    await get_outcome(add(kb, ADMIN, paths=[str(path)], audience=["hr"]))
 
 
 async def made(kb: KnowledgeBase, who: Principal = ADMIN, name: str = "ours", **more: Any) -> DataSet:
-    return await outcome(data_make(kb, who, name=name, recipe=DataRecipe(**more)))
+    return await get_outcome(data_make(kb, who, name=name, recipe=DataRecipe(**more)))
 
 
 async def shown(kb: KnowledgeBase, who: Principal = ADMIN, name: str = "ours", **more: Any) -> DataFound:
@@ -99,7 +99,7 @@ async def test_the_title_asks_for_a_document_without_headings(kb: KnowledgeBase)
     for name, title in (("drain", "Draining a tank"), ("one", "Filling a tank"), ("two", "Filling a tank")):
         path = kb.home.parent / f"{name}.md"
         path.write_text(f"---\ntitle: {title}\nid: {name}\n---\n{text} It is the {name}.\n")
-        await outcome(add(kb, ADMIN, paths=[str(path)]))
+        await get_outcome(add(kb, ADMIN, paths=[str(path)]))
     await made(kb)
     asked = [one.question for one in (await shown(kb)).pairs if one.kind == "heading" and "tank" in one.question]
     assert len(asked) == 1 and "drain a tank" in asked[0]
@@ -110,7 +110,7 @@ async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatc
     for number in range(6):
         path = kb.home.parent / f"more{number}.md"
         path.write_text(VALVES.replace("entinel", f"entinel{'abcdef'[number]}"))
-        await outcome(add(kb, ADMIN, paths=[str(path)]))
+        await get_outcome(add(kb, ADMIN, paths=[str(path)]))
     whole = await made(kb, name="whole")
     async with aclosing(data_make(kb, ADMIN, name="cut", recipe=DataRecipe(seed=7))) as events:
         async for event in events:
@@ -318,7 +318,7 @@ async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBas
     await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
     with pytest.raises(Conflict) as before:
         await data_start(kb, MANAGER, name="theirs")
-    async with kb.jobs.here(pairs_job(ADMIN, "theirs")):
+    async with kb.jobs.run_here(pairs_job(ADMIN, "theirs")):
         with pytest.raises(Conflict) as meanwhile:
             await data_start(kb, MANAGER, name="theirs")
         assert str(meanwhile.value) == str(before.value)

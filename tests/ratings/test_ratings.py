@@ -13,14 +13,14 @@ import pytest
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.ratings.answer_order import blind_order
 from argot.ratings.study import Answer
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 SYSTEMS = ("Zebra-7B", "Yak-70B", "Xerus")
 ASPECTS = ("Correctness", "Helpfulness", "Informativeness")
@@ -51,7 +51,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 async def made(kb: KnowledgeBase, *people: str, **more: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from argot.errors import InvalidInput, NotFound
 from argot.ratings.passage_files import MOST_PASSAGES
 from argot.ratings.store.rating_store import MIGRATIONS, RatingStore
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -22,7 +22,7 @@ from argot.sqlite import open_database
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 ANN, BEN = Principal("ann"), Principal("ben", frozenset({"hr"}))
 QUESTION = "What does a late tariff filing cost?"
@@ -43,7 +43,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 def row_of(kind: str, **more: Any) -> dict[str, Any]:

@@ -24,9 +24,9 @@ from argot.results import AskEvent, AskResult
 from argot.service.answering import messages, worker_pool
 from argot.service.answering.answer_worker import AnswerWorker
 from argot.service.answering.messages import Do, EventsTaken, Happened, JobEnded
-from argot.service.answering.worker_pool import WorkerPool, answering, workers_for
+from argot.service.answering.worker_pool import WorkerPool, count_workers, run_answer_workers
 from argot.service.answering.worker_process import WorkerProcess
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases import monitoring
@@ -35,7 +35,7 @@ from argot.service.usecases.conversations import Message, converse, search
 from argot.service.usecases.monitoring import doctor_findings
 from argot.service.usecases.questions import TurnJob, answer, ask, ask_again
 from argot.service.usecases.threads import thread_read
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.tracing import begin_trace
@@ -202,7 +202,7 @@ def test_a_stop_ends_the_workers_and_so_does_a_kill(running: Running) -> None:
 async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
     """A knowledge base that one worker answers for."""
     home = shutil.copytree(tiny_home, tmp_path / "kb")
-    async with KnowledgeBase.open(home, Settings(home=home, workers=1)) as opened, answering(opened):
+    async with KnowledgeBase.open(home, Settings(home=home, workers=1)) as opened, run_answer_workers(opened):
         await opened.warm()
         yield opened
 
@@ -213,21 +213,21 @@ def pool_of(kb: KnowledgeBase) -> WorkerPool:
 
 
 async def test_each_way_of_asking_goes_through_a_worker(kb: KnowledgeBase) -> None:
-    who, pool = local_principal(), pool_of(kb)
-    back = await answered(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
+    who, pool = make_local_principal(), pool_of(kb)
+    back = await get_answer(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
     assert back.status == "needs_choice"
     # What is asked back is known to the worker that comes next.
     await kill(pool)
     legal = next(one.answer for one in back.choices if one.context == "Legal")
-    chosen = await answered(answer(kb, who, thread=back.thread, choice=legal))
+    chosen = await get_answer(answer(kb, who, thread=back.thread, choice=legal))
     assert chosen.status == "answered" and [one.context for one in chosen.jargon] == ["Legal"]
-    again = await answered(ask_again(kb, who, thread=back.thread))
+    again = await get_answer(ask_again(kb, who, thread=back.thread))
     assert again.turn == chosen.turn
-    spoken = await answered(converse(kb, who, messages=[Message("user", QUESTION)]))
+    spoken = await get_answer(converse(kb, who, messages=[Message("user", QUESTION)]))
     assert spoken.status == "answered" and not spoken.thread
     assert (await search(kb, who, query=QUESTION)).passages
     with pytest.raises(InvalidInput, match="no date"):
-        await answered(ask(kb, who, question=QUESTION, since="yesterday"))
+        await get_answer(ask(kb, who, question=QUESTION, since="yesterday"))
 
 
 async def kill(pool: WorkerPool) -> None:
@@ -238,7 +238,7 @@ async def kill(pool: WorkerPool) -> None:
 
 async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBase) -> None:
     """The worker ended after the last step was kept, and before anybody was told."""
-    who = local_principal()
+    who = make_local_principal()
     thread = (await (await kb.threads()).start(who.name, QUESTION)).id
     job = TurnJob(who, thread, QUESTION)
     first = [event async for event in kb.answers.events(job)]
@@ -250,14 +250,14 @@ async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBa
 
 
 async def test_the_doctor_names_them(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitoring, "findings_of_process", lambda settings: [])
-    (found,) = await doctor_findings(kb, local_principal())
+    monkeypatch.setattr(monitoring, "check_process", lambda settings: [])
+    (found,) = await doctor_findings(kb, make_local_principal())
     assert f"1 of 1 answer workers: {pool_of(kb)._workers[0].pid} (" in found["detail"]
 
 
 async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
     trace = begin_trace(contents=False)
-    await answered(ask(kb, local_principal(), question=QUESTION))
+    await get_answer(ask(kb, make_local_principal(), question=QUESTION))
     steps = trace.close()
     assert {"retrieve", "generate_answer"} <= {step.name for step in steps if step.kind == "stage"}
     search = next(step for step in steps if step.kind == "search")
@@ -265,15 +265,15 @@ async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
 
 
 async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase) -> None:
-    pool, who = pool_of(kb), local_principal()
+    pool, who = pool_of(kb), make_local_principal()
     worker = pool._workers[0]
     await kb.answers.renew(kb.settings.model_copy(update={"reranker": "lexical"}))
-    assert worker.ready and (await answered(ask(kb, who, question=QUESTION))).status == "answered"
+    assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
     # One that cannot is replaced; the next one begins with what it was told last.
     await kb.answers.renew(kb.settings.model_copy(update={"reranker": "/nowhere/at/all"}))
     assert not worker.ready
     await kb.answers.renew(kb.settings)
-    assert (await answered(ask(kb, who, question=QUESTION))).status == "answered"
+    assert (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
 
 
 async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,10 +282,10 @@ async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypa
     pool._settings = pool._settings.model_copy(update={"reranker": "/nowhere/at/all"})
     await kill(pool)
     with pytest.raises(Exception, match="No process that answers questions is ready"):
-        await answered(ask(kb, local_principal(), question=QUESTION))
+        await get_answer(ask(kb, make_local_principal(), question=QUESTION))
     with pytest.raises(Exception, match="No process that answers questions is ready"):
         await kb.require_answering()
-    assert "none is ready" in pool.described()
+    assert "none is ready" in pool.describe()
 
 
 # -- alone ------------------------------------------------------------------------------------------------------------
@@ -341,7 +341,9 @@ async def test_what_is_left_before_it_began_is_told_to_have_ended() -> None:
 
 
 def test_messages_come_through_as_they_were() -> None:
-    job = TurnJob(local_principal(), "t1", "wörd\u2028", senses={"PUC": 2}, heard=("so",), switches={"rerank": False})
+    job = TurnJob(
+        make_local_principal(), "t1", "wörd\u2028", senses={"PUC": 2}, heard=("so",), switches={"rerank": False}
+    )
     for message in (Do(3, job, "api", "r", ("said",), True), EventsTaken(3, 5), JobEnded(3, {"type": "NotFound"})):
         data = messages._ADAPTER.dump_json(message)
         assert messages._ADAPTER.validate_json(data) == message
@@ -385,10 +387,10 @@ async def test_a_question_that_cannot_be_sent_leaves_nothing_under_way(kb: Knowl
 
 
 def test_how_many_there_are_goes_by_processors_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "_memory", lambda: 64 << 30)
+    monkeypatch.setattr(worker_pool, "_measure_memory", lambda: 64 << 30)
     for cores, expected in ((1, 0), (2, 0), (4, 2), (64, 8)):
-        monkeypatch.setattr(worker_pool, "_processors", lambda n=cores: n)
-        assert workers_for(Settings()) == expected
-        assert workers_for(Settings(workers=3)) == 3
-    monkeypatch.setattr(worker_pool, "_memory", lambda: 2 << 30)
-    assert workers_for(Settings()) == 1
+        monkeypatch.setattr(worker_pool, "_count_processors", lambda n=cores: n)
+        assert count_workers(Settings()) == expected
+        assert count_workers(Settings(workers=3)) == 3
+    monkeypatch.setattr(worker_pool, "_measure_memory", lambda: 2 << 30)
+    assert count_workers(Settings()) == 1

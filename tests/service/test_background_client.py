@@ -16,7 +16,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.metrics import Metrics
 from argot.service.transport.background_base import BackgroundClient
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.ui.api.http_client import Remote
@@ -31,7 +31,7 @@ TRIM = {"messages": [{"role": "user", "content": "How do I trim a drive?"}]}
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kb(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[KnowledgeBase]:
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("background") / "kb"))
-    async with KnowledgeBase.open(home, Settings(home=home)) as kb, serving(kb):
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb, serve_socket(kb):
         kb.people.add("ann")
         kb.metrics = Metrics()
         yield kb

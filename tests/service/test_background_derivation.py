@@ -20,7 +20,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
 from argot.service.operations.background_derivation import derive_due
 from argot.service.usecases import catalogue, unasked_derivation
-from argot.service.usecases.unasked_derivation import doing_now, wanted_kinds, wanted_texts
+from argot.service.usecases.unasked_derivation import describe_wanted_texts, doing_now, list_wanted_kinds
 from argot.settings import Settings
 from argot.types import THREAD, Principal
 
@@ -104,13 +104,13 @@ async def test_what_comes_in_is_derived_and_what_changes_again(kb: KnowledgeBase
     await put(kb, "pump.md", "# Pump\n\nThe blue valve opens at 8 bar.\n")
     assert "pump.md" not in await states(kb)
     await derive_due(kb)
-    await catalogue.result(kb, ROOT, "document_reread", document="pump.md")
+    await catalogue.get_result(kb, ROOT, "document_reread", document="pump.md")
     assert "pump.md" not in await states(kb)
     await derive_due(kb)
     assert len(model.asked()) == before + 3
-    await catalogue.result(kb, ROOT, "remove", document="pump.md")
+    await catalogue.get_result(kb, ROOT, "remove", document="pump.md")
     assert "pump.md" not in await states(kb)
-    await catalogue.result(kb, ROOT, "document_restore", document="pump.md")
+    await catalogue.get_result(kb, ROOT, "document_restore", document="pump.md")
     await derive_due(kb)
     assert (await states(kb))["pump.md"][0] == "derived" and len(model.asked()) == before + 4
     assert (await kb.load()).check() == []
@@ -191,7 +191,7 @@ async def test_what_failed_is_told_and_tried_again_later_and_not_for_ever(
     assert len(model.asked()) == before
     # Somebody derives of it: then it is looked at anew.
     model.reply("questions", about)
-    await catalogue.result(kb, ROOT, "derive", kinds=["question"], documents=["tariff-filing.md"])
+    await catalogue.get_result(kb, ROOT, "derive", kinds=["question"], documents=["tariff-filing.md"])
     await derive_due(kb)
     assert (await states(kb))["tariff-filing.md"] == ("derived", 0, "")
 
@@ -215,7 +215,7 @@ async def test_a_server_that_is_away_is_no_documents_fault(kb: KnowledgeBase, mo
 
 async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tmp_path: Path, model: Any) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
-    assert wanted_kinds(Settings(home=home)) == wanted_kinds(model.settings(derive_in_background="off")) == []
+    assert list_wanted_kinds(Settings(home=home)) == list_wanted_kinds(model.settings(derive_in_background="off")) == []
     text = "# Pump\n\nTo open the valve, click on the Valve panel.\n"
     async with KnowledgeBase.open(home, Settings(home=home, derive_in_background="always", threads=1)) as kb:
         await put(kb, "pump.md", text)
@@ -225,7 +225,7 @@ async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tm
         ]
         assert (await rows(kb, "SELECT count(*), min(model), max(model) FROM derivations"))[0][1:] == ("rules", "rules")
         assert await rows(kb, "SELECT * FROM derivation_spending") == []
-        listed = await catalogue.result(kb, ROOT, "derived_list")
+        listed = await catalogue.get_result(kb, ROOT, "derived_list")
         assert [(one["model"], one["outdated"]) for one in listed["rows"]] == [("", False), ("rules", False)]
         assert (await kb.load()).check() == []
     # A model that comes later makes them again.
@@ -241,15 +241,19 @@ async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tm
 
 def test_other_kinds_are_other_texts(model: Any) -> None:
     settings = [model.settings(derive_kinds=kinds) for kinds in ("question", "summary, question", "question,summary")]
-    assert [wanted_kinds(one) for one in settings] == [["question"], ["summary", "question"], ["summary", "question"]]
-    assert len({wanted_texts(one) for one in settings}) == 2
+    assert [list_wanted_kinds(one) for one in settings] == [
+        ["question"],
+        ["summary", "question"],
+        ["summary", "question"],
+    ]
+    assert len({describe_wanted_texts(one) for one in settings}) == 2
 
 
 # -- what is told of it -----------------------------------------------------------------------------------------------
 
 
 async def told(kb: KnowledgeBase, as_: Principal = ROOT, **more: Any) -> Any:
-    return await catalogue.result(kb, as_, "derivation_status", **more)
+    return await catalogue.get_result(kb, as_, "derivation_status", **more)
 
 
 def by_name(status: Any) -> dict[str, str]:

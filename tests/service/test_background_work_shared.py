@@ -16,7 +16,7 @@ from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data import data_import
 from argot.learn.usecases.learning_data_making import data_start
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.conversations import search
@@ -25,7 +25,7 @@ from argot.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -43,7 +43,7 @@ async def services(
         one, other = settings("one"), settings("other")
         async with KnowledgeBase.open(one.home, one, create=True) as first:
             paths: list[Any] = [str(folder / name) for name in TINY_DOCUMENTS]
-            await catalogue.result(first, LOCAL, "add", paths=paths)
+            await catalogue.get_result(first, LOCAL, "add", paths=paths)
             async with KnowledgeBase.open(other.home, other, create=True) as second:
                 yield first, second
 

@@ -232,7 +232,7 @@ async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
 
 async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_path: Path) -> None:
     before = await contents(home)
-    scratch = restore.staging_folder(home)
+    scratch = restore.make_staging_folder(home)
     sqlite3.connect(scratch / layout.PEOPLE).execute("CREATE TABLE half (x)")
 
     assert await contents(home) == before

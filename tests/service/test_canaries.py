@@ -23,7 +23,7 @@ from argot.corpus.corpus import Source
 from argot.errors import ArgotError, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import SocketClient
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.types import DerivedText, Principal
 from argot.ui.pages.source_pages import sources
@@ -138,7 +138,7 @@ def put_in(kb: KnowledgeBase, one: Canary) -> None:
 
 
 async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, principal, name, **parameters)
+    return await catalogue.get_result(kb, principal, name, **parameters)
 
 
 async def told(road: Awaitable[Any], *asked: str) -> str:
@@ -359,7 +359,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     """All that the window and the socket share is one table of use cases; this sees that the name is passed on."""
     name = None if principal.sees_all else principal.name
     question = f"How long does the {canary.holiday} holiday last?"
-    async with serving(kb) as path:
+    async with serve_socket(kb) as path:
         return await asyncio.to_thread(
             lambda: SocketClient(path).as_user(name).call(catalogue.questions.ask, question=question)
         )
@@ -486,7 +486,7 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     assert events[-1]["data"]["added"] == 1 and events[-1]["data"]["duplicate"] == 0
     assert canary.word not in json.dumps(events).casefold()
     other = {"name": "upload.md", "data": base64.b64encode(canary.text.encode()).decode(), "audience": ["hr"]}
-    done = await catalogue.result(kb, MANAGER, "upload", **other)
+    done = await catalogue.get_result(kb, MANAGER, "upload", **other)
     assert (done["kind"], done["document"]) == ("added", None)
     (tmp_path / "copy.md").rename(tmp_path / "another.md")
     parameters["paths"] = [str(tmp_path / "another.md")]

@@ -8,7 +8,7 @@ import pytest
 from identity_provider import identity_provider
 
 from argot.corpus.embedding.exported_models import export_once
-from argot.service.maintenance.provider_check import provider_findings
+from argot.service.maintenance.provider_check import check_provider
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings, load_settings
 
@@ -72,20 +72,20 @@ def test_saved_profiles_that_cannot_be_used_are_named(tiny: Path) -> None:
 
 
 def test_a_provider_is_asked_for_what_it_publishes() -> None:
-    assert provider_findings(Settings())[0]["ok"]
+    assert check_provider(Settings())[0]["ok"]
     with identity_provider() as provider:
         settings = Settings(**provider.settings())
-        assert [one["detail"] for one in provider_findings(settings)] == [f"{provider.url} answers"]
+        assert [one["detail"] for one in check_provider(settings)] == [f"{provider.url} answers"]
         provider.published |= {"id_token_signing_alg_values_supported": ["HS256"], "end_session_endpoint": None}
-        found = {one["name"]: one for one in provider_findings(settings)}
+        found = {one["name"]: one for one in check_provider(settings)}
         assert "HS256" in found["provider: signatures"]["detail"] and "RS256" in found["provider: signatures"]["remedy"]
         assert found["provider: signing out"]["ok"]
         provider.keys = []
-        assert "publishes no key" in provider_findings(settings)[0]["detail"]
+        assert "publishes no key" in check_provider(settings)[0]["detail"]
         provider.down = True
-        (down,) = provider_findings(settings)
+        (down,) = check_provider(settings)
         assert "status 503" in down["detail"] and "HTTPS_PROXY" in down["remedy"]
-    (gone,) = provider_findings(settings)
+    (gone,) = check_provider(settings)
     assert "does not answer" in gone["detail"]
-    (wrong,) = provider_findings(Settings(oidc_issuer="https://login.example.com"))
+    (wrong,) = check_provider(Settings(oidc_issuer="https://login.example.com"))
     assert "'oidc_client_id' is missing" in wrong["detail"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.service.maintenance.model_checks import model_findings
+from argot.service.maintenance.model_checks import check_model_server
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings
 
@@ -18,7 +18,7 @@ def by_name(findings: list[Any]) -> dict[str, Any]:
 
 
 def test_no_model_is_no_fault() -> None:
-    (finding,) = model_findings(Settings())
+    (finding,) = check_model_server(Settings())
     assert (finding["ok"], finding["remedy"]) == (True, "")
     assert "quoted from documents" in finding["detail"]
     assert "ARGOT_MODEL_URL" in finding["detail"]
@@ -26,7 +26,7 @@ def test_no_model_is_no_fault() -> None:
 
 def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
     scripted_model.reply("", PROBE)
-    found = by_name(model_findings(scripted_model.settings(model_key="s3cret")))
+    found = by_name(check_model_server(scripted_model.settings(model_key="s3cret")))
     assert all(one["ok"] for one in found.values())
     assert found["language model"]["detail"] == f"scripted, answers at 127.0.0.1:{scripted_model.port}"
     assert found["context"]["detail"] == "4096 tokens"
@@ -52,23 +52,23 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
 def test_what_a_server_cannot_do(scripted_model: Any, fault: str, thing: str, words: str) -> None:
     scripted_model.reply("", PROBE)
     scripted_model.fault(fault)
-    found = by_name(model_findings(scripted_model.settings()))
+    found = by_name(check_model_server(scripted_model.settings()))
     assert words in found.pop(thing)["detail"]
     assert not [one for one in found.values() if "not " in one["detail"]]
 
 
 def test_a_server_without_tokenizer_and_context(scripted_model: Any) -> None:
     scripted_model.tokenizes, scripted_model.owned_by = False, "someone"
-    found = by_name(model_findings(scripted_model.settings()))
+    found = by_name(check_model_server(scripted_model.settings()))
     assert "estimated" in found["token counts"]["detail"]
     assert (found["context"]["ok"], "ARGOT_MODEL_CONTEXT" in found["context"]["remedy"]) == (False, True)
-    found = by_name(model_findings(scripted_model.settings(model_context=8192)))
+    found = by_name(check_model_server(scripted_model.settings(model_context=8192)))
     assert (found["context"]["ok"], found["context"]["detail"]) == (True, "8192 tokens")
 
 
 def test_a_context_too_short_for_answers(scripted_model: Any) -> None:
     scripted_model.context = 1024
-    assert "--max-model-len" in by_name(model_findings(scripted_model.settings()))["context"]["remedy"]
+    assert "--max-model-len" in by_name(check_model_server(scripted_model.settings()))["context"]["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_fault_has_its_remedy(
     settings = scripted_model.settings(
         model_key="s3cret", **({"model_first_token_seconds": 0.5} if fault == "hang" else {})
     )
-    (finding,) = model_findings(settings)
+    (finding,) = check_model_server(settings)
     assert not finding["ok"]
     assert detail in finding["detail"]
     assert remedy in finding["remedy"]
@@ -100,12 +100,12 @@ def test_a_fault_has_its_remedy(
 
 def test_a_server_that_lists_models_and_then_hangs(scripted_model: Any) -> None:
     scripted_model.fault("slow")
-    (finding,) = model_findings(scripted_model.settings(model_first_token_seconds=1.0))
+    (finding,) = check_model_server(scripted_model.settings(model_first_token_seconds=1.0))
     assert "sent nothing within 1 s" in finding["detail"]
 
 
 def test_a_model_that_is_not_served(scripted_model: Any) -> None:
-    (finding,) = model_findings(scripted_model.settings(model="huge"))
+    (finding,) = check_model_server(scripted_model.settings(model="huge"))
     assert finding["detail"].endswith("does not serve the model huge, but scripted")
     assert finding["remedy"] == "set ARGOT_MODEL"
 
@@ -121,7 +121,7 @@ def test_a_url_that_is_none_shows_no_password(tmp_path: Any) -> None:
 def test_a_server_with_another_name_for_the_longest_reply(scripted_model: Any) -> None:
     scripted_model.reply("", PROBE)
     scripted_model.fault("no_max_tokens")
-    assert all(one["ok"] for one in model_findings(scripted_model.settings()))
+    assert all(one["ok"] for one in check_model_server(scripted_model.settings()))
 
 
 async def test_describe_is_asked_once(scripted_model: Any) -> None:

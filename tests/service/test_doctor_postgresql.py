@@ -12,7 +12,7 @@ from argot.corpus.store.database_blobs import DatabaseBlobs
 from argot.postgresql import PostgresqlStores
 from argot.service.maintenance import postgresql_checks
 from argot.service.maintenance.findings import Finding
-from argot.service.maintenance.postgresql_checks import postgresql_findings
+from argot.service.maintenance.postgresql_checks import check_postgresql
 from argot.service.storage.unfinished_move import UnfinishedMove, note_move
 
 ROLE = "doctors_user"
@@ -28,7 +28,7 @@ def url(postgresql_server: Any, postgresql_url: str) -> str:
 
 
 def found(url: str) -> dict[str, Finding]:
-    return {one["name"].removeprefix("PostgreSQL: "): one for one in postgresql_findings(url, "argot", Path("kb"))}
+    return {one["name"].removeprefix("PostgreSQL: "): one for one in check_postgresql(url, "argot", Path("kb"))}
 
 
 def faults(url: str) -> dict[str, Finding]:
@@ -89,5 +89,5 @@ def test_each_fault_is_named_with_what_helps(
 
 
 def test_a_server_that_is_not_there_is_one_finding() -> None:
-    (said,) = postgresql_findings("postgresql://argot:secret@127.0.0.1:1/argot", "argot", Path("kb"))
+    (said,) = check_postgresql("postgresql://argot:secret@127.0.0.1:1/argot", "argot", Path("kb"))
     assert not said["ok"] and "Start PostgreSQL" in said["detail"] and "secret" not in str(said)

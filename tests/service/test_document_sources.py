@@ -22,7 +22,7 @@ from argot.service.usecases.document_sources import (
     source_sync,
 )
 from argot.service.usecases.documents import list_documents
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def synced(kb: KnowledgeBase, name: str, **more: Any) -> SyncReport:
-    return await outcome(source_sync(kb, ADMIN, name=name, **more))
+    return await get_outcome(source_sync(kb, ADMIN, name=name, **more))
 
 
 async def test_a_folder_is_named_synced_and_removed(kb: KnowledgeBase, folder: Path) -> None:

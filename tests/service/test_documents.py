@@ -19,7 +19,7 @@ from argot.corpus.store import dustbin
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import SocketClient, connect
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.service.usecases.document_listing import DocumentFilter
 from argot.settings import Settings
@@ -41,7 +41,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 async def put(kb: KnowledgeBase, data: bytes = FIRST, name: str = "gangway.md", **labels: Any) -> Any:
@@ -317,7 +317,7 @@ async def test_a_file_replaces_a_document_through_the_socket_of_the_service(kb: 
             replacing = catalogue.document_revisions.document_replace
             return client.call(replacing, document="gangway.md", name="new.md", data=SECOND)
 
-    async with serving(kb):
+    async with serve_socket(kb):
         report = await asyncio.to_thread(through)
     assert (report.kind, report.document.name) == ("updated", "gangway.md")
     assert "42 metres" in await asked(kb)

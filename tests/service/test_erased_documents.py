@@ -17,18 +17,18 @@ from argot.corpus.corpus import Source
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import training_inputs
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import text_keepers
-from argot.service.maintenance.text_keepers import every_keeper
+from argot.service.maintenance.text_keepers import list_keepers
 from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
 from argot.types import DerivedText, Principal
 from argot.work.job_types import JobWanted
 
-KEEPERS = every_keeper()
-LOCAL = local_principal()
+KEEPERS = list_keepers()
+LOCAL = make_local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 WORD = "quastenflosser"
 """Stands in each sentence of the documents that are erased, and in nothing that anybody asks."""
@@ -88,7 +88,7 @@ async def kb(places: Places) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 def places_with_word(kb: KnowledgeBase) -> list[str]:
@@ -122,7 +122,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await do(kb, LOCAL, "glossary_mine")
     if kb.jobs.shared:  # nobody takes it: no worker runs
         given = {"name": "pumps.md", "audience": None, "tags": None}
-        await kb.jobs.put(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
+        await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 
 
 async def fill_learning(kb: KnowledgeBase) -> None:
@@ -215,7 +215,7 @@ async def test_an_erasure_that_was_cut_off_is_gone_on_with(
         monkeypatch.setattr(kb.corpus, "erase_removed", lambda _: (_ for _ in ()).throw(Killed()))
     else:
         cut = [*KEEPERS[:place], text_keepers.TextKeeper("cut", "", erase=killed), *KEEPERS[place:]]
-        monkeypatch.setattr(text_keepers, "every_keeper", lambda: cut)
+        monkeypatch.setattr(text_keepers, "list_keepers", lambda: cut)
     with pytest.raises(Killed):
         await do(kb, LOCAL, "remove", document="pumps.md", forever=True)
     monkeypatch.undo()

@@ -89,7 +89,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, MIA, name, **parameters)
+    return await catalogue.get_result(kb, MIA, name, **parameters)
 
 
 async def test_citations_say_how_fresh_their_documents_are_on_each_surface(

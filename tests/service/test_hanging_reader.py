@@ -33,7 +33,7 @@ async def kb(tiny_home: Path, tmp_path: Path, request: pytest.FixtureRequest) ->
 
 
 async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, ROOT, name, **parameters)
+    return await catalogue.get_result(kb, ROOT, name, **parameters)
 
 
 async def added(kb: KnowledgeBase, path: Path) -> Any:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from argot.errors import ArgotError, NotFound
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.usecase_registry import CASES
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 OUTSIDER = Principal("mona", frozenset({"managers"}))
 INSIDER = Principal("hans", frozenset({"managers", "hr"}))
 WORD = "brambleton"
@@ -49,7 +49,7 @@ def write_sources(folder: Path) -> None:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
-    return await catalogue.result(kb, who, name, **given)
+    return await catalogue.get_result(kb, who, name, **given)
 
 
 async def told(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> str:

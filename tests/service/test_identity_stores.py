@@ -45,7 +45,7 @@ def test_what_the_provider_says_replaces_what_it_said(people: People) -> None:
     assert link is not None and people.links.in_force() == []
     assert people.links.confirm(link, Confirmed(frozenset({"hr", "legal"}), True, "token"))
     assert people.user("ann").groups == ("hr", "legal") and people.user("ann").admin
-    assert people.links.groups_of("ann") == {"hr", "legal"}
+    assert people.links.list_groups("ann") == {"hr", "legal"}
     # It is another one by now.
     assert not people.links.confirm(link, Confirmed(frozenset(), None, None))
     (now,) = people.links.in_force()

@@ -37,7 +37,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
-    result = await catalogue.result(kb, principal, "ask", question=question, profile="lenient")
+    result = await catalogue.get_result(kb, principal, "ask", question=question, profile="lenient")
     await asyncio.gather(*kb._chores)
     return str(result["thread"])
 
@@ -57,7 +57,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     draft = kb.glossary.senses.draft(MANAGER, "LTF", "Tools", "late tariff filing")
     was = everything_in(kb)
 
-    found = await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
+    found = await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
 
     (row,) = found["rows"]
     assert (row["question"], row["source"]) == (COST, "yours")
@@ -70,7 +70,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     assert row["after"]["query"] == "What does the late tariff filing cost a day?"
     assert row["after"]["passages"][0]["document"] == "tariff-filing.md"
     assert everything_in(kb) == was
-    assert len(await catalogue.result(kb, MANAGER, "thread_list")) == 2
+    assert len(await catalogue.get_result(kb, MANAGER, "thread_list")) == 2
 
 
 async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_comes_first(kb: KnowledgeBase) -> None:
@@ -79,7 +79,7 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
         "What is the WL, which connects the control gates of one page?",
         "Which penalties does the WL name for electricity?",
     ]
-    found = await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=given)
+    found = await catalogue.get_result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=given)
 
     assert [bool(row["changed"]) for row in found["rows"]] == sorted(
         (bool(row["changed"]) for row in found["rows"]), reverse=True
@@ -96,7 +96,7 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
 
 async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
     (sense,) = kb.glossary.senses.find(ADMIN, query="Word Line")
-    found = await catalogue.result(
+    found = await catalogue.get_result(
         kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE]
     )
     (row,) = found["rows"]
@@ -110,25 +110,25 @@ async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     was = everything_in(kb)
     edit = {"sense_id": sense.id, "version": sense.version, "expansion": "clean room", "audience": []}
 
-    found = await catalogue.result(kb, MANAGER, "glossary_edit_effects", **edit, questions=["Where is the WLN?"])
+    found = await catalogue.get_result(kb, MANAGER, "glossary_edit_effects", **edit, questions=["Where is the WLN?"])
 
     (row,) = found["rows"]
     assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
     assert [one["expansion"] for one in row["after"]["terms"]] == ["clean room"]
     assert row["after"]["passages"][0]["excerpt"][1].casefold() == "clean room"
-    aliased = await catalogue.result(
+    aliased = await catalogue.get_result(
         kb, MANAGER, "glossary_edit_effects", sense_id=sense.id, version=sense.version, aliases=["WLN"],
         questions=["Where is the WLN?"],
     )  # fmt: skip
     assert [row["question"] for row in aliased["rows"] if row["changed"]] == ["Where is the WLN?"]
     assert everything_in(kb) == was
     with pytest.raises(Conflict):
-        await catalogue.result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
+        await catalogue.get_result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
 
 
 async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBase) -> None:
     proposal = kb.glossary.proposals.add("person", "LTF", "late tariff filing")
-    found = await catalogue.result(
+    found = await catalogue.get_result(
         kb, ADMIN, "glossary_effects", proposal_id=proposal.id, context="Legal", questions=[COST]
     )
     assert [one["context"] for one in found["rows"][0]["after"]["terms"]] == ["Legal"]
@@ -141,22 +141,22 @@ async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBa
 async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: KnowledgeBase) -> None:
     thread = await ask(kb, ASKER, "How is an LTFX paid for?")
     draft = kb.glossary.senses.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
-    assert (await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
+    assert (await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
 
-    await catalogue.result(kb, ASKER, "thread_share", thread=thread)
+    await catalogue.get_result(kb, ASKER, "thread_share", thread=thread)
     await asyncio.to_thread(kb.glossary.senses.draft, MANAGER, "ZZ1", "Tools", "anything")
 
-    (row,) = (await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
+    (row,) = (await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
     assert (row["question"], row["source"]) == ("How is an LTFX paid for?", "missed")
 
 
 async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(MANAGER, "VCX", "Tools", "vault combination")
-    found = await catalogue.result(
+    found = await catalogue.get_result(
         kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
     )
     assert "vault-handbook.md" not in json.dumps(found)
-    found = await catalogue.result(
+    found = await catalogue.get_result(
         kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
     )
     assert "vault-handbook.md" in json.dumps(found)
@@ -166,11 +166,11 @@ async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> 
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     hidden = kb.glossary.senses.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
     with pytest.raises(NotAllowed):
-        await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
+        await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
     with pytest.raises(NotFound):
-        await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=hidden.id)
+        await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=hidden.id)
     with pytest.raises(InvalidInput, match="either a sense or a proposal"):
-        await catalogue.result(kb, MANAGER, "glossary_effects")
+        await catalogue.get_result(kb, MANAGER, "glossary_effects")
 
 
 # -- several at once --------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: K
     ]
     was = everything_in(kb)
     seen = [(draft.id, draft.version) for draft in drafts]
-    found = await catalogue.result(kb, MANAGER, "glossary_effects_together", senses=[*seen, (10**9, 1)])
+    found = await catalogue.get_result(kb, MANAGER, "glossary_effects_together", senses=[*seen, (10**9, 1)])
     assert (found["tried"], found["not_tried"], found["questions"], found["changed"]) == (3, 0, 1, 1)
     (row,) = found["rows"]
     assert row["question"] == COST
@@ -199,7 +199,7 @@ async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> Non
         kb.glossary.proposals.add("mined", "LTF", "late tariff filing").id,
         kb.glossary.proposals.add("mined", "XQZ", "x q z").id,
     ]
-    found = await catalogue.result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
+    found = await catalogue.get_result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
     assert (found["tried"], found["changed"]) == (2, 1)
     assert kb.glossary.proposals.get(ADMIN, ids[0]).status == "open"
 
@@ -211,11 +211,11 @@ async def test_only_so_many_are_tried_at_once_and_it_is_said(
     await ask(kb, ADMIN, COST)
     drafts = [kb.glossary.senses.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
     seen = [(draft.id, draft.version) for draft in drafts]
-    found = await catalogue.result(kb, ADMIN, "glossary_effects_together", senses=seen)
+    found = await catalogue.get_result(kb, ADMIN, "glossary_effects_together", senses=seen)
     assert (found["tried"], found["not_tried"], found["questions"]) == (1, 1, 0)
     for nothing in ({}, {"senses": seen, "proposal_ids": [1]}):
         with pytest.raises(InvalidInput, match="either"):
-            await catalogue.result(kb, ADMIN, "glossary_effects_together", **nothing)
+            await catalogue.get_result(kb, ADMIN, "glossary_effects_together", **nothing)
 
 
 # -- bounds -----------------------------------------------------------------------------------------------------------
@@ -225,11 +225,11 @@ async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: 
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     many = [f"What does the LTF cost on day {day}?" for day in range(8)]
     monkeypatch.setattr(impact, "MOST_QUESTIONS", 3)
-    found = await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
+    found = await catalogue.get_result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
     assert (found["questions"], found["asked"], found["left_out"]) == (8, 3, 5)
 
-    change = impact.approving(kb.glossary, ADMIN, draft.id)
-    hurried = await impact.effects(kb, ADMIN, change, many[:3], seconds=0)
+    change = impact.plan_approval(kb.glossary, ADMIN, draft.id)
+    hurried = await impact.measure_effects(kb, ADMIN, change, many[:3], seconds=0)
     assert (hurried.asked, hurried.left_out) == (1, 2)
 
 
@@ -237,19 +237,19 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    real = impact._side
+    real = impact._read_question
 
     async def counted(graph: Any, run: Any, question: str) -> QuestionAsRead:
         tried.append(question)
         return await real(graph, run, question)
 
-    monkeypatch.setattr(impact, "_side", counted)
+    monkeypatch.setattr(impact, "_read_question", counted)
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     for _ in range(2):
-        await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+        await catalogue.get_result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 2
     kb.glossary.senses.add("DAY", "Legal", "calendar day", by=ADMIN)
-    await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+    await catalogue.get_result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 4
 
 

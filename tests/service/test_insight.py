@@ -10,12 +10,12 @@ import pytest
 
 from argot.clock import utc_now
 from argot.errors import InvalidInput, NotAllowed
-from argot.service.identity.people import local_principal
-from argot.service.insight.unanswered_groups import LEAST_ASKERS, OpenQuestion, by_subject
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.insight.unanswered_groups import LEAST_ASKERS, OpenQuestion, group_by_subject
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old
-from argot.service.threads.question_log import AskedQuestion, note_asked
+from argot.service.threads.question_log import AskedQuestion, note_question
 from argot.service.threads.thread_store import MIGRATIONS, Threads
 from argot.service.usecases import catalogue
 from argot.service.usecases.conversations import Message, converse
@@ -24,7 +24,7 @@ from argot.service.usecases.insight import insight
 from argot.service.usecases.personal_data import my_data, user_erase
 from argot.service.usecases.questions import answer, ask
 from argot.service.usecases.threads import feedback, thread_delete
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.sqlite import open_connection, open_database
 from argot.sqlite_database import SqliteStores
@@ -55,7 +55,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> date:
 
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
     """The thread in which it was asked."""
-    result = await answered(ask(kb, who, question=question))
+    result = await get_answer(ask(kb, who, question=question))
     await kb.chores_done()
     return result.thread
 
@@ -74,7 +74,7 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
     assert found.model.calls == 0
 
     # A choice that was made goes on with the same question.
-    await answered(answer(kb, ANN, thread=thread, choice="1"))
+    await get_answer(answer(kb, ANN, thread=thread, choice="1"))
     await kb.chores_done()
     found = (await insight(kb, ADA)).counts
     assert (found.questions, found.asked_back) == (4, 1)
@@ -83,11 +83,11 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
 
 async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
-        await answered(ask(kb, ANN, question="?" * 5000))
+        await get_answer(ask(kb, ANN, question="?" * 5000))
     await kb.chores_done()
     assert (await insight(kb, ADA)).counts.questions == 0
     # Of a conversation that is kept nowhere neither words nor thread.
-    await answered(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
+    await get_answer(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
     await kb.chores_done()
     rows = await (await kb.threads()).read("SELECT thread, question, vector, terms FROM asked", ())
     assert rows == [(None, "", None, "[]")]
@@ -116,7 +116,7 @@ async def test_words_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: Kn
     assert secret
 
     async def told(who: Principal) -> str:
-        return json.dumps(jsonable(await insight(kb, who)))
+        return json.dumps(convert_to_json(await insight(kb, who)))
 
     for manager in (ADA, OF_ALL, OF_NAND):
         assert "football" not in await told(manager) and "late QTFX" not in await told(manager)
@@ -144,7 +144,7 @@ async def test_words_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: Kn
 
 
 async def test_ones_own_questions_are_shown_to_oneself(kb: KnowledgeBase) -> None:
-    me = local_principal()
+    me = make_local_principal()
     await asked(kb, me, WORLD_CUP)
     assert [one.typical for one in (await insight(kb, me)).unanswered.groups] == [WORLD_CUP]
 
@@ -162,7 +162,7 @@ def test_questions_of_one_subject_are_one_group_named_by_what_may_be_read() -> N
         _open("When does the gym open on the day I was dismissed?", "c", (0.96, 0, 0.1)),
         _open("How do I reset my password?", "d", (0, 1, 0)),
     ]
-    found = by_subject(questions, set)
+    found = group_by_subject(questions, set)
     (group,) = found.groups
     assert (group.questions, group.readable) == (3, 2)
     assert {group.typical, *group.examples} == {"What does the gym cost?", "Is the gym free?"}
@@ -175,7 +175,7 @@ def test_a_term_of_unread_questions_is_told_when_enough_people_used_it_and_the_m
         return [_open(f"about layoffs {n}", owner, (1, 0), "RIF", "HUSH") for n, owner in enumerate(owners)]
 
     def told(owners: str) -> list[list[str]]:
-        return [one.terms for one in by_subject(of(owners), lambda terms: {"RIF"} & set(terms)).groups]
+        return [one.terms for one in group_by_subject(of(owners), lambda terms: {"RIF"} & set(terms)).groups]
 
     assert LEAST_ASKERS == 3
     assert told("ab") == told("aaaaab") == []
@@ -183,11 +183,11 @@ def test_a_term_of_unread_questions_is_told_when_enough_people_used_it_and_the_m
 
 
 def test_nothing_vectors_of_another_embedder_and_one_question_are_no_trouble() -> None:
-    assert by_subject([], set).groups == []
+    assert group_by_subject([], set).groups == []
     one = _open("only one", "a", (1, 0), readable=True)
     other = OpenQuestion("2026-01-01", "old", (), "former", b"12345", "b", readable=True)
-    assert [group.typical for group in by_subject([one, other], set).groups] == ["only one"]
-    assert by_subject([OpenQuestion("2026-01-01", "none", (), "", b"", "b", readable=True)], set).unnamed == 1
+    assert [group.typical for group in group_by_subject([one, other], set).groups] == ["only one"]
+    assert group_by_subject([OpenQuestion("2026-01-01", "none", (), "", b"", "b", readable=True)], set).unnamed == 1
 
 
 async def test_documents_cited_and_never_cited_are_those_one_may_read(kb: KnowledgeBase) -> None:
@@ -225,7 +225,7 @@ async def test_an_erased_conversation_leaves_a_count_and_nothing_else(kb: Knowle
 
 async def test_words_of_a_thread_deleted_in_the_meantime_do_not_come_in_late(kb: KnowledgeBase) -> None:
     threads = await kb.threads()
-    await note_asked(threads, AskedQuestion("tgone", 3, "2027-01-01T10:11:12+00:00", "chat", "abstained", 1.0,
+    await note_question(threads, AskedQuestion("tgone", 3, "2027-01-01T10:11:12+00:00", "chat", "abstained", 1.0,
                                             question="secret", terms=["X"], embedder="e", vector=b"v"))  # fmt: skip
     rows = await threads.read("SELECT thread, turn, at, question, terms, embedder, vector, status FROM asked", ())
     assert rows == [(None, None, "2027-01-01", "", "[]", "", None, "abstained")]
@@ -237,7 +237,7 @@ async def test_a_store_of_the_version_before_goes_on(tmp_path: Path) -> None:
     with open_connection(path) as old:
         old.execute("INSERT INTO threads (id, owner, title, created_at, updated_at) VALUES ('t1', 'ann', '', '', '')")
     threads = await Threads.open(SqliteStores(tmp_path))
-    await note_asked(threads, AskedQuestion("t1", 0, "2027-01-01T10:11:12+00:00", "chat", "answered", 1.0))
+    await note_question(threads, AskedQuestion("t1", 0, "2027-01-01T10:11:12+00:00", "chat", "answered", 1.0))
     assert await threads.read("SELECT thread, day FROM asked", ()) == [("t1", "2027-01-01")]
     await threads.close()
 
@@ -246,5 +246,5 @@ async def test_it_goes_over_the_wire_and_comes_back_as_what_it_was(kb: Knowledge
     thread = await asked(kb, ANN, WORLD_CUP)
     await feedback(kb, ANN, thread=thread, turn=0, value=-1, comment="no football", share=True)
     found = await insight(kb, ADA)
-    sent = json.loads(json.dumps(await catalogue.result(kb, ADA, "insight", since=found.since)))
+    sent = json.loads(json.dumps(await catalogue.get_result(kb, ADA, "insight", since=found.since)))
     assert insight.result_of(sent) == found

@@ -14,9 +14,9 @@ from job_workers import Working
 from postgresql_server import MISSING, PostgresqlServer, programs, running
 from serving import run
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.job_check import job_findings
+from argot.service.maintenance.job_check import check_jobs
 from argot.service.usecases.document_sources import source_add, source_list, source_progress, source_sync_start
 from argot.service.usecases.documents import list_documents
 from argot.service.usecases.queue_of_jobs import job_cancel, job_retry
@@ -24,7 +24,7 @@ from argot.service.usecases.uploads import upload
 from argot.settings import Settings
 from argot.work.job_types import JobRecord, JobWanted
 
-ME = local_principal()
+ME = make_local_principal()
 LOST = 2.0
 FILES = 150
 
@@ -116,19 +116,19 @@ def folder_of(tmp_path: Path) -> Path:
 
 async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: KnowledgeBase, worker: Worker) -> None:
     at_work = worker("--kinds", "upload,fetch")
-    while not await kb.jobs.taken("upload"):  # noqa: ASYNC110  it is another process
+    while not await kb.jobs.has_workers("upload"):  # noqa: ASYNC110  it is another process
         await asyncio.sleep(0.05)
     came = await upload(kb, ME, name="anvil.md", data=b"# Anvil\n\nIt weighs 95 kilos.\n", tags=["iron"])
     assert came.kind == "added" and came.document is not None and came.document.tags == ("iron",)
     again = await upload(kb, ME, name="anvil.md", data=b"# Anvil\n\nIt weighs 95 kilos.\n")
     assert again.kind == "unchanged" and [one.id for one in await list_documents(kb, ME)] == [came.document.id]
-    first, second = sorted(await kb.jobs.listed("upload"), key=lambda job: job.id)
+    first, second = sorted(await kb.jobs.list_jobs("upload"), key=lambda job: job.id)
     assert (first.state, first.label, first.asked_by) == ("done", "anvil.md", ME.name)
     assert first.worker.endswith(f":{at_work.process.pid}") and second.state == "done"
     with pytest.raises(Exception, match=r"broken\.pdf was not added"):
         await upload(kb, ME, name="broken.pdf", data=b"%PDF-1.7 and no more")
-    assert (await kb.jobs.listed("upload"))[0].state == "failed"
-    assert at_work.stop() == 0 and not await kb.jobs.taken("upload")
+    assert (await kb.jobs.list_jobs("upload"))[0].state == "failed"
+    assert at_work.stop() == 0 and not await kb.jobs.has_workers("upload")
 
 
 async def test_what_a_killed_worker_had_is_taken_up_by_another(
@@ -137,7 +137,7 @@ async def test_what_a_killed_worker_had_is_taken_up_by_another(
     first = worker()
     await source_add(kb, ME, address=str(folder_of(tmp_path)), every="6h")
     await source_sync_start(kb, ME, name="docs")
-    (job,) = await kb.jobs.listed("sync")
+    (job,) = await kb.jobs.list_jobs("sync")
     # The first word of how far it is comes at once, and many documents are still to come.
     while not job.done:
         assert job.is_under_way
@@ -155,13 +155,13 @@ async def test_what_a_killed_worker_had_is_taken_up_by_another(
 async def test_what_ends_its_workers_is_put_aside_after_three_tries(
     kb: KnowledgeBase, worker: Worker, given: dict[str, Any], tmp_path: Path
 ) -> None:
-    job = await kb.jobs.put(JobWanted("poison", ME, label="of arsenic", key="poison"))
+    job = await kb.jobs.submit(JobWanted("poison", ME, label="of arsenic", key="poison"))
     for _ in range(3):
         assert worker("--kinds", "poison").ended() == -9
     worker("--kinds", "log")
     aside = await ended(kb, job.id)
     assert aside.state == "aside" and aside.tries == 3 and "ended while it was at it" in aside.error
-    (found,) = [one for one in await job_findings(kb) if not one["ok"]]
+    (found,) = [one for one in await check_jobs(kb) if not one["ok"]]
     assert found["name"] == f"job {job.id}" and "of arsenic" in found["detail"]
     assert found["remedy"] == f"argot jobs retry {job.id}"
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}
@@ -181,7 +181,7 @@ def _said(*arguments: str, **variables: str) -> str:
 async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path = tmp_path / "log"
     worker("--kinds", "log"), worker("--kinds", "log")
-    jobs = [await kb.jobs.put(logging_job(path, number)) for number in range(30)]
+    jobs = [await kb.jobs.submit(logging_job(path, number)) for number in range(30)]
     assert {(await ended(kb, job.id)).state for job in jobs} == {"done"}
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted(number for what, number, _ in lines if what == "begin") == list(range(30))
@@ -191,7 +191,7 @@ async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, wor
 async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
-    job = await kb.jobs.put(logging_job(path, 1, "key", until=str(gate)))
+    job = await kb.jobs.submit(logging_job(path, 1, "key", until=str(gate)))
     await until(kb, job.id, "running")
     await there(path)
     first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock stays
@@ -210,21 +210,21 @@ async def test_a_job_goes_on_when_postgresql_was_restarted(
 ) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     at_work = worker()
-    job = await kb.jobs.put(logging_job(path, 1, until=str(gate)))
+    job = await kb.jobs.submit(logging_job(path, 1, until=str(gate)))
     await there(path)
     await asyncio.to_thread(server.stop)
     await asyncio.to_thread(server.start)
     gate.touch()
     assert (await ended(kb, job.id)).state == "done"
     # The same worker takes the next one.
-    again = await kb.jobs.put(logging_job(path, 2))
+    again = await kb.jobs.submit(logging_job(path, 2))
     assert (await ended(kb, again.id)).outcome == at_work.process.pid
 
 
 async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
-    job = await kb.jobs.put(logging_job(path, 1, until=str(gate)))
+    job = await kb.jobs.submit(logging_job(path, 1, until=str(gate)))
     await there(path)
     assert await asyncio.to_thread(first.stop) == 0
     given_back = await kb.jobs.job(job.id)

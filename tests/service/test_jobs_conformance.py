@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS, job_kind
 from argot.work.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
 from argot.work.local_jobs import LocalJobs
 
-ME = local_principal()
+ME = make_local_principal()
 BUSY = "'{label}' is at work."
 
 
@@ -108,43 +108,43 @@ def wanted(label: str = "one", **more: Any) -> JobWanted:
 
 
 async def test_a_job_is_done_with_its_parameters_and_bytes(jobs: Jobs, scripted: Scripted) -> None:
-    put = await jobs.put(wanted(parameters={"name": "Grüße \x00"}, data=b"bytes"))
+    put = await jobs.submit(wanted(parameters={"name": "Grüße \x00"}, data=b"bytes"))
     assert put.kind == "scripted" and put.label == "one" and put.asked_by == ME.name and put.put_at
     job = await ended(jobs, put.id)
     assert job.state == "done" and job.outcome == {"data": "bytes", "name": "Grüße \x00"} and job.tries == 1
     assert job.started_at and job.ended_at and not job.error and (job.done, job.total) in ((1, 3), (0, 0))
-    (listed,) = await jobs.listed()
+    (listed,) = await jobs.list_jobs()
     assert listed.id == put.id and listed.outcome is None
     assert scripted.runs[0].principal == ME and scripted.runs[0].kb is not None
-    assert await jobs.listed("another") == []
+    assert await jobs.list_jobs("another") == []
     with pytest.raises(NotFound, match="no job 999999"):
         await jobs.job(999_999)
 
 
 async def test_one_key_is_one_job_at_a_time(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
-    first = await jobs.put(wanted("docs", key="sync:docs"))
+    first = await jobs.submit(wanted("docs", key="sync:docs"))
     with pytest.raises(Conflict, match="'docs' is at work"):
-        await jobs.put(wanted("docs", key="sync:docs"))
+        await jobs.submit(wanted("docs", key="sync:docs"))
     await scripted.began.wait()
     with pytest.raises(Conflict, match="'docs' is at work"):
-        await jobs.put(wanted("docs", key="sync:docs"))
+        await jobs.submit(wanted("docs", key="sync:docs"))
     with pytest.raises(Conflict, match="'docs' is at work"):
-        async with jobs.here(wanted("docs", key="sync:docs")):
+        async with jobs.run_here(wanted("docs", key="sync:docs")):
             raise AssertionError("it is under way elsewhere")
-    other = await jobs.put(wanted("other", key="sync:other"))
+    other = await jobs.submit(wanted("other", key="sync:other"))
     scripted.gate.set()
     assert (await ended(jobs, first.id)).state == "done" and (await ended(jobs, other.id)).state == "done"
-    async with jobs.here(wanted("docs", key="sync:docs")) as tell:
+    async with jobs.run_here(wanted("docs", key="sync:docs")) as tell:
         tell(2, 5, "a.md")
-        (running,) = [job for job in await jobs.listed() if job.is_under_way]
+        (running,) = [job for job in await jobs.list_jobs() if job.is_under_way]
         assert (running.state, running.done, running.total, running.doing) == ("running", 2, 5, "a.md")
-    assert not [job for job in await jobs.listed() if job.is_under_way]
+    assert not [job for job in await jobs.list_jobs() if job.is_under_way]
 
 
 async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
-    puts = [jobs.put(wanted("docs", key="sync:docs")) for _ in range(8)]
+    puts = [jobs.submit(wanted("docs", key="sync:docs")) for _ in range(8)]
     came = await asyncio.gather(*puts, return_exceptions=True)
     assert [isinstance(one, JobRecord) for one in came].count(True) == 1
     scripted.gate.set()
@@ -152,7 +152,7 @@ async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scri
 
 async def test_how_far_it_is_is_seen_while_it_runs(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
-    put = await jobs.put(wanted())
+    put = await jobs.submit(wanted())
     async for job in jobs.follow(put.id):
         if job.total and not scripted.gate.is_set():
             assert (job.state, job.done, job.total, job.doing) == ("running", 1, 3, "first") and job.worker
@@ -162,17 +162,17 @@ async def test_how_far_it_is_is_seen_while_it_runs(jobs: Jobs, scripted: Scripte
 
 async def test_what_cannot_be_used_fails_at_once(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [InvalidInput("plan.pdf was not added: it is encrypted.")]
-    job = await ended(jobs, (await jobs.put(wanted(data=b"x"))).id)
+    job = await ended(jobs, (await jobs.submit(wanted(data=b"x"))).id)
     assert job.state == "failed" and job.tries == 1 and job.error_kind == "InvalidInput"
     assert job.error == "plan.pdf was not added: it is encrypted."
 
 
 async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [RuntimeError(f"poison {n}") for n in range(3)]
-    job = await ended(jobs, (await jobs.put(wanted("bad", key="k", data=b"kept"))).id)
+    job = await ended(jobs, (await jobs.submit(wanted("bad", key="k", data=b"kept"))).id)
     assert job.state == "aside" and job.tries == 3 and "poison 2" in job.error and len(scripted.runs) == 3
     # Nobody who only looks what is due puts it again.
-    assert (await jobs.put(wanted("bad", key="k"), again=False)).id == job.id and len(scripted.runs) == 3
+    assert (await jobs.submit(wanted("bad", key="k"), again=False)).id == job.id and len(scripted.runs) == 3
     back = await jobs.retry(job.id)
     assert back.state in ("waiting", "running", "done")
     done = await ended(jobs, job.id)
@@ -184,13 +184,13 @@ async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, sc
 async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_its_last(
     jobs: Jobs, scripted: Scripted
 ) -> None:
-    assert await jobs.latest("scripted_once", "k") is None
+    assert await jobs.find_latest("scripted_once", "k") is None
     scripted.fails = [RuntimeError("poison")]
     begun = await jobs.begin(wanted(kind="scripted_once", key="k"))
     failed = await ended(jobs, begun.id)
     assert (failed.state, failed.tries, len(scripted.runs)) == ("failed", 1, 1) and "poison" in failed.error
     again = await ended(jobs, (await jobs.begin(wanted(kind="scripted_once", key="k", data=b"x"))).id)
-    assert again.state == "done" and again == await jobs.latest("scripted_once", "k")
+    assert again.state == "done" and again == await jobs.find_latest("scripted_once", "k")
 
 
 async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
@@ -208,8 +208,8 @@ async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
 
 async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [RuntimeError("poison")] * 3
-    aside = await ended(jobs, (await jobs.put(wanted(key="k"))).id)
-    new = await jobs.put(wanted(key="k"))
+    aside = await ended(jobs, (await jobs.submit(wanted(key="k"))).id)
+    new = await jobs.submit(wanted(key="k"))
     assert aside.state == "aside" and new.id != aside.id and (await ended(jobs, new.id)).state == "done"
     with pytest.raises(NotFound):
         await jobs.job(aside.id)
@@ -217,13 +217,13 @@ async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, 
 
 async def test_what_is_put_off_does_not_count_as_a_try(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [PutOff("The server rests.", 0.0), *[ModelUnavailable("No model.")] * 3]
-    job = await ended(jobs, (await jobs.put(wanted())).id)
+    job = await ended(jobs, (await jobs.submit(wanted())).id)
     assert job.state == "done" and job.tries == 1 and len(scripted.runs) == 5
 
 
 async def test_a_job_is_stopped_while_it_runs_and_put_back(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
-    put = await jobs.put(wanted(key="k", data=b"again"))
+    put = await jobs.submit(wanted(key="k", data=b"again"))
     await scripted.began.wait()
     await jobs.cancel(put.id)
     job = await ended(jobs, put.id)
@@ -237,9 +237,9 @@ async def test_a_job_is_stopped_while_it_runs_and_put_back(jobs: Jobs, scripted:
 
 async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [InvalidInput("no")]
-    failed = await ended(jobs, (await jobs.put(wanted("docs", key="k"))).id)
+    failed = await ended(jobs, (await jobs.submit(wanted("docs", key="k"))).id)
     scripted.gate = asyncio.Event()
-    new = await jobs.put(wanted("docs", key="k"))
+    new = await jobs.submit(wanted("docs", key="k"))
     with pytest.raises(Conflict):
         await jobs.retry(failed.id)
     scripted.gate.set()
@@ -247,19 +247,19 @@ async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scri
 
 
 async def test_who_is_erased_leaves_no_job_behind(jobs: Jobs, scripted: Scripted) -> None:
-    job = await ended(jobs, (await jobs.put(wanted("of mine"))).id)
+    job = await ended(jobs, (await jobs.submit(wanted("of mine"))).id)
     await jobs.forget("somebody else")
-    assert [one.id for one in await jobs.listed()] == [job.id]
+    assert [one.id for one in await jobs.list_jobs()] == [job.id]
     await jobs.forget(ME.name)
-    assert await jobs.listed() == []
+    assert await jobs.list_jobs() == []
 
 
 async def test_long_jobs_keep_nobody_waiting(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
-    long = [await jobs.put(wanted(kind="scripted_long")) for _ in range(5)]
+    long = [await jobs.submit(wanted(kind="scripted_long")) for _ in range(5)]
     await scripted.began.wait()
     scripted.began.clear()
-    awaited = await jobs.put(wanted())
+    awaited = await jobs.submit(wanted())
     async for job in jobs.follow(awaited.id):
         if job.state == "running":
             scripted.gate.set()

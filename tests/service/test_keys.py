@@ -239,16 +239,16 @@ async def test_nobody_makes_or_sees_keys_of_others_but_an_admin(site: Site) -> N
     kb, ann = site.kb, Principal("ann")
     for name, given in (("key_add", {"name": "x", "user": "bob"}), ("key_list", {"user": "bob"}), ("key_list", {"user": "*"})):  # fmt: skip  # noqa: E501
         with pytest.raises(NotAllowed):
-            await catalogue.result(kb, ann, name, **given)
-    made = await catalogue.result(kb, ADMIN, "key_add", name="x", user="bob")
+            await catalogue.get_result(kb, ann, name, **given)
+    made = await catalogue.get_result(kb, ADMIN, "key_add", name="x", user="bob")
     with pytest.raises(NotFound):
-        await catalogue.result(kb, ann, "key_revoke", key=made["id"])
+        await catalogue.get_result(kb, ann, "key_revoke", key=made["id"])
     kb.people.suspend("ann")
     with pytest.raises(NotAllowed, match="suspended"):
-        await catalogue.result(kb, ADMIN, "key_add", name="x", user="ann")
-    assert len(await catalogue.result(kb, ADMIN, "key_list", user="*")) == 1
+        await catalogue.get_result(kb, ADMIN, "key_add", name="x", user="ann")
+    assert len(await catalogue.get_result(kb, ADMIN, "key_list", user="*")) == 1
     assert all(
-        "key" not in one and "hash" not in one for one in await catalogue.result(kb, ADMIN, "key_list", user="bob")
+        "key" not in one and "hash" not in one for one in await catalogue.get_result(kb, ADMIN, "key_list", user="bob")
     )
 
 

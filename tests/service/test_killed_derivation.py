@@ -20,11 +20,11 @@ from argot.corpus.connectors import synchronisation
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import document_group
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.background_derivation import derive_due
 from argot.service.usecases.document_sources import source_sync
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 from argot.settings import Settings
 
 POINTS = int(os.environ.get("KILL_POINTS", "6"))
@@ -54,7 +54,7 @@ async def _synced_and_derived(home: Path, folder: Path, url: str) -> None:
                 shutil.rmtree(folder / "now", ignore_errors=True)
             if part == "after" or not (folder / "now").exists():
                 shutil.copytree(folder / part, folder / "now")
-            syncing = asyncio.create_task(outcome(source_sync(kb, local_principal(), name="docs")))
+            syncing = asyncio.create_task(get_outcome(source_sync(kb, make_local_principal(), name="docs")))
             while not syncing.done():
                 await derive_due(kb)
                 await asyncio.sleep(0.01)

@@ -63,7 +63,7 @@ async def held(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
 
 async def call(kb: KnowledgeBase, who: str, case: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, kb.principal(who), case, **parameters)
+    return await catalogue.get_result(kb, kb.principal(who), case, **parameters)
 
 
 async def attach(kb: KnowledgeBase, who: str, name: str, data: bytes, thread: str = "") -> Any:

@@ -10,15 +10,15 @@ import pytest
 
 from argot.errors import InvalidInput, RetryLater, ServiceStopping, TooManyQuestions
 from argot.service.admission_control import Gate, Limits
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.wire_format import decode, encode, error_event, error_of
+from argot.service.transport.wire_format import decode, encode, make_error_event, restore_error
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
 ANN, BOB = Principal("ann"), Principal("bob")
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 class Clock:
@@ -30,7 +30,7 @@ class Clock:
 
 def gate(clock: Clock | None = None, **limits: int) -> Gate:
     nothing = {"questions_per_minute": 0, "questions_at_once": 0, "running_questions": 0, "waiting_questions": 0}
-    return Gate(Limits.of_questions(Settings(**{**nothing, **limits})), clock or Clock())
+    return Gate(Limits.limit_questions(Settings(**{**nothing, **limits})), clock or Clock())
 
 
 async def ask(at: Gate, who: Principal = ANN) -> None:
@@ -157,9 +157,9 @@ async def test_a_stop_lets_run_what_runs_and_begins_nothing_more() -> None:
         await ask(at, LOCAL)
     with pytest.raises(ServiceStopping):
         at.require_open()
-    assert not await at.quiet(0.01)
+    assert not await at.wait_until_quiet(0.01)
     done.set()
-    assert await at.quiet(10)
+    assert await at.wait_until_quiet(10)
     await running
 
 
@@ -172,7 +172,7 @@ async def test_people_who_asked_long_ago_are_forgotten(monkeypatch: pytest.Monke
 
 
 def test_a_command_beside_the_service_is_told_the_time_to_wait_too() -> None:
-    error = error_of(decode(encode(error_event(TooManyQuestions("Later.", 17)))))
+    error = restore_error(decode(encode(make_error_event(TooManyQuestions("Later.", 17)))))
     assert isinstance(error, TooManyQuestions)
     assert (str(error), error.wait) == ("Later.", 17)
 
@@ -195,16 +195,16 @@ async def test_every_use_case_that_answers_is_limited(kb: KnowledgeBase) -> None
     asking = {case.name for case in catalogue.CASES.values() if case.asks}
     assert {"ask", "answer", "ask_again", "ask_in_sense", "converse", "search"} <= asking
     for _ in range(2):
-        assert "500 dollars" in (await catalogue.result(kb, ANN, "ask", question=QUESTION))["answer"]
+        assert "500 dollars" in (await catalogue.get_result(kb, ANN, "ask", question=QUESTION))["answer"]
     given = {"thread": "t1", "choice": "1", "question": QUESTION, "query": QUESTION, "turn": 0, "sense": 1}
     given |= {"term": "PUC", "messages": [{"role": "user", "content": QUESTION}]}
     for name in asking:
         fields = catalogue.CASES[name].parameters.model_fields
         wanted = {key: value for key, value in given.items() if key in fields and fields[key].is_required()}
         with pytest.raises(TooManyQuestions):
-            await catalogue.result(kb, ANN, name, **wanted)
-    assert await catalogue.result(kb, ANN, "list_documents")
-    assert "500 dollars" in (await catalogue.result(kb, LOCAL, "ask", question=QUESTION))["answer"]
+            await catalogue.get_result(kb, ANN, name, **wanted)
+    assert await catalogue.get_result(kb, ANN, "list_documents")
+    assert "500 dollars" in (await catalogue.get_result(kb, LOCAL, "ask", question=QUESTION))["answer"]
 
 
 async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeBase) -> None:
@@ -214,7 +214,7 @@ async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeB
     await events.aclose()
     assert kb.gate.running == 0
     with pytest.raises(InvalidInput, match="characters"):
-        await catalogue.result(kb, LOCAL, "ask", question="x" * 1_000_000)
+        await catalogue.get_result(kb, LOCAL, "ask", question="x" * 1_000_000)
     assert kb.gate.running == 0
 
 
@@ -229,7 +229,7 @@ async def test_no_question_sends_a_pattern_back_and_forth(kb: KnowledgeBase) -> 
     kb.settings = Settings(home=kb.home)
     for question in BLOW_UPS:
         try:
-            result = await catalogue.result(kb, LOCAL, "ask", question=question[:4000])
+            result = await catalogue.get_result(kb, LOCAL, "ask", question=question[:4000])
         except InvalidInput as error:
             assert "word" in str(error) or "empty" in str(error), question[:20]
         else:

@@ -16,7 +16,7 @@ from serving import Served, argot, run
 
 from argot.results import AskEvent, AskResult
 from argot.service.observability.instrumentation import request_id, said_now, secrets_now, watch
-from argot.service.observability.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
+from argot.service.observability.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, list_secrets
 from argot.service.usecases.conversations import Message
 from argot.settings import Settings
 
@@ -70,7 +70,7 @@ def test_every_secret_of_the_settings_is_known() -> None:
     secret = {name: SecretStr(f"canary-{name}") for name, field in Settings.model_fields.items() if
               field.annotation is SecretStr}  # fmt: skip
     assert "model_key" in secret
-    assert set(secrets_of(Settings(**secret))) == {f"canary-{name}" for name in secret}
+    assert set(list_secrets(Settings(**secret))) == {f"canary-{name}" for name in secret}
 
 
 def test_a_password_of_the_request_at_hand_is_hidden_however_it_looks() -> None:

@@ -14,11 +14,11 @@ import pytest
 from otlp_receiver import Receiver, attributes, receiving
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.telemetry_check import telemetry_findings
+from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.observability.metric_export import MetricExport, export_metrics
 from argot.service.observability.metrics import Metrics
 from argot.service.usecases.questions import ask
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -40,7 +40,7 @@ async def test_what_is_sent_is_what_metrics_says(tiny_home: Path, tmp_path: Path
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         kb.metrics = metrics = Metrics()
         for question in ("How much does a late tariff filing cost?", "What is a zzqv?"):
-            await answered(ask(kb, Principal("ann"), question=question))
+            await get_answer(ask(kb, Principal("ann"), question=question))
         await asyncio.to_thread(MetricExport(metrics, Settings(metric_endpoint=receiver.url)).send)
     assert receiver.paths == ["/v1/metrics"] and b"tariff" not in receiver.bodies[0]
     sent = receiver.metrics
@@ -94,7 +94,7 @@ def test_an_endpoint_that_is_down_is_told_of_once(receiver: Receiver, caplog: py
 
 def test_doctor_says_whether_it_takes_them(receiver: Receiver) -> None:
     def found(endpoint: str) -> tuple[bool, str]:
-        _, one = telemetry_findings(Settings(metric_endpoint=endpoint))
+        _, one = check_telemetry(Settings(metric_endpoint=endpoint))
         return one["ok"], one["detail"]
 
     assert found("") == (True, "sent nowhere (docs/insight.md)")

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from argot.jargon_db.mining import MinedText, Miner, find_definitions, find_definitions_of, find_forms
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.catalogue import dispatch, result
+from argot.service.usecases.catalogue import dispatch, get_result
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.cli.main import app
@@ -179,7 +179,7 @@ def home(tiny_kb: Any) -> Iterator[Path]:
 
 async def mine(home: Path, principal: Principal = ADMIN, **parameters: Any) -> tuple[dict[str, Any], list[Any]]:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        found = await result(kb, principal, "glossary_mine", **parameters)
+        found = await get_result(kb, principal, "glossary_mine", **parameters)
         return found, kb.glossary.proposals.find(ADMIN, status=None)
 
 
@@ -231,7 +231,7 @@ async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_th
     whole = tmp_path / "whole"
     await asyncio.to_thread(shutil.copytree, many, whole)
     async with KnowledgeBase.open(whole, Settings(home=whole)) as kb:
-        await result(kb, ADMIN, "glossary_mine")
+        await get_result(kb, ADMIN, "glossary_mine")
         expected = offered(kb)
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         async with aclosing(dispatch(kb, ADMIN, "glossary_mine", {})) as events:
@@ -240,51 +240,51 @@ async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_th
                     break
         part = offered(kb)
         assert part and part < expected
-        mined = await result(kb, ADMIN, "glossary_mined")
+        mined = await get_result(kb, ADMIN, "glossary_mined")
         assert 0 < mined["unread"] < mined["documents"]
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
-        rest = await result(kb, ADMIN, "glossary_mine")
+        rest = await get_result(kb, ADMIN, "glossary_mine")
         assert rest["documents"] == mined["unread"] and rest["skipped"] == mined["documents"] - mined["unread"]
         assert offered(kb) == expected
-        again = await result(kb, ADMIN, "glossary_mine", again=True)
+        again = await get_result(kb, ADMIN, "glossary_mine", again=True)
         assert again["offered"] == len(again["proposals"]) and offered(kb) == expected  # nothing is doubled
 
 
 async def test_a_meaning_is_not_offered_beside_a_surer_one_that_holds_it(many: Path) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
-        await result(kb, ADMIN, "glossary_mine")
+        await get_result(kb, ADMIN, "glossary_mine")
         assert len([one for one in offered(kb) if one[0] == "WDL"]) == 1
 
 
 async def work_ended(kb: KnowledgeBase) -> None:
-    for job in await kb.jobs.listed():
+    for job in await kb.jobs.list_jobs():
         _ = [one async for one in kb.jobs.follow(job.id)]
 
 
 async def test_mining_in_the_background_goes_on_alone_can_be_stopped_and_ends_with_the_service(many: Path) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
-        assert (await result(kb, ADMIN, "glossary_mined"))["state"] == "idle"
-        begun = await result(kb, ADMIN, "glossary_mine_start")
+        assert (await get_result(kb, ADMIN, "glossary_mined"))["state"] == "idle"
+        begun = await get_result(kb, ADMIN, "glossary_mine_start")
         assert begun["state"] == "running"
-        assert (await result(kb, ADMIN, "glossary_mine_start"))["state"] in ("running", "done")  # the same run
+        assert (await get_result(kb, ADMIN, "glossary_mine_start"))["state"] in ("running", "done")  # the same run
         other = Principal("mia", manages=frozenset({"NAND"}))
-        assert (await result(kb, other, "glossary_mined"))["state"] == "idle"  # each sees their own
+        assert (await get_result(kb, other, "glossary_mined"))["state"] == "idle"  # each sees their own
         await work_ended(kb)
-        done = await result(kb, ADMIN, "glossary_mined")
+        done = await get_result(kb, ADMIN, "glossary_mined")
         assert (done["state"], done["done"], done["unread"]) == ("done", done["total"], 0)
         assert done["offered"] == len(offered(kb))
-        await result(kb, ADMIN, "glossary_mine_start", again=True)
-        stopped = await result(kb, ADMIN, "glossary_mine_stop")
+        await get_result(kb, ADMIN, "glossary_mine_start", again=True)
+        stopped = await get_result(kb, ADMIN, "glossary_mine_stop")
         assert stopped["state"] in ("stopped", "done")
-        await result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits for its sound end
+        await get_result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits for its sound end
 
 
 async def test_what_goes_wrong_in_the_background_is_told(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         monkeypatch.setattr(kb.document_store, "passages_of", lambda *_: 1 / 0)
-        await result(kb, ADMIN, "glossary_mine_start")
+        await get_result(kb, ADMIN, "glossary_mine_start")
         await work_ended(kb)
-        told = await result(kb, ADMIN, "glossary_mined")
+        told = await get_result(kb, ADMIN, "glossary_mined")
         assert told["state"] == "failed" and "log" in told["error"]
 
 

@@ -38,18 +38,18 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 async def add(kb: KnowledgeBase, folder: Path, name: str, text: str, audience: list[str] | None = None) -> None:
     path = folder / name
     path.write_text(text)
-    await catalogue.result(kb, ADMIN, "add", paths=[str(path)], audience=audience)
+    await catalogue.get_result(kb, ADMIN, "add", paths=[str(path)], audience=audience)
 
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str, **more: Any) -> dict[str, Any]:
     """The result, once everything that follows it is done."""
-    found: dict[str, Any] = await catalogue.result(kb, principal, "ask", question=question, **more)
+    found: dict[str, Any] = await catalogue.get_result(kb, principal, "ask", question=question, **more)
     await asyncio.gather(*kb._chores)
     return found
 
 
 async def queue(kb: KnowledgeBase, principal: Principal = ADMIN) -> dict[str, dict[str, Any]]:
-    return {miss["term"]: miss for miss in await catalogue.result(kb, principal, "glossary_queue")}
+    return {miss["term"]: miss for miss in await catalogue.get_result(kb, principal, "glossary_queue")}
 
 
 # -- the queue --------------------------------------------------------------------------------------------------------
@@ -94,12 +94,12 @@ async def test_a_question_is_its_askers_own_until_they_share_it(kb: KnowledgeBas
     assert (seen["count"], seen["questions"]) == (1, [])
 
     with pytest.raises(NotFound):
-        await catalogue.result(kb, OTHER, "thread_share", thread=asked["thread"])
-    done = await catalogue.result(kb, ASKER, "thread_share", thread=asked["thread"])
+        await catalogue.get_result(kb, OTHER, "thread_share", thread=asked["thread"])
+    done = await catalogue.get_result(kb, ASKER, "thread_share", thread=asked["thread"])
     assert done["questions"] == 1
     assert (await queue(kb, MANAGER))["ZQXV"]["questions"] == ["How is a ZQXV wired to Bob's salary sheet?"]
 
-    await catalogue.result(kb, ASKER, "thread_share", thread=asked["thread"], share=False)
+    await catalogue.get_result(kb, ASKER, "thread_share", thread=asked["thread"], share=False)
     assert (await queue(kb, MANAGER))["ZQXV"]["questions"] == []
 
 
@@ -112,10 +112,10 @@ async def test_a_proposal_is_for_those_who_may_read_its_document(kb: KnowledgeBa
 
     assert (await queue(kb))["QZT"]["proposals"]
     assert (await queue(kb, MANAGER))["QZT"]["proposals"] == []
-    outside = await catalogue.result(kb, MANAGER, "glossary_propose", term="QZT")
+    outside = await catalogue.get_result(kb, MANAGER, "glossary_propose", term="QZT")
     assert outside == []
     within = Principal("mio", frozenset({"vault"}), manages=frozenset({"NAND"}))
-    (seen,) = await catalogue.result(kb, within, "glossary_propose", term="QZT")
+    (seen,) = await catalogue.get_result(kb, within, "glossary_propose", term="QZT")
     assert seen["audience"] == ["vault"]
 
 
@@ -123,25 +123,25 @@ async def test_the_glossarys_own_meanings_and_what_was_dismissed_are_not_propose
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     await add(kb, tmp_path, "firmware.md", FTLX + "\nThe Peripheral Under Cell (PUC) is a layout.\n")
-    assert await catalogue.result(kb, ADMIN, "glossary_propose", term="PUC") == []
-    (offered,) = await catalogue.result(kb, ADMIN, "glossary_propose", term="FTLX")
+    assert await catalogue.get_result(kb, ADMIN, "glossary_propose", term="PUC") == []
+    (offered,) = await catalogue.get_result(kb, ADMIN, "glossary_propose", term="FTLX")
 
-    await catalogue.result(kb, ADMIN, "glossary_dismiss", proposal_id=offered["id"])
+    await catalogue.get_result(kb, ADMIN, "glossary_dismiss", proposal_id=offered["id"])
 
-    assert await catalogue.result(kb, ADMIN, "glossary_propose", term="FTLX") == []
+    assert await catalogue.get_result(kb, ADMIN, "glossary_propose", term="FTLX") == []
     with pytest.raises(InvalidInput, match="empty"):
-        await catalogue.result(kb, ADMIN, "glossary_propose", term=" ")
+        await catalogue.get_result(kb, ADMIN, "glossary_propose", term=" ")
 
 
 async def test_what_goes_wrong_after_an_answer_harms_neither_it_nor_what_follows(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = miss_loop.draft
-    monkeypatch.setattr(miss_loop, "draft", lambda *_, **__: 1 / 0)
+    real = miss_loop.propose_meanings
+    monkeypatch.setattr(miss_loop, "propose_meanings", lambda *_, **__: 1 / 0)
     result = await ask(kb, ASKER, "What does the FTLX module remap?")
     assert result["status"] == "answered"
     assert "was not done" in caplog.text
-    monkeypatch.setattr(miss_loop, "draft", real)
+    monkeypatch.setattr(miss_loop, "propose_meanings", real)
     await ask(kb, ASKER, "What is the WL voltage during a read?")
     assert kb.glossary.usage.by_week(ADMIN)
 
@@ -167,7 +167,7 @@ async def test_a_definition_of_the_model_is_kept_only_with_a_quotation_that_stan
     scripted_model.reply("define_term", said)
     async with KnowledgeBase.open(home, settings) as kb:
         text = "# Firmware\n\nFlash Translation Layer Extension: see below. FTLX is a module that remaps worn blocks.\n"
-        await catalogue.result(kb, ADMIN, "remove", document="drive-tool.md")
+        await catalogue.get_result(kb, ADMIN, "remove", document="drive-tool.md")
         await add(kb, tmp_path, "firmware.md", text)
         made = await miss_loop.define(kb, ADMIN, "FTLX")
         (asked,) = [one for one in scripted_model.requests if one.prompt == "define_term"]
@@ -198,18 +198,18 @@ async def test_passages_that_give_orders_are_not_shown_to_the_model_that_defines
 async def test_the_asker_is_told_once_in_the_thread_when_the_term_has_a_meaning(kb: KnowledgeBase) -> None:
     asked = await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient")
     thread = asked["thread"]
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=thread) == []
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
 
     draft = kb.glossary.senses.draft(ADMIN, "ZQX valve", "NAND", "Zigzag Quartz Valve", aliases=["ZQXV"])
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=thread) == []
-    await catalogue.result(kb, ADMIN, "glossary_approve", sense_id=draft.id, version=draft.version)
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
+    await catalogue.get_result(kb, ADMIN, "glossary_approve", sense_id=draft.id, version=draft.version)
 
-    (news,) = await catalogue.result(kb, ASKER, "thread_news", thread=thread)
+    (news,) = await catalogue.get_result(kb, ASKER, "thread_news", thread=thread)
     assert (news["term"], news["question"]) == ("ZQXV", "How long is a ZQXV?")
     assert [sense["expansion"] for sense in news["senses"]] == ["Zigzag Quartz Valve"]
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=thread) == []
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
     kb.glossary.misses.record("ZQXV", "ann", "How wide is a ZQXV?", thread)
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=thread) == []
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
 
 
 async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_others(kb: KnowledgeBase) -> None:
@@ -217,33 +217,33 @@ async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_oth
     inside = (await ask(kb, INSIDER, "How long is a ZQXV?", profile="lenient"))["thread"]
     sense = kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", audience=frozenset({"vault"}), by=ADMIN)
 
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=thread) == []
-    assert len(await catalogue.result(kb, INSIDER, "thread_news", thread=inside)) == 1
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
+    assert len(await catalogue.get_result(kb, INSIDER, "thread_news", thread=inside)) == 1
     with pytest.raises(NotFound):
-        await catalogue.result(kb, ADMIN, "thread_news", thread=thread)
+        await catalogue.get_result(kb, ADMIN, "thread_news", thread=thread)
 
     everyone = frozenset[str]()
     kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, audience=everyone)
-    assert len(await catalogue.result(kb, ASKER, "thread_news", thread=thread)) == 1
+    assert len(await catalogue.get_result(kb, ASKER, "thread_news", thread=thread)) == 1
 
 
 async def test_who_took_none_of_the_senses_is_told_of_new_ones_alone(kb: KnowledgeBase) -> None:
     asked = await ask(kb, ASKER, "What is PUC?")
     assert asked["status"] == "needs_choice"
-    await catalogue.result(kb, ASKER, "answer", thread=asked["thread"], choice="none")
+    await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice="none")
     await asyncio.gather(*kb._chores)
-    assert await catalogue.result(kb, ASKER, "thread_news", thread=asked["thread"]) == []
+    assert await catalogue.get_result(kb, ASKER, "thread_news", thread=asked["thread"]) == []
 
     kb.glossary.senses.add("PUC", "Tools", "Pick Up Crew", by=ADMIN)
 
-    (news,) = await catalogue.result(kb, ASKER, "thread_news", thread=asked["thread"])
+    (news,) = await catalogue.get_result(kb, ASKER, "thread_news", thread=asked["thread"])
     assert [sense["expansion"] for sense in news["senses"]] == ["Pick Up Crew"]
 
 
 async def test_two_readers_of_a_thread_are_not_both_told(kb: KnowledgeBase) -> None:
     thread = (await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient"))["thread"]
     kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", by=ADMIN)
-    readings = (catalogue.result(kb, ASKER, "thread_news", thread=thread) for _ in range(8))
+    readings = (catalogue.get_result(kb, ASKER, "thread_news", thread=thread) for _ in range(8))
     assert sum(len(one) for one in await asyncio.gather(*readings)) == 1
 
 
@@ -262,6 +262,6 @@ async def test_what_questions_meant_is_counted_once_for_each_and_not_while_a_cho
     assert used() == {("WL", "NAND"): 1}
 
     chosen = next(one for one in asked["choices"] if one["context"] == "Legal")
-    await catalogue.result(kb, ASKER, "answer", thread=asked["thread"], choice=chosen["answer"])
+    await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice=chosen["answer"])
     await asyncio.gather(*kb._chores)
     assert used() == {("WL", "NAND"): 1, ("PUC", "Legal"): 1}

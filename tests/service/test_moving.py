@@ -20,13 +20,13 @@ from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy, 
 from argot.learn.store.pair_store import PairStore
 from argot.postgresql import PostgresqlStores
 from argot.ratings.store.rating_store import RatingStore
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.moving import base_moving, store_copying
 from argot.service.moving.base_moving import Moved, move_base
 from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
 from argot.service.moving.moved_rows import RowsOfTable
-from argot.service.moving.moved_stores import STORES, moved_tables
+from argot.service.moving.moved_stores import STORES, list_moved_tables
 from argot.service.moving.sides import FolderSide, SchemaSide
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -34,7 +34,7 @@ from argot.types import Principal
 
 KILLS = 6
 MOST_STEPS = 12
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 INSIDER = Principal("ivy", frozenset({"vault"}))
 QUESTIONS = (
     "What does a late tariff filing cost?",
@@ -45,7 +45,7 @@ QUESTIONS = (
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 @pytest.fixture
@@ -120,7 +120,9 @@ def left_behind(url: str) -> set[str]:
     with stores.connection() as connection:
         rows = connection.execute("SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'argot'").fetchall()
     stores.close()
-    carried = {store.on_postgresql.get(table.name, table.name) for store in STORES for table in moved_tables(store)}
+    carried = {
+        store.on_postgresql.get(table.name, table.name) for store in STORES for table in list_moved_tables(store)
+    }
     carried |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes", "blobs", "blob_pieces", "kept_files"}
     # Derived of the rows; what was done to the schema; who shares work at the moment.
     derived = {"keyword_totals", "sense_search", "store_migrations", "checkpoint_migrations", "unfinished_move"}
@@ -281,9 +283,9 @@ def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
     )  # fmt: skip
     assert in_order != turned
     head = ("thread", "", "id", None, "{}", "{}")
-    assert rows.compared((*head, "join:a+b:c", *in_order)) == rows.compared((*head, "join:a+b:c", *turned))
+    assert rows.normalize_row((*head, "join:a+b:c", *in_order)) == rows.normalize_row((*head, "join:a+b:c", *turned))
     other = ("msgpack", jsonplus._msgpack_enc(names))
-    assert rows.compared((*head, "hits", *other)) == (*head, "hits", *other)
+    assert rows.normalize_row((*head, "hits", *other)) == (*head, "hits", *other)
 
 
 async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgresql_url: str, tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from tiny_base import TINY_DOCUMENTS
 
 from argot.errors import Conflict, InvalidSettings, KnowledgeBaseBusy, NotFound
 from argot.profile import Profile
-from argot.service.identity.people import local_principal
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
@@ -26,7 +26,7 @@ from argot.service.usecases.documents import add
 from argot.service.usecases.questions import ask
 from argot.settings import Settings, load_settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 QUESTIONS = (
     "What does a late tariff filing cost?",
     "How much of the die area does PUC save?",
@@ -85,8 +85,8 @@ def test_commands_and_a_service_with_a_worker_answer_as_on_sqlite(tmp_path: Path
 async def answers_in_a_folder(home: Path, documents: Path) -> list[dict[str, Any]]:
     async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb:
         await finished(add(kb, LOCAL, paths=[str(documents)]))
-        await catalogue.result(kb, LOCAL, "glossary_import", text=GLOSSARY)
-        return [plain(jsonable(await finished(ask(kb, LOCAL, question=question)))) for question in QUESTIONS]
+        await catalogue.get_result(kb, LOCAL, "glossary_import", text=GLOSSARY)
+        return [plain(convert_to_json(await finished(ask(kb, LOCAL, question=question)))) for question in QUESTIONS]
 
 
 def plain(told: Any) -> Any:
@@ -144,7 +144,7 @@ def test_a_folder_whose_knowledge_base_is_on_postgresql_is_not_taken_for_a_new_o
         KnowledgeBase.open(home, on_server)
     assert not home.exists()
     done = run("init", "--home", home, ARGOT_STORE=store)
-    assert done.returncode == 0 and home_folder.noted_place(home).startswith("PostgreSQL on 127.0.0.1")
+    assert done.returncode == 0 and home_folder.read_noted_place(home).startswith("PostgreSQL on 127.0.0.1")
     for create in (False, True):
         with pytest.raises(InvalidSettings, match="ARGOT_STORE"):
             KnowledgeBase.open(home, Settings(home=home), create=create)
@@ -170,11 +170,11 @@ def test_a_wrong_address_is_refused_without_its_password(given: dict[str, str], 
 
 
 def test_doctor_shows_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from argot.service.maintenance.process_checks import findings_of_process
+    from argot.service.maintenance.process_checks import check_process
 
     monkeypatch.setenv("ARGOT_STORE", "postgresql://ann:hidden-word@127.0.0.1:9/argot?password=hidden-word")
     monkeypatch.setenv("ARGOT_BLOB_URL", "s3://ann:hidden/word-hidden-word@bucket/kb")
-    shown = str(list(findings_of_process(load_settings(home=tmp_path))))
+    shown = str(list(check_process(load_settings(home=tmp_path))))
     assert "setting store" in shown and "127.0.0.1:9/argot" in shown and "hidden-word" not in shown
 
 

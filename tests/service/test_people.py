@@ -8,7 +8,7 @@ import pytest
 
 from argot.databases import Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity.people import People, local_principal
+from argot.service.identity.people import People, make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -84,7 +84,7 @@ def test_what_was_added_is_there_after_opening_again(stores: Stores) -> None:
 
 
 def test_the_person_at_this_machine_reads_everything() -> None:
-    assert local_principal().may_read(frozenset({"board"}))
+    assert make_local_principal().may_read(frozenset({"board"}))
 
 
 # -- roles -----------------------------------------------------------------------------------------------------------
@@ -124,4 +124,4 @@ async def test_a_manager_of_one_context_has_no_say_over_the_documents(tmp_path: 
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         leo = Principal("leo", manages=frozenset({"Legal"}))
         with pytest.raises(NotAllowed, match="manager of all contexts"):
-            await catalogue.result(kb, leo, name)
+            await catalogue.get_result(kb, leo, name)

@@ -13,13 +13,13 @@ from postgresql_server import end_connections
 
 from argot.errors import NotFound
 from argot.postgresql import PostgresqlStores
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 CANARY = "zweiundvierzigfach"
 
 
@@ -34,7 +34,7 @@ async def kb(tiny_home: Path, tmp_path: Path, postgresql_url: str) -> AsyncItera
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 def kept_on(url: str) -> str:

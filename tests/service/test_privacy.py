@@ -25,7 +25,7 @@ from argot.learn.training_pairs import pair_id
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.identity import personal_rows
-from argot.service.identity.people import MIGRATIONS, local_principal
+from argot.service.identity.people import MIGRATIONS, make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old
 from argot.service.storage import home_folder
@@ -34,7 +34,7 @@ from argot.settings import Settings
 from argot.sqlite import open_database
 from argot.types import Principal
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 CANARY = "zweiundvierzigfach"
 """A word that is part of everything ann says. One word, so that word indexes are searched through too."""
 SENTENCE = f"the {CANARY} ZQXJ of the harbour"
@@ -48,7 +48,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 async def lived(kb: KnowledgeBase) -> Principal:
@@ -183,7 +183,7 @@ async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None
 async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
     """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
-        found = personal_rows.tables_of(db, SQLITE)
+        found = personal_rows.list_tables(db, SQLITE)
         assert found - personal_rows.IMPERSONAL == personal_rows.PERSONAL.keys()
         for table, column in personal_rows.PERSONAL.items():
             assert column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}

@@ -13,7 +13,7 @@ from argot.service.maintenance.backup import restore_backup, write_backup
 from argot.service.usecases.profiles import profile_list, profile_save, profile_show
 from argot.service.usecases.questions import ask
 from argot.service.usecases.threads import thread_settings
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -39,7 +39,7 @@ async def test_a_saved_profile_is_listed_shown_and_answers(kb: KnowledgeBase) ->
     assert (found[0].changed, found[-1].about, found[-1].origin) == ({}, "Lab", "saved")
     shown = await profile_show(kb, ANN, name="lab")
     assert shown == saved and shown.switches["match_references"] is False
-    result = await answered(ask(kb, ANN, question=TRIM, profile="lab"))
+    result = await get_answer(ask(kb, ANN, question=TRIM, profile="lab"))
     assert (result.profile, result.status) == ("lab", "answered")
     assert not any(sentence.citations for sentence in result.sentences)
     again = await profile_save(kb, MANAGER, name="lab", toml=shown.toml, switches={"passages": 3}, force=True)
@@ -47,17 +47,17 @@ async def test_a_saved_profile_is_listed_shown_and_answers(kb: KnowledgeBase) ->
 
 
 async def test_switches_count_for_one_question(kb: KnowledgeBase) -> None:
-    result = await answered(ask(kb, ANN, question=TRIM, switches={"passages": 1, "rerank": False}))
+    result = await get_answer(ask(kb, ANN, question=TRIM, switches={"passages": 1, "rerank": False}))
     assert (len(result.passages), result.profile) == (1, "default passages=1 rerank=off")
-    later = await answered(ask(kb, ANN, question=TRIM, thread=result.thread))
+    later = await get_answer(ask(kb, ANN, question=TRIM, thread=result.thread))
     assert (len(later.passages) > 1, later.profile) == (True, "default")
 
 
 async def test_what_cannot_be_is_named(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidSettings, match=r"'rerak'.*rerank"):
-        await answered(ask(kb, ANN, question=TRIM, switches={"rerak": False}))
+        await get_answer(ask(kb, ANN, question=TRIM, switches={"rerak": False}))
     with pytest.raises(InvalidSettings, match="'lab'"):
-        await answered(ask(kb, ANN, question=TRIM, profile="lab"))
+        await get_answer(ask(kb, ANN, question=TRIM, profile="lab"))
     with pytest.raises(InvalidSettings, match=r"'\.\./lab'"):
         await profile_show(kb, ANN, name="../lab")
     with pytest.raises(NotAllowed):
@@ -80,18 +80,18 @@ async def test_a_file_edited_wrongly_is_told_and_hides_no_other(kb: KnowledgeBas
 
 async def test_a_thread_outlives_the_profile_it_kept(kb: KnowledgeBase) -> None:
     await profile_save(kb, MANAGER, name="lab", switches={"passages": 1})
-    thread = (await answered(ask(kb, ANN, question=TRIM))).thread
+    thread = (await get_answer(ask(kb, ANN, question=TRIM))).thread
     await thread_settings(kb, ANN, thread=thread, profile="lab")
-    assert len((await answered(ask(kb, ANN, question=TRIM, thread=thread))).passages) == 1
+    assert len((await get_answer(ask(kb, ANN, question=TRIM, thread=thread))).passages) == 1
     (kb.home / "profiles" / "lab.toml").unlink()
-    assert (await answered(ask(kb, ANN, question=TRIM, thread=thread))).profile == "default"
+    assert (await get_answer(ask(kb, ANN, question=TRIM, thread=thread))).profile == "default"
 
 
 async def test_the_services_own_profile_may_be_a_saved_one(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     async with KnowledgeBase.open(home, Settings(home=home, profile="lab")) as kb:
         kb.profiles.save("lab", Profile(passages=1))
-        assert (await answered(ask(kb, ANN, question=TRIM))).profile == "lab"
+        assert (await get_answer(ask(kb, ANN, question=TRIM))).profile == "lab"
 
 
 async def test_a_backup_holds_the_profiles(kb: KnowledgeBase, tmp_path: Path) -> None:

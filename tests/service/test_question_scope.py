@@ -31,7 +31,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 async def sources(kb: KnowledgeBase, who: Principal = MIA, **scope: Any) -> set[str]:

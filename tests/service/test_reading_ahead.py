@@ -12,7 +12,7 @@ import pytest
 from argot.corpus.corpus import list_sources
 from argot.service.answering import reading_ahead
 from argot.service.answering.reading_ahead import read_ahead
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -51,7 +51,7 @@ async def reading(kb: KnowledgeBase, *, busy: bool = False) -> AsyncIterator[Non
 
 async def all_read(kb: KnowledgeBase, read: Sequence[str]) -> None:
     store = (await kb.load()).store
-    found = store.passages(local_principal(), store.passage_ids(1_000)).values()
+    found = store.passages(make_local_principal(), store.passage_ids(1_000)).values()
     wanted = {passage.with_header for passage, _ in found}
     async with asyncio.timeout(60):
         while not wanted <= set(read):  # noqa: ASYNC110  it is written to by another thread
@@ -64,7 +64,9 @@ async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) 
             await all_read(kb, read)
         assert len(read) == len(set(read)) > 3
         before = list(read)
-        asked = await catalogue.result(kb, local_principal(), "ask", question="What does a late tariff filing cost?")
+        asked = await catalogue.get_result(
+            kb, make_local_principal(), "ask", question="What does a late tariff filing cost?"
+        )
     assert asked["status"] == "answered"
     # The question itself is read, and no passage as it is put in order: those have their headings on a line of their
     # own. What is compared with a statement is read without them.

@@ -21,12 +21,12 @@ from serving import PATIENCE, Served
 from tiny_base import TINY_DOCUMENTS, TINY_SECRET
 from websockets.sync.client import connect
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 PASSWORD = "tilted copper llama 9"
 TARIFF = "What does a late tariff filing cost?"
 VAULT = "How often is the vault combination rotated?"
@@ -51,7 +51,7 @@ class Pair:
 
         async def done() -> Any:
             async with KnowledgeBase.open(self.settings.home, self.settings) as kb:
-                return await catalogue.result(kb, LOCAL, name, **parameters)
+                return await catalogue.get_result(kb, LOCAL, name, **parameters)
 
         return asyncio.run(done())
 
@@ -66,7 +66,7 @@ async def made(settings: Settings, folder: Path) -> dict[str, str]:
     async with KnowledgeBase.open(settings.home, settings, create=True) as kb:
 
         async def do(name: str, /, **parameters: Any) -> Any:
-            return await catalogue.result(kb, LOCAL, name, **parameters)
+            return await catalogue.get_result(kb, LOCAL, name, **parameters)
 
         for name, text in TINY_DOCUMENTS.items():
             (folder / name).write_text(text)

@@ -25,7 +25,7 @@ def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, who, name, **parameters)
+    return await catalogue.get_result(kb, who, name, **parameters)
 
 
 async def ask(kb: KnowledgeBase, question: str, **more: Any) -> Any:

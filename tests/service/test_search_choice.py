@@ -39,7 +39,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def found(kb: KnowledgeBase, choice: SearchChoice | None) -> set[str]:
-    result = await catalogue.result(kb, ROOT, "search", query=GIZMO + " Trim", search=choice)
+    result = await catalogue.get_result(kb, ROOT, "search", query=GIZMO + " Trim", search=choice)
     return {passage["uri"].rpartition("/")[2] for passage in result["passages"]}
 
 
@@ -71,14 +71,16 @@ def test_choices_are_switches_that_can_be() -> None:
 async def test_what_is_not_there_cannot_be_searched(kb: KnowledgeBase) -> None:
     derive(await kb.load(), "nand-layout.md", "summary", "A gizmo refurbishes an exhausted pendrive.")
     with pytest.raises(InvalidInput, match=r"'U' .* kind question,.*: argot derive --kind question$"):
-        await catalogue.result(kb, ROOT, "ask", question="How long does trimming take?", search="U")
+        await catalogue.get_result(kb, ROOT, "ask", question="How long does trimming take?", search="U")
     with pytest.raises(InvalidInput, match=r"search \('X'\).*'passages', 'S'"):
-        await catalogue.result(kb, ROOT, "ask", question="How long does trimming take?", search="X")
-    asked = await catalogue.result(kb, ROOT, "ask", question="How long does trimming a drive take?", search="passages")
+        await catalogue.get_result(kb, ROOT, "ask", question="How long does trimming take?", search="X")
+    asked = await catalogue.get_result(
+        kb, ROOT, "ask", question="How long does trimming a drive take?", search="passages"
+    )
     assert "40 seconds" in asked["answer"]
     # A switch that is given by itself counts more.
     more = {"search_passages": True, "derived_kinds": ["summary"]}
-    asked = await catalogue.result(
+    asked = await catalogue.get_result(
         kb, ROOT, "ask", question="How long does trimming a drive take?", search="S", switches=more
     )
     assert "40 seconds" in asked["answer"]

@@ -25,12 +25,12 @@ from argot import errors
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
 from argot.service.blocking_work import progress_events, stream
 from argot.service.identity.people import role_of
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_lock import read_owner
 from argot.service.transport.knowledge_base_client import LocalClient, SocketClient, connect
-from argot.service.transport.local_socket import serving
-from argot.service.transport.wire_format import decode, encode, error_event, error_of
+from argot.service.transport.local_socket import serve_socket
+from argot.service.transport.wire_format import decode, encode, make_error_event, restore_error
 from argot.service.usecases import catalogue, usecase_registry
 from argot.settings import Settings
 from argot.slack.usecases.slack_channels import slack_channel_set
@@ -64,7 +64,7 @@ async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, pri
     assert forbidden
     for case in forbidden:
         with pytest.raises(NotAllowed, match=principal.name):
-            await catalogue.result(kb, principal, case.name)
+            await catalogue.get_result(kb, principal, case.name)
 
 
 async def test_what_writes_takes_more_than_an_asker() -> None:
@@ -90,33 +90,35 @@ async def test_what_touches_files_of_the_machine_is_local() -> None:
 
 async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match=r"no use case 'nonsense'.*glossary_list"):
-        await catalogue.result(kb, ADMIN, "nonsense")
+        await catalogue.get_result(kb, ADMIN, "nonsense")
     with pytest.raises(InvalidInput, match=r"colour.*Its parameters: .*expansion"):
-        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", colour="red")
+        await catalogue.get_result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", colour="red")
     with pytest.raises(InvalidInput, match="expansion"):
-        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B")
+        await catalogue.get_result(kb, ADMIN, "glossary_add", term="A", context="B")
     with pytest.raises(InvalidInput, match="not valid Unicode"):
-        await catalogue.result(kb, ADMIN, "user_add", name="\ud800")
-    assert await catalogue.result(kb, ADMIN, "glossary_list") == []
+        await catalogue.get_result(kb, ADMIN, "user_add", name="\ud800")
+    assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
     # What no keyboard has, and PostgreSQL keeps in no text, is left out.
-    added = await catalogue.result(kb, ADMIN, "glossary_add", term="A\0B", context="Tools", expansion="a \0b")
+    added = await catalogue.get_result(kb, ADMIN, "glossary_add", term="A\0B", context="Tools", expansion="a \0b")
     assert (added["term"], added["expansion"]) == ("AB", "a b")
 
 
 async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase) -> None:
-    await catalogue.result(kb, ADMIN, "glossary_add", term="PUC", context="X", expansion="secret", audience=["board"])
+    await catalogue.get_result(
+        kb, ADMIN, "glossary_add", term="PUC", context="X", expansion="secret", audience=["board"]
+    )
 
     board = Principal("bea", frozenset({"board"}))
-    assert [one["expansion"] for one in await catalogue.result(kb, board, "glossary_list")] == ["secret"]
-    assert await catalogue.result(kb, ASKER, "glossary_list") == []
-    assert "secret" not in await catalogue.result(kb, ASKER, "glossary_export")
+    assert [one["expansion"] for one in await catalogue.get_result(kb, board, "glossary_list")] == ["secret"]
+    assert await catalogue.get_result(kb, ASKER, "glossary_list") == []
+    assert "secret" not in await catalogue.get_result(kb, ASKER, "glossary_export")
 
 
 @pytest.mark.parametrize("audience", [["hr,legal"], [""], ["@"], ["@@ann"], [" hr"]])
 async def test_readers_that_nobody_can_be_are_refused(kb: KnowledgeBase, audience: list[str]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a group"):
-        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
-    assert await catalogue.result(kb, ADMIN, "glossary_list") == []
+        await catalogue.get_result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
+    assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
 
 
 # -- questions and documents side by side ---------------------------------------------------------------------------
@@ -140,10 +142,10 @@ def folder_of_documents(folder: Path, count: int) -> Path:
 
 async def test_questions_are_answered_while_documents_go_in(tiny: KnowledgeBase, tmp_path: Path) -> None:
     folder = folder_of_documents(tmp_path / "in", 150)
-    adding = asyncio.create_task(catalogue.result(tiny, ADMIN, "add", paths=[str(folder)]))
+    adding = asyncio.create_task(catalogue.get_result(tiny, ADMIN, "add", paths=[str(folder)]))
     answered = 0
     while not adding.done():
-        result = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+        result = await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
         answered += "500 dollars" in result["answer"]
         await asyncio.sleep(0)
     assert (await adding)["added"] == 150
@@ -160,46 +162,46 @@ async def test_an_add_that_is_stopped_leaves_a_sound_base_and_can_be_repeated(
             break
     await events.aclose()
     assert not tiny.writing.locked()
-    assert await catalogue.result(tiny, ADMIN, "check") == []
-    there = len(await catalogue.result(tiny, ADMIN, "list_documents"))
+    assert await catalogue.get_result(tiny, ADMIN, "check") == []
+    there = len(await catalogue.get_result(tiny, ADMIN, "list_documents"))
 
-    again = await catalogue.result(tiny, ADMIN, "add", paths=[str(folder)])
+    again = await catalogue.get_result(tiny, ADMIN, "add", paths=[str(folder)])
 
     assert 0 < again["unchanged"] < 150
     assert again["added"] + again["unchanged"] == 150
     assert there == 4 + again["unchanged"]
-    assert await catalogue.result(tiny, ADMIN, "check") == []
+    assert await catalogue.get_result(tiny, ADMIN, "check") == []
 
 
 async def test_a_reindex_that_is_stopped_leaves_the_old_index(tiny: KnowledgeBase) -> None:
     events = catalogue.dispatch(tiny, ADMIN, "reindex", {})
     await anext(events)
     await events.aclose()
-    result = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    result = await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
     assert "500 dollars" in result["answer"]
-    assert await catalogue.result(tiny, ADMIN, "check") == []
+    assert await catalogue.get_result(tiny, ADMIN, "check") == []
 
 
 async def test_turns_of_one_thread_follow_each_other(tiny: KnowledgeBase) -> None:
-    first = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    first = await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
     questions = ["When must a tariff be filed?", "How long does trimming a drive take?", "What is the read voltage?"]
     await asyncio.gather(
-        *(catalogue.result(tiny, ADMIN, "ask", question=question, thread=first["thread"]) for question in questions)
+        *(catalogue.get_result(tiny, ADMIN, "ask", question=question, thread=first["thread"]) for question in questions)
     )
-    thread = await catalogue.result(tiny, ADMIN, "thread_read", thread=first["thread"])
+    thread = await catalogue.get_result(tiny, ADMIN, "thread_read", thread=first["thread"])
     assert sorted(turn["question"] for turn in thread["turns"][1:]) == sorted(questions)
 
 
 async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: KnowledgeBase) -> None:
     insider = Principal("vic", frozenset({"vault"}))
-    asked = await catalogue.result(tiny, insider, "ask", question="How often is the vault combination rotated?")
+    asked = await catalogue.get_result(tiny, insider, "ask", question="How often is the vault combination rotated?")
     assert "14 days" in asked["answer"]
 
-    outside = await catalogue.result(tiny, Principal("vic"), "thread_read", thread=asked["thread"])
+    outside = await catalogue.get_result(tiny, Principal("vic"), "thread_read", thread=asked["thread"])
 
     assert "14 days" not in json.dumps(outside)
     passage = asked["passages"][0]["passage_id"]
-    assert "14 days" in (await catalogue.result(tiny, insider, "read_passage", passage_id=passage))["text"]
+    assert "14 days" in (await catalogue.get_result(tiny, insider, "read_passage", passage_id=passage))["text"]
     for name, parameters in (
         ("read_passage", {"passage_id": passage}),
         ("show", {"document": "vault-handbook.md"}),
@@ -207,12 +209,12 @@ async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: Know
         ("read_original", {"document": "vault-handbook.md"}),
     ):
         with pytest.raises(NotFound):
-            await catalogue.result(tiny, Principal("vic"), name, **parameters)
+            await catalogue.get_result(tiny, Principal("vic"), name, **parameters)
 
 
 async def test_an_empty_thread_name_is_no_new_thread(tiny: KnowledgeBase) -> None:
     with pytest.raises(NotFound):
-        await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
+        await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
 
 
 # -- long work ------------------------------------------------------------------------------------------------------
@@ -314,15 +316,15 @@ def test_every_error_keeps_its_class_and_words_over_the_wire(kind: type[ArgotErr
     error = kind.__new__(kind)
     Exception.__init__(error, "what was wrong: 'ä\n'. What to do.")
 
-    again = error_of(decode(encode(error_event(error))))
+    again = restore_error(decode(encode(make_error_event(error))))
 
     assert type(again) is kind
     assert str(again) == str(error)
 
 
 def test_an_error_of_a_strange_name_is_still_an_error() -> None:
-    assert type(error_of({"kind": "error", "type": "system", "message": "x"})) is ArgotError
-    assert type(error_of({"kind": "error", "type": "dataclass", "message": "x"})) is ArgotError
+    assert type(restore_error({"kind": "error", "type": "system", "message": "x"})) is ArgotError
+    assert type(restore_error({"kind": "error", "type": "dataclass", "message": "x"})) is ArgotError
 
 
 # -- the socket -----------------------------------------------------------------------------------------------------
@@ -335,14 +337,14 @@ async def through_socket(kb: KnowledgeBase, name: str, as_user: str | None = Non
         with connect(kb.home, SETTINGS) as client:
             assert isinstance(client, SocketClient)
             if case := catalogue.CASES.get(name):
-                return jsonable(client.as_user(as_user).call(case, **parameters))
+                return convert_to_json(client.as_user(as_user).call(case, **parameters))
             return asyncio.run(client.acall(name, as_user=as_user, **parameters))
 
     return await asyncio.to_thread(call)
 
 
 async def test_a_second_command_goes_through_the_running_service(kb: KnowledgeBase) -> None:
-    async with serving(kb):
+    async with serve_socket(kb):
         await through_socket(kb, "glossary_add", term="PUC", context="NAND", expansion="peripheral under cell ✓")
         assert [one["expansion"] for one in await through_socket(kb, "glossary_list")] == ["peripheral under cell ✓"]
         with pytest.raises(NotFound, match="argot user add bob"):
@@ -378,7 +380,7 @@ async def test_results_keep_their_types_through_the_socket(kb: KnowledgeBase) ->
         (catalogue.users.user_list, {}),
         (slack_channel_set, {"channel": "C0123", "groups": ["hr"]}),
     ]
-    async with serving(kb):
+    async with serve_socket(kb):
         for case, given in asked:
             here = await case(kb, me, **given)
 
@@ -397,7 +399,7 @@ async def test_an_owner_without_a_socket_is_busy(kb: KnowledgeBase) -> None:
 
 
 async def test_only_its_owner_reaches_the_socket_and_it_goes_when_the_service_ends(kb: KnowledgeBase) -> None:
-    async with serving(kb) as path:
+    async with serve_socket(kb) as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert read_owner(kb.home).socket == str(path)
     assert not path.exists()
@@ -410,7 +412,7 @@ async def test_a_home_with_a_long_name_gets_its_socket_elsewhere(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     home = tmp_path / ("long" * 30)
     async with KnowledgeBase.open(home, SETTINGS, create=True) as kb:
-        async with serving(kb) as path:
+        async with serve_socket(kb) as path:
             assert path.is_relative_to(runtime)
             assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
             assert await through_socket(kb, "user_list") == []
@@ -419,7 +421,7 @@ async def test_a_home_with_a_long_name_gets_its_socket_elsewhere(
 
 
 async def test_what_is_no_request_gets_an_error_and_the_service_goes_on(kb: KnowledgeBase) -> None:
-    async with serving(kb) as path:
+    async with serve_socket(kb) as path:
         for request in (b"", b"hello\n", b"[]\n", b'{"case": 1}\n', b'{"case": "ask", "parameters": 3}\n', b"\xff\n"):
             reader, writer = await asyncio.open_unix_connection(path)
             writer.write(request)
@@ -459,7 +461,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
 
 
 async def test_hanging_up_stops_the_work(kb: KnowledgeBase, endless: threading.Event) -> None:
-    async with serving(kb) as path:
+    async with serve_socket(kb) as path:
         connection = socket.socket(socket.AF_UNIX)
         await asyncio.to_thread(connection.connect, str(path))
         connection.sendall(encode({"case": "endless", "parameters": {}}))
@@ -470,7 +472,7 @@ async def test_hanging_up_stops_the_work(kb: KnowledgeBase, endless: threading.E
 
 
 async def test_long_work_and_short_questions_go_side_by_side(kb: KnowledgeBase, endless: threading.Event) -> None:
-    async with serving(kb) as path:
+    async with serve_socket(kb) as path:
         connection = socket.socket(socket.AF_UNIX)
         await asyncio.to_thread(connection.connect, str(path))
         connection.sendall(encode({"case": "endless", "parameters": {}}))
@@ -480,7 +482,7 @@ async def test_long_work_and_short_questions_go_side_by_side(kb: KnowledgeBase, 
 
 
 async def test_the_end_of_the_service_ends_its_calls(kb: KnowledgeBase, endless: Endless) -> None:
-    async with serving(kb):
+    async with serve_socket(kb):
         call = asyncio.create_task(through_socket(kb, "endless"))
         assert await asyncio.to_thread(endless.began.wait, 120)
     with pytest.raises(ArgotError, match="stopped before it was done"):
@@ -494,7 +496,7 @@ def test_ctrl_c_stops_the_work_of_a_command_that_owns_the_base(tmp_path: Path, e
 
     with LocalClient(KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True)) as client:
         with pytest.raises(KeyboardInterrupt):
-            client.watched(interrupt).call(catalogue.CASES["endless"])
+            client.watch(interrupt).call(catalogue.CASES["endless"])
         assert endless.is_set()
         assert client.call(catalogue.users.user_list) == []
 
@@ -502,11 +504,11 @@ def test_ctrl_c_stops_the_work_of_a_command_that_owns_the_base(tmp_path: Path, e
 SERVE = """
     import asyncio, sys
     from pathlib import Path
-    from argot.service.transport.local_socket import serving
+    from argot.service.transport.local_socket import serve_socket
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
     async def main():
-        async with KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True) as kb, serving(kb):
+        async with KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True) as kb, serve_socket(kb):
             print("serving", flush=True)
             await asyncio.sleep(600)
     asyncio.run(main())
@@ -560,25 +562,25 @@ async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: Knowledge
         await asyncio.wait([asking], timeout=0.004 * events)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        result = await catalogue.result(tiny, ADMIN, "ask", question=question)
+        result = await catalogue.get_result(tiny, ADMIN, "ask", question=question)
         assert "500 dollars" in result["answer"]
 
 
 async def test_what_several_use_cases_take_is_given_field_by_field_beside_the_rest(kb: KnowledgeBase) -> None:
-    await catalogue.result(kb, ADMIN, "context_add", name="Zoo")
+    await catalogue.get_result(kb, ADMIN, "context_add", name="Zoo")
     given = {"term": "ZQ", "context": "Zoo", "expansion": "zebra quarter", "why": "heard"}
-    draft = await catalogue.result(kb, ADMIN, "glossary_draft", **given)
+    draft = await catalogue.get_result(kb, ADMIN, "glossary_draft", **given)
     seen = {"sense_id": draft["id"], "version": draft["version"]}
-    saved = await catalogue.result(kb, ADMIN, "glossary_save", **seen, notes="behind the lake", aliases=["Z.Q."])
+    saved = await catalogue.get_result(kb, ADMIN, "glossary_save", **seen, notes="behind the lake", aliases=["Z.Q."])
     assert (saved["expansion"], saved["notes"], saved["aliases"]) == ("zebra quarter", "behind the lake", ["Z.Q."])
     with pytest.raises(InvalidInput, match="context: Field required"):
-        await catalogue.result(kb, ADMIN, "glossary_draft", term="ZQ", expansion="zebra quarter")
+        await catalogue.get_result(kb, ADMIN, "glossary_draft", term="ZQ", expansion="zebra quarter")
 
 
 @pytest.mark.parametrize("case", catalogue.CASES.values(), ids=lambda case: case.name)
 def test_the_result_of_every_use_case_can_be_read_from_its_json(case: usecase_registry.Declared) -> None:
     if not isinstance(case, usecase_registry.AskingUseCase):
-        assert usecase_registry._adapter(case.function).json_schema(mode="validation") is not None
+        assert usecase_registry._make_adapter(case.function).json_schema(mode="validation") is not None
 
 
 async def test_parameters_that_belong_together_are_checked_where_they_are_given_as_one(kb: KnowledgeBase) -> None:
@@ -586,5 +588,5 @@ async def test_parameters_that_belong_together_are_checked_where_they_are_given_
         sense = catalogue.senses.NewSense(term="x" * 20_001, context="c", expansion="e")
         await catalogue.senses.glossary_draft(kb, ADMIN, sense=sense)
     with pytest.raises(InvalidInput) as apart:
-        await catalogue.result(kb, ADMIN, "glossary_draft", term="x" * 20_001, context="c", expansion="e")
+        await catalogue.get_result(kb, ADMIN, "glossary_draft", term="x" * 20_001, context="c", expansion="e")
     assert str(together.value) == str(apart.value)

@@ -13,9 +13,9 @@ from argot.databases import Stores
 from argot.errors import InvalidInput, NotAllowed
 from argot.service.identity import passwords
 from argot.service.identity.passwords import require_password
-from argot.service.identity.people import MIGRATIONS, Ended, People, local_principal
+from argot.service.identity.people import MIGRATIONS, Ended, People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, MOST_PER_USER, Lifetimes
-from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Attempts, network_of
+from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Attempts, find_network
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.leaky_buckets import MOST_COUNTED
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
@@ -43,7 +43,7 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same algorithm with less memory: a test may hash often."""
     from argon2 import PasswordHasher
 
-    monkeypatch.setattr(passwords, "_hasher", cache(lambda: PasswordHasher(1, 64, 1)))
+    monkeypatch.setattr(passwords, "_make_hasher", cache(lambda: PasswordHasher(1, 64, 1)))
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_token_proves_its_session_and_no_other_does(people: People) -> None:
     found = people.sessions.find(token)
     assert found is not None
     assert (found.user, found.address, found.agent) == ("ann", "192.0.2.7", "Firefox")
-    assert people.sessions.named(found.id) == found
+    assert people.sessions.find_session(found.id) == found
     for wrong in ("", token[:-1], token + "x", found.id, "\ud800", "' OR 1=1 --"):
         assert people.sessions.find(wrong) is None
 
@@ -273,11 +273,11 @@ async def test_the_password_is_in_no_message_and_no_log(kb: KnowledgeBase, caplo
     await sign_in.with_password("ann", GOOD, "192.0.2.7")
     for parameters in ({"password": GOOD}, {"name": "ann", "password": "password12"}, {"name": 1, "password": GOOD}):
         with pytest.raises(InvalidInput) as refused:
-            await catalogue.result(kb, local_principal(), "user_password", **parameters)
+            await catalogue.get_result(kb, make_local_principal(), "user_password", **parameters)
         said.append(str(refused.value))
-    shown = await catalogue.result(kb, local_principal(), "user_add", name="eve", password=GOOD)
+    shown = await catalogue.get_result(kb, make_local_principal(), "user_add", name="eve", password=GOOD)
     everything = " ".join(
-        [*said, caplog.text, str(shown), str(await catalogue.result(kb, local_principal(), "user_list"))]
+        [*said, caplog.text, str(shown), str(await catalogue.get_result(kb, make_local_principal(), "user_list"))]
     )
     assert GOOD not in everything and OTHER not in everything and "password12" not in everything
     assert "argon2" not in everything
@@ -324,7 +324,7 @@ def test_one_address_may_not_try_many_names_nor_many_addresses_one(clock: Clock)
 def test_nobody_is_locked_out_of_where_they_signed_in_before(clock: Clock) -> None:
     attempts = Attempts(clock)
     assert attempts.begin("ann", "203.0.113.5") == 0
-    attempts.succeeded("ann", "203.0.113.5")
+    attempts.note_success("ann", "203.0.113.5")
     for number in range(LIMITS["name"] * 2):
         attempts.begin("ann", f"198.51.100.{number}")
     assert attempts.begin("ann", "203.0.113.6") > 0
@@ -335,7 +335,7 @@ def test_success_clears_the_count(clock: Clock) -> None:
     attempts = Attempts(clock)
     for _ in range(100):
         assert attempts.begin("ann", "192.0.2.7") == 0
-        attempts.succeeded("ann", "192.0.2.7")
+        attempts.note_success("ann", "192.0.2.7")
 
 
 def test_memory_is_bounded(clock: Clock) -> None:
@@ -346,6 +346,6 @@ def test_memory_is_bounded(clock: Clock) -> None:
 
 
 def test_an_address_is_a_household() -> None:
-    assert network_of("2001:db8:1:2::5") == network_of("2001:db8:1:2:ffff::1") != network_of("2001:db8:1:3::5")
-    assert network_of("::ffff:192.0.2.7") == network_of("192.0.2.7") == "192.0.2.7"
-    assert network_of("testclient") == "testclient"
+    assert find_network("2001:db8:1:2::5") == find_network("2001:db8:1:2:ffff::1") != find_network("2001:db8:1:3::5")
+    assert find_network("::ffff:192.0.2.7") == find_network("192.0.2.7") == "192.0.2.7"
+    assert find_network("testclient") == "testclient"

@@ -10,7 +10,7 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, KnowledgeBaseBusy
 from argot.postgresql import PostgresqlStores
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
 from argot.service.maintenance.shared_backup import restore_shared_backup
@@ -19,12 +19,12 @@ from argot.service.storage import restore
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 QUESTION = "What does a late tariff filing cost?"
 
 
 async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, LOCAL, name, **parameters)
+    return await catalogue.get_result(kb, LOCAL, name, **parameters)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ async def test_a_restore_cut_off_in_a_new_folder_is_taken_back_by_the_next_comma
 ) -> None:
     fresh = tmp_path / "fresh"
     fresh.mkdir()
-    restore.staging_folder(fresh)
+    restore.make_staging_folder(fresh)
     async with KnowledgeBase.open(fresh, settings.model_copy(update={"home": fresh})) as kb:
         assert [user.name for user in kb.people.users()] == ["ann"]
     assert not (fresh / ".restoring").exists()

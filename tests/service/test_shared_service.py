@@ -17,7 +17,7 @@ from argot.service.identity.sign_in_attempts import LIMITS
 from argot.service.replicas import shared_limits, shared_service
 from argot.service.replicas.shared_service import SharedService
 from argot.service.replicas.sharing import share
-from argot.service.replicas.sole_holder import by_one
+from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.replicas.turns import Turns
 from argot.settings import Settings
 from argot.slack.app.event_filter import SlackJob
@@ -35,7 +35,7 @@ class Replica:
         self.stores = PostgresqlStores(url, schema)
         self.people = People(self.stores)
         self.turns = Turns()
-        self.gate = Gate(Limits.of_questions(Settings(questions_at_once=2, questions_per_minute=4)))
+        self.gate = Gate(Limits.limit_questions(Settings(questions_at_once=2, questions_per_minute=4)))
         self.shared: SharedService
 
     async def begin(self) -> None:
@@ -124,7 +124,7 @@ async def test_attempts_to_sign_in_count_everywhere(replicas: Callable[..., Any]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
     # From elsewhere, and another one from there, may still try; and who signed in there before is held to less.
     assert other.begin("bob", "192.0.2.7") == 0 == one.begin("ann", "198.51.100.1")
-    one.succeeded("ann", "198.51.100.1")
+    one.note_success("ann", "198.51.100.1")
     for number in range(LIMITS["name"]):
         one.begin("ann", f"203.0.113.{number}")
     assert one.begin("ann", "203.0.113.200") > 0 == other.begin("ann", "198.51.100.1")
@@ -199,7 +199,7 @@ async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], pos
             doing.remove(name)
 
     tasks = {
-        name: asyncio.create_task(by_one(replica.shared, "work", lambda name=name: work(name)))
+        name: asyncio.create_task(run_by_one_process(replica.shared, "work", lambda name=name: work(name)))
         for name, replica in {"one": one, "other": other}.items()
     }
     await until(lambda: doing)

@@ -14,7 +14,7 @@ from argot.errors import DamagedStore, KnowledgeBaseBusy, MissingExtra, StoreUna
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import JsonLines, Lines
 from argot.service.transport.knowledge_base_client import LocalClient
-from argot.service.transport.wire_format import error_event
+from argot.service.transport.wire_format import make_error_event
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
@@ -38,7 +38,7 @@ def elsewhere() -> Iterator[None]:
 @pytest.mark.parametrize("kind", [DamagedStore, StoreUnavailable, KnowledgeBaseBusy])
 def test_what_is_said_elsewhere_names_no_file_and_the_log_does(kind: type[Exception]) -> None:
     error = kind(f"{PATH} is damaged. Mend it with: argot restore --home /srv/canary/kb")
-    assert PATH in str(error) and PATH in str(error_event(error))  # type: ignore[arg-type]
+    assert PATH in str(error) and PATH in str(make_error_event(error))  # type: ignore[arg-type]
     with elsewhere():
         said = (str(error), f"{error}", plain(error), slack_plain(error), str(told_in_stream(error)))
         for text in said:

@@ -16,10 +16,10 @@ from postgresql_server import end_connections
 from argot.databases import Stores
 from argot.graph.checkpoints.pruning import keep_latest
 from argot.postgresql import PostgresqlStores
-from argot.service.insight.question_counts import first_day, question_counts, thumbs
+from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
 from argot.service.insight.unanswered_groups import open_questions
 from argot.service.threads import thread_store as module
-from argot.service.threads.question_log import AskedQuestion, note_asked, questions_kept
+from argot.service.threads.question_log import AskedQuestion, list_kept_questions, note_question
 from argot.service.threads.thread_store import MIGRATIONS, AnswerSettings, ThreadFile, Threads
 from argot.sqlite import open_database
 from argot.sqlite_database import SqliteStores
@@ -78,10 +78,12 @@ def noted(thread: str, turn: int, status: str, **more: Any) -> AskedQuestion:
 
 async def test_one_asked_back_about_is_one_question_and_ends_nameless(threads: Threads) -> None:
     thread = (await threads.start("ann", "What is KA?")).id
-    await note_asked(threads, noted(thread, 0, "needs_choice", first_word=0.25, calls=1))
-    await note_asked(threads, noted(thread, 0, "abstained", question="What is KA?", terms=["KA"], vector=b"\x00\xff"))
-    await note_asked(threads, noted("tgone", 0, "abstained", question="secret", terms=["X"], vector=b"v"))
-    (kept,) = await questions_kept(threads, "ann")
+    await note_question(threads, noted(thread, 0, "needs_choice", first_word=0.25, calls=1))
+    await note_question(
+        threads, noted(thread, 0, "abstained", question="What is KA?", terms=["KA"], vector=b"\x00\xff")
+    )
+    await note_question(threads, noted("tgone", 0, "abstained", question="secret", terms=["X"], vector=b"v"))
+    (kept,) = await list_kept_questions(threads, "ann")
     assert (kept.question, kept.terms, kept.seconds, kept.first_word) == ("What is KA?", ["KA"], 3.0, 0.25)
     assert kept.status == "abstained"
     sql = "SELECT thread, turn, at, question, terms, vector, asked_back FROM asked ORDER BY id"
@@ -97,7 +99,7 @@ async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> Non
     await threads.give_feedback("ann", thread, 0, -1, "wrong", shared=True, trace={"question": "What is KÄ?"})
     await threads.give_feedback("ann", thread, 1, 1, "")
     for turn, status in enumerate(("answered", "abstained", "error")):
-        await note_asked(
+        await note_question(
             threads, noted(thread, turn, status, question="" if status == "answered" else "q", vector=b"x")
         )
     await threads.settle("ann", thread, AnswerSettings("quick", "sales", ("a",)))
@@ -106,15 +108,15 @@ async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> Non
 
     def read() -> None:
         with threads.reader() as connection:
-            counts = question_counts(connection, "2027-01-01", "2027-01-31")
+            counts = count_questions(connection, "2027-01-01", "2027-01-31")
             assert (counts.questions, counts.whole_answer.p50, counts.first_word.p50) == (3, 1.5, None)
-            told = thumbs(connection, threads.dialect, "2000", "2999", in_words=True)
+            told = count_thumbs(connection, threads.dialect, "2000", "2999", in_words=True)
             assert [one.question for one in told.reasons] == ["What is KÄ?"] and (told.up, told.down) == (1, 1)
             (open_one, _) = open_questions(
                 connection, "2027-01-01", "2027-01-31", reader="ann", judged=True, queued=()
             )  # fmt: skip
             assert open_one.vector == b"x" and open_one.readable
-            assert first_day(connection) == "2027-01-01"
+            assert find_first_day(connection) == "2027-01-01"
 
     await asyncio.to_thread(read)
 
@@ -124,10 +126,10 @@ async def test_a_file_put_in_again_comes_last(threads: Threads) -> None:
     for document, name in (("d1", "a"), ("d2", "b"), ("d1", "c")):
         await threads.attach("ann", thread, ThreadFile(document, name, 1, "2026"))
     assert [(one.document, one.name) for one in await threads.files("ann", thread)] == [("d2", "b"), ("d1", "c")]
-    assert await threads.with_files("ann") == [thread] and await threads.owners() == ["ann"]
+    assert await threads.list_with_files("ann") == [thread] and await threads.owners() == ["ann"]
     await threads.detach(thread, "d2")
     assert len(await threads.files("ann", thread)) == 1
-    assert [one.id for one in await threads.unused_since("2999")] == [thread]
+    assert [one.id for one in await threads.list_unused("2999")] == [thread]
 
 
 # -- checkpoints ------------------------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from pydantic import SecretStr
 from argot.errors import InvalidInput, InvalidSettings
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.telemetry_check import telemetry_findings
-from argot.service.observability.trace_export import traces_url
+from argot.service.maintenance.telemetry_check import check_telemetry
+from argot.service.observability.trace_export import make_traces_url
 from argot.service.usecases.questions import ask
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings, load_settings
 from argot.tracing import current_trace, traced
 from argot.types import Principal
@@ -45,7 +45,7 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 
 async def asked(kept: Path, *questions: str, **settings: Any) -> list[AskResult]:
     async with KnowledgeBase.open(kept, Settings(**{"home": kept, **settings})) as kb:
-        return [await answered(ask(kb, ANN, question=one)) for one in questions]
+        return [await get_answer(ask(kb, ANN, question=one)) for one in questions]
 
 
 def everything(receiver: Receiver) -> str:
@@ -148,7 +148,7 @@ async def test_an_endpoint_that_is_down_or_slow_costs_nothing_and_is_logged_once
             begun = time.monotonic()
             async with KnowledgeBase.open(home, Settings(home=home, **settings)) as kb:
                 for _ in range(3):
-                    assert (await answered(ask(kb, ANN, question=QUESTION))).status == "answered"
+                    assert (await get_answer(ask(kb, ANN, question=QUESTION))).status == "answered"
                     sending = kb.tracing
                     assert sending is not None
                     if not hold:  # sent now, rather than when the time has come
@@ -162,7 +162,7 @@ async def test_an_endpoint_that_is_down_or_slow_costs_nothing_and_is_logged_once
 async def test_off_costs_nothing(home: Path) -> None:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         assert kb.tracing is None
-        await answered(ask(kb, ANN, question="hello"))
+        await get_answer(ask(kb, ANN, question="hello"))
         assert current_trace() is None
     with traced("search", "x") as step:
         step.said["query"] = "kept by nobody"
@@ -175,13 +175,15 @@ def test_without_an_endpoint_nothing_is_imported() -> None:
 
 
 def test_the_address_and_its_check(receiver: Receiver) -> None:
-    assert traces_url("http://c:4318") == traces_url("http://c:4318/") == "http://c:4318/v1/traces"
-    assert traces_url("https://l.example/api/public/otel/v1/traces") == "https://l.example/api/public/otel/v1/traces"
+    assert make_traces_url("http://c:4318") == make_traces_url("http://c:4318/") == "http://c:4318/v1/traces"
+    assert (
+        make_traces_url("https://l.example/api/public/otel/v1/traces") == "https://l.example/api/public/otel/v1/traces"
+    )
     with pytest.raises(InvalidSettings, match="trace_endpoint"):
         load_settings(trace_endpoint="collector:4318")
 
     def found(endpoint: str) -> tuple[bool, str]:
-        one, _ = telemetry_findings(Settings(trace_endpoint=endpoint))
+        one, _ = check_telemetry(Settings(trace_endpoint=endpoint))
         return one["ok"], one["detail"]
 
     assert found("") == (True, "sent nowhere (docs/insight.md)")

@@ -26,7 +26,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def ask(kb: KnowledgeBase, question: str) -> Any:
-    return await catalogue.result(kb, ROOT, "ask", question=question)
+    return await catalogue.get_result(kb, ROOT, "ask", question=question)
 
 
 async def test_questions_are_answered_by_words_with_a_note(kb: KnowledgeBase) -> None:

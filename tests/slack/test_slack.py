@@ -11,7 +11,7 @@ import pytest_asyncio
 from fake_slack import BOT, SECRET, TEAM
 from slack_service import VOLTAGE, WEB, Service, labels, words, workspace
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.slack.store.slack_store import SlackStore
 from argot.types import Principal
@@ -19,7 +19,7 @@ from argot.types import Principal
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VAULT = "How often is the vault combination rotated?"
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -39,7 +39,7 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
 
 
 async def set_channel(slack: Service, channel: str, **how: Any) -> None:
-    await catalogue.result(slack.kb, LOCAL, "slack_channel_set", channel=channel, **how)
+    await catalogue.get_result(slack.kb, LOCAL, "slack_channel_set", channel=channel, **how)
 
 
 # -- who is answered -------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ async def test_context_and_profile_of_a_channel_hold(slack: Service) -> None:
     (answer,) = await slack.asked("What is a PUC?", channel=channel)
     assert "Public Utilities Commission" in words(answer)
     found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
-    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert read["turns"][0]["profile"] == "lenient"
 
 
@@ -226,7 +226,7 @@ async def test_a_thread_is_one_conversation(slack: Service) -> None:
     top = first["thread_ts"]
     await slack.asked("And when must it be filed?", channel=channel, thread=top, user="U2")
     found = slack.store.thread(TEAM, channel, top, "public")
-    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert [turn["question"] for turn in read["turns"]][1:] == ["And when must it be filed?"]
     assert "tariff filing" in read["turns"][1]["stand_alone_question"]
 
@@ -237,7 +237,7 @@ async def test_what_people_said_before_is_understood(slack: Service) -> None:
     slack.fake.message("No idea", channel=channel, mention=False, user="U6", thread=top, bot_id="B7")
     (answer,) = await slack.asked("and during a read?", channel=channel, thread=top)
     found = slack.store.thread(TEAM, channel, top, "public")
-    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert "Word Line" in read["turns"][0]["stand_alone_question"]
     assert "4.5 V" in words(answer)
 
@@ -283,7 +283,7 @@ async def test_not_what_i_meant_asks_again_in_another_sense(slack: Service) -> N
         assert "*PUC*: Peripheral Under Cell" in words(slack.fake.said(channel)[-1])
         assert len(slack.fake.said(channel)) == 3
         await slack.act(slack.fake.submit(view, {"sense": options[1]["value"]}))
-    (missed,) = await catalogue.result(slack.kb, LOCAL, "glossary_misses", term="PUC")
+    (missed,) = await catalogue.get_result(slack.kb, LOCAL, "glossary_misses", term="PUC")
     assert "What is a PUC?" in json.dumps(missed)
 
 
@@ -312,7 +312,7 @@ async def test_a_conversation_of_ones_own_goes_on_in_the_web_window(slack: Servi
     url = next(one["url"] for block in answer["blocks"] for one in block.get("elements", ()) if "url" in one)
     thread = url.removeprefix(f"{WEB}/thread/")
     vera = slack.kb.principal("vera@example.com")
-    read = await catalogue.result(slack.kb, vera, "thread_read", thread=thread)
+    read = await catalogue.get_result(slack.kb, vera, "thread_read", thread=thread)
     assert read["turns"][0]["question"] == VAULT
 
 
@@ -326,7 +326,7 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
     assert moved.status_code == 303
     mine = moved.headers["location"].removeprefix("/thread/")
     assert (await slack.client.get(f"/slack/threads/{thread}", headers=cookie)).headers["location"].endswith(mine)
-    read = await catalogue.result(slack.kb, slack.kb.principal("mia"), "thread_read", thread=mine)
+    read = await catalogue.get_result(slack.kb, slack.kb.principal("mia"), "thread_read", thread=mine)
     assert "4.5 V" in read["turns"][0]["answer"]
     async for event in catalogue.dispatch(
         slack.kb, slack.kb.principal("mia"), "ask", {"question": VOLTAGE, "thread": mine}
@@ -345,7 +345,7 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
 
 async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
     found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
-    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     feedback: list[dict[str, Any]] = read["feedback"]
     return feedback
 
@@ -407,12 +407,12 @@ async def test_a_manager_adds_a_term_from_a_message(slack: Service) -> None:
         slack.client, slack.fake.submit(view, {"expansion": "Bit Line Sense Amplifier <x>"}, user="UMIA")
     )
     assert sent.json()["response_action"] == "update" and "Amplifier &lt;x&gt;" in json.dumps(sent.json())
-    (sense,) = await catalogue.result(slack.kb, LOCAL, "glossary_list", query="BLSA")
+    (sense,) = await catalogue.get_result(slack.kb, LOCAL, "glossary_list", query="BLSA")
     assert (sense["context"], sense["status"], sense["owner"]) == ("NAND", "approved", "mia")
     sent = await slack.fake.send(
         slack.client, slack.fake.submit(view, {"term": "QQX", "expansion": "Q", "state": "draft"}, user="UMIA")
     )
-    (sense,) = await catalogue.result(slack.kb, LOCAL, "glossary_list", query="QQX")
+    (sense,) = await catalogue.get_result(slack.kb, LOCAL, "glossary_list", query="QQX")
     assert sense["status"] == "draft"
     wrong = await slack.fake.send(slack.client, slack.fake.submit(view, {"expansion": "x" * 30_000}, user="UMIA"))
     assert wrong.json()["response_action"] == "errors"
@@ -424,10 +424,10 @@ async def test_who_asked_in_vain_hears_of_the_meaning_in_the_same_thread(slack: 
         (missed,) = await slack.asked("What is a QVLX?", channel=where)
         assert "QVLX" in words(missed) and "Let the glossary's managers read this" in labels(missed)
     await slack.act(slack.fake.press(missed, "argot_share"))
-    (waiting,) = await catalogue.result(slack.kb, LOCAL, "glossary_misses", term="QVLX")
+    (waiting,) = await catalogue.get_result(slack.kb, LOCAL, "glossary_misses", term="QVLX")
     assert "What is a QVLX?" in json.dumps(waiting)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick <Voltage> Latch"}
-    await catalogue.result(slack.kb, LOCAL, "glossary_add", **given)
+    await catalogue.get_result(slack.kb, LOCAL, "glossary_add", **given)
     await slack.running.news()
     await slack.quiet()
     for where in (channel, direct):
@@ -451,7 +451,7 @@ async def test_who_looks_after_nothing_adds_no_term(slack: Service, user: str) -
     forged = slack.fake.submit(form, {"expansion": "Zed", "context": "NAND"}, user=user)
     answer = await slack.fake.send(slack.client, forged)
     assert answer.json()["response_action"] == "errors"
-    assert await catalogue.result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
+    assert await catalogue.get_result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
 
 
 # -- what documents say ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from slack_service import VOLTAGE, Service, words, workspace
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -34,7 +34,7 @@ async def slack(shared: Service) -> AsyncIterator[Service]:
 
 async def legal_channel(slack: Service) -> str:
     channel = slack.channel()
-    await catalogue.result(slack.kb, local_principal(), "slack_channel_set", channel=channel, context="Legal")
+    await catalogue.get_result(slack.kb, make_local_principal(), "slack_channel_set", channel=channel, context="Legal")
     return channel
 
 

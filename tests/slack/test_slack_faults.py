@@ -11,7 +11,7 @@ from slack_service import VOLTAGE, Service, labels, words
 
 from argot.errors import NotFound
 from argot.results import Jargon, MissedTerm
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.slack.app import channel_history as said_module
@@ -24,7 +24,7 @@ pytest_plugins = ("slack_fixtures",)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VAULT = "How often is the vault combination rotated?"
-LOCAL = local_principal()
+LOCAL = make_local_principal()
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ async def test_asking_again_is_done_once_whoever_presses(slack: Service) -> None
     channel = slack.channel()
     await slack.asked("What is a QVLX?", channel=channel)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick Voltage Latch"}
-    await catalogue.result(slack.kb, LOCAL, "glossary_add", **given)
+    await catalogue.get_result(slack.kb, LOCAL, "glossary_add", **given)
     await slack.running.news()
     await slack.quiet()
     told = slack.fake.said(channel)[-1]
@@ -85,7 +85,7 @@ async def test_a_person_is_called_once_by_whoever_presses_again_and_again(slack:
 )
 async def test_only_people_who_are_there_are_called(slack: Service, contact: str, called: str) -> None:
     channel = slack.channel()
-    await catalogue.result(slack.kb, LOCAL, "context_add", name="NAND", contact=contact)
+    await catalogue.get_result(slack.kb, LOCAL, "context_add", name="NAND", contact=contact)
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
     await slack.act(slack.fake.press(answer, "argot_person"))
     said = words(slack.fake.said(channel)[-1])
@@ -117,19 +117,19 @@ async def test_what_is_written_about_an_answer_can_be_read_as_the_form_says(slac
     view = slack.fake.calls("views.open")[-1]["view"]
     assert "can read this, with the question" in json.dumps(view)
     await slack.act(slack.fake.submit(view, {"why": "0", "comment": "the unit is missing"}))
-    (said,) = await catalogue.result(slack.kb, LOCAL, "feedback_list", value=-1)
+    (said,) = await catalogue.get_result(slack.kb, LOCAL, "feedback_list", value=-1)
     assert "the unit is missing" in said["comment"] and said["question"] == VOLTAGE
 
 
 async def test_what_somebody_asked_before_they_were_a_user_can_be_erased(slack: Service) -> None:
     await slack.asked(VOLTAGE, channel=slack.channel("D"), user="U0EARLY")
     name = f"slack:{TEAM}:U0EARLY"
-    assert await catalogue.result(slack.kb, Principal(name), "thread_list")
-    erased = await catalogue.result(slack.kb, LOCAL, "user_erase", name=name)
+    assert await catalogue.get_result(slack.kb, Principal(name), "thread_list")
+    erased = await catalogue.get_result(slack.kb, LOCAL, "user_erase", name=name)
     assert erased["conversations"] == 1
-    assert await catalogue.result(slack.kb, Principal(name), "thread_list") == []
+    assert await catalogue.get_result(slack.kb, Principal(name), "thread_list") == []
     with pytest.raises(NotFound):
-        await catalogue.result(slack.kb, LOCAL, "user_export", name=name)
+        await catalogue.get_result(slack.kb, LOCAL, "user_export", name=name)
 
 
 async def test_a_question_deleted_before_its_answer_is_there_gets_none(slack: Service, model: ScriptedServer) -> None:

@@ -10,7 +10,7 @@ import pytest_asyncio
 from fake_slack import BOT
 from slack_service import VOLTAGE, Service, words, workspace
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -89,7 +89,7 @@ async def test_what_the_glossary_says_calls_nobody_and_makes_no_link(slack: Serv
     bad = "Loud <!channel> <@U7> <https://evil.example|click> @here *x*"
     for context in ("NAND", "Legal"):
         given = {"term": "ZQX", "context": context, "expansion": f"{bad} {context}", "description": bad}
-        await catalogue.result(slack.kb, local_principal(), "glossary_add", **given)
+        await catalogue.get_result(slack.kb, make_local_principal(), "glossary_add", **given)
     channel = slack.channel()
     (back,) = await slack.asked("What is a ZQX?", channel=channel)
     await slack.act(slack.fake.press(back, "argot_choose_1"))

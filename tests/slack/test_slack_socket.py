@@ -8,7 +8,7 @@ import pytest_asyncio
 from fake_slack import APP_TOKEN, TEAM
 from slack_service import VOLTAGE, Service, words, workspace
 
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.slack.store.slack_store import SlackStore
 
@@ -58,7 +58,7 @@ async def test_a_shortcut_opens_the_form_and_the_form_is_answered_in_the_acknowl
     sent = await slack.fake.push(slack.fake.submit(opened["view"], values, user="UMIA"))
     told = await slack.fake.acknowledged(sent)
     assert told["response_action"] == "update" and "Bit Line Sense Buffer" in str(told["view"])
-    (sense,) = await catalogue.result(slack.kb, local_principal(), "glossary_list", query="BLSB")
+    (sense,) = await catalogue.get_result(slack.kb, make_local_principal(), "glossary_list", query="BLSB")
     assert (sense["context"], sense["owner"]) == ("NAND", "mia")
     wrong = await slack.fake.push(slack.fake.submit(opened["view"], {"expansion": "x" * 30_000}, user="UMIA"))
     assert (await slack.fake.acknowledged(wrong))["response_action"] == "errors"

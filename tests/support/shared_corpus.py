@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.corpus import Corpus, IngestEvent, Source
-from argot.service.storage.opened_stores import corpus_store_of, stores_of
+from argot.service.storage.opened_stores import open_corpus_store, open_stores
 from argot.settings import Settings
 
 ROLE = "librarian"
@@ -28,9 +28,9 @@ def as_ordinary_user(server: Any, url: str) -> str:
 @contextmanager
 def shared_corpus(store: str, chroma: str, home: Path) -> Iterator[Corpus]:
     settings = Settings(home=home, store=store, chroma_url=chroma, chroma_seconds=60, threads=1)
-    stores = stores_of(home, settings)
+    stores = open_stores(home, settings)
     try:
-        corpus = Corpus.open(home, settings, store=corpus_store_of(home, settings, stores))
+        corpus = Corpus.open(home, settings, store=open_corpus_store(home, settings, stores))
         try:
             yield corpus
         finally:

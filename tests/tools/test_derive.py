@@ -411,7 +411,7 @@ async def kb(long_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncItera
 
 
 async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    return await catalogue.result(kb, principal, name, **parameters)
+    return await catalogue.get_result(kb, principal, name, **parameters)
 
 
 async def derive(kb: KnowledgeBase, *kinds: str, as_: Principal = ROOT, **more: Any) -> Any:

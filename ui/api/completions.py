@@ -21,11 +21,11 @@ from starlette.responses import JSONResponse, Response
 from argot import __version__
 from argot.profile import PROFILES
 from argot.results import AskEvent, AskResult
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.profiles import profile_list
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of
@@ -186,7 +186,7 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         head["system_fingerprint"] = FINGERPRINT
         site = kb.settings.public_url.rstrip("/")
         if not given.stream:
-            result = await unless_gone(request, answered(asked))
+            result = await unless_gone(request, get_answer(asked))
             return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is an error with a status, which a stream could no longer have.
         events = await begun(request, asked)
@@ -318,7 +318,7 @@ def metadata(result: AskResult) -> dict[str, Any]:
         "model": result.model,
         "passages": shown,
     }
-    plain: dict[str, Any] = jsonable(told)
+    plain: dict[str, Any] = convert_to_json(told)
     return plain
 
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import document_revisions, documents, uploads
 from argot.service.usecases.glossary_files import (
@@ -21,8 +21,8 @@ from argot.service.usecases.glossary_files import (
     glossary_import_file,
     glossary_preview,
 )
-from argot.service.usecases.uploads import media_type_known
-from argot.service.usecases.usecase_registry import Text, outcome
+from argot.service.usecases.uploads import is_media_type_known
+from argot.service.usecases.usecase_registry import Text, get_outcome
 from argot.ui.api.api_route import FORM, MIB, ApiRoute, takes, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
@@ -82,14 +82,14 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         data = await _the_file(request, file)
         # Here already, for a status of its own; the use case would refuse it as any other input.
         name = sent_name(file)
-        if not media_type_known(name, data):
+        if not is_media_type_known(name, data):
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
             result = await unless_gone(request, putting)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
-        return JSONResponse(jsonable(result), 201 if result.kind == "added" else 200)
+        return JSONResponse(convert_to_json(result), 201 if result.kind == "added" else 200)
 
     @router.post("/documents/{document}/file", response_model=None, responses=replaced)
     @needs("manager", program=True)
@@ -105,7 +105,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         name = sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
-            return JSONResponse(jsonable(await unless_gone(request, replacing)))
+            return JSONResponse(convert_to_json(await unless_gone(request, replacing)))
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
@@ -177,9 +177,9 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         principal = who.principal
         if dry_run:
             looking = glossary_preview(kb, principal, data=data, name=name, context=context)
-            return JSONResponse(jsonable(await unless_gone(request, looking)))
+            return JSONResponse(convert_to_json(await unless_gone(request, looking)))
         importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
-        return JSONResponse(jsonable(await unless_gone(request, outcome(importing))))
+        return JSONResponse(convert_to_json(await unless_gone(request, get_outcome(importing))))
 
     return router
 

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from argot.results import AskEvent, AskResult, FoundPassage, Jargon
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import conversations, questions
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
@@ -72,7 +72,7 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
     async def search(request: Request, who: Who, given: Query) -> Response:  # type: ignore[valid-type]
         """The passages that answer a question best, its jargon understood; nothing is asked back."""
         searching = conversations.search(kb, who.principal, **_said(given))
-        return JSONResponse(jsonable(await unless_gone(request, searching)))
+        return JSONResponse(convert_to_json(await unless_gone(request, searching)))
 
     return router
 
@@ -88,8 +88,8 @@ async def _answered(request: Request, kb: KnowledgeBase, answering: AsyncGenerat
         # Until the first event an error can still have a status of its own.
         events = await begun(request, answering)
         return EventStream(alive(_lines(events)))
-    result = await unless_gone(request, answered(answering))
-    return JSONResponse(jsonable(result), headers={"Cache-Control": "no-store"})
+    result = await unless_gone(request, get_answer(answering))
+    return JSONResponse(convert_to_json(result), headers={"Cache-Control": "no-store"})
 
 
 async def _lines(events: AsyncGenerator[AskEvent]) -> AsyncGenerator[str]:
@@ -112,7 +112,7 @@ def _told(event: AskEvent) -> Mapping[str, Any]:
         case "retract":
             return {}
         case "result":
-            plain: Mapping[str, Any] = jsonable(event.data)
+            plain: Mapping[str, Any] = convert_to_json(event.data)
             return plain
 
 

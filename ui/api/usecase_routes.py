@@ -180,7 +180,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
 
     async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
         parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
-        running = catalogue.result(kb, who.principal, address.case, **parameters)
+        running = catalogue.get_result(kb, who.principal, address.case, **parameters)
         data = await unless_gone(request, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 

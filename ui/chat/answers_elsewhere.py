@@ -11,7 +11,7 @@ import chainlit as cl
 
 from argot.results import STOPPED_MESSAGE, AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import answered_elsewhere, end_elsewhere
+from argot.service.usecases.threads import end_elsewhere, is_answered_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.data_layer import answer_id, run_id
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows
@@ -26,7 +26,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     if windows.turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
         return
     principal = await current_principal(kb)
-    if not await answered_elsewhere(kb, principal, thread):
+    if not await is_answered_elsewhere(kb, principal, thread):
         return
     last = turns[-1]
     base = run_id(thread, last.turn)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import thread_begun
+from argot.service.usecases.threads import begin_thread
 from argot.ui.web.asker_identity import current_principal
 
 
@@ -19,5 +19,5 @@ async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
     principal = await current_principal(kb)
     # Chainlit announces a first message (`update_thread`) and handles it at the same time: only one begins the thread.
     async with vars(session).setdefault("argot_beginning", asyncio.Lock()):
-        session.thread_id = await thread_begun(kb, principal, session.thread_id, question)
+        session.thread_id = await begin_thread(kb, principal, session.thread_id, question)
     return str(session.thread_id)

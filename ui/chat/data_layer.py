@@ -22,7 +22,7 @@ from argot.service.usecases.threads import Feedback as Given
 from argot.service.usecases.threads import (
     Thread,
     ThreadRead,
-    own_thread,
+    get_own_thread,
     thread_delete,
     thread_list,
     thread_read,
@@ -173,7 +173,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """
         if not is_thread_id(thread_id):
             raise NotFound("There is no such conversation.")
-        return await own_thread(self.kb, await current_principal(self.kb), thread_id)
+        return await get_own_thread(self.kb, await current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
         """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""

@@ -98,9 +98,9 @@ def note(text: object) -> None:
 
 def say_json(value: Any) -> None:
     """JSON that reads the same and that no terminal obeys: invisible characters are escaped."""
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
 
-    typer.echo(json.dumps(jsonable(value), ensure_ascii=False, indent=2).translate(_ESCAPED))
+    typer.echo(json.dumps(convert_to_json(value), ensure_ascii=False, indent=2).translate(_ESCAPED))
 
 
 class _Escapes(dict[int, str]):

@@ -37,10 +37,10 @@ def _kind(given: str) -> str:
 
 
 def _kinds(given: list[str]) -> list[DerivableKind]:
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
     # `_kind` let them through already; this makes of strings what mypy knows as kinds.
-    return [one_of(KNOWN, kind, "the kind") for kind in given]
+    return [find_choice(KNOWN, kind, "the kind") for kind in given]
 
 
 def register(app: typer.Typer) -> None:
@@ -109,7 +109,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
 
     # With the time left: a model takes seconds for each passage.
     with show_progress("deriving", elapsed=True, left=True) as move:
-        result = client.watched(move).call(derive_case, kinds=kinds, documents=documents, renew=renew)
+        result = client.watch(move).call(derive_case, kinds=kinds, documents=documents, renew=renew)
     if json_:
         say_json(result)
     else:

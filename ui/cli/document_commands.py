@@ -104,7 +104,7 @@ def add(
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
     with knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
-        result = client.watched(move).call(
+        result = client.watch(move).call(
             add_case,
             # Absolute: the service that does the work may run in another folder.
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
@@ -207,7 +207,7 @@ def reindex(home: Home = None) -> None:
     from argot.service.usecases.documents import reindex as reindex_case
 
     with knowledge_base(home) as client, show_progress("indexing") as move:
-        result = client.watched(move).call(reindex_case)
+        result = client.watch(move).call(reindex_case)
     say(f"Indexed {counted(result.passages, 'passage')}.")
 
 

@@ -158,7 +158,7 @@ def mine(
 
     # The bar counts documents: nobody knows how many meanings there will be.
     with knowledge_base(home) as client, show_progress("mining") as move:
-        watched = client.as_user(as_user).watched(move)
+        watched = client.as_user(as_user).watch(move)
         result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
     if json_:
         say_json(result)

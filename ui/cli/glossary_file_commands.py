@@ -112,7 +112,7 @@ def _import_file(client: Client, given: _Given, why: str) -> ImportReport:
     from argot.service.usecases.glossary_files import glossary_import_file
 
     with show_progress("importing") as move:
-        return client.watched(move).call(glossary_import_file, **given, why=why)
+        return client.watch(move).call(glossary_import_file, **given, why=why)
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -161,7 +161,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
     Raises:
         InvalidInput: nothing would be imported.
     """
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
 
     counts = found.counts
     if json_:
@@ -171,7 +171,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"+ {_describe_sense(one)}")
         for update in found.updated:
             say(f"~ {_describe_sense(update.after)}")
-            before, after = jsonable(update.before), jsonable(update.after)
+            before, after = convert_to_json(update.before), convert_to_json(update.after)
             for name in (name for name in after if after[name] != before[name]):
                 say(f"    {name}: {_value(before[name])} -> {_value(after[name])}")
         for problem in found.problems:

@@ -155,9 +155,9 @@ def change(
 ) -> None:
     """Make the same change to several documents. What fails is named, and the rest goes on; the exit code is then 1."""
     from argot.service.usecases.document_bulk import Change, document_change
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
-    chosen = one_of(get_args(Change), what, "CHANGE")
+    chosen = find_choice(get_args(Change), what, "CHANGE")
     with knowledge_base(home) as client:
         done = client.call(document_change, documents=list(map(reference, several)), change=chosen, values=value)
     if json_:

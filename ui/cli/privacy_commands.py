@@ -33,7 +33,7 @@ def export(
     home: Home = None,
 ) -> None:
     """Write down everything that is kept of a person, as JSON."""
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
     from argot.service.usecases.personal_data import user_export
 
     with knowledge_base(home) as client:
@@ -44,7 +44,7 @@ def export(
     try:
         # It holds all that somebody said: readable by its owner alone, and never over a file that is there.
         with open(file, "x", encoding="utf-8", opener=_for_its_owner) as written:
-            json.dump(jsonable(found), written, ensure_ascii=False, indent=2)
+            json.dump(convert_to_json(found), written, ensure_ascii=False, indent=2)
     except FileExistsError:
         raise InvalidInput(f"{file} is there already. Give another name.") from None
     note(f"Wrote {file}: {len(found.conversations)} conversations")

@@ -212,7 +212,7 @@ class _Asking:
             yield self._client
             return
         with Watching(console) as watching:
-            yield self._client.watched(watching.show)
+            yield self._client.watch(watching.show)
 
     def show(self, result: AskResult, *, verbose: bool) -> None:
         if self._json:

@@ -236,7 +236,7 @@ def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
     from argot.service.usecases.document_sources import source_sync
 
     with show_progress("syncing", elapsed=True) as move:
-        return client.watched(move).call(source_sync, name=name, confirm=confirm)
+        return client.watch(move).call(source_sync, name=name, confirm=confirm)
 
 
 def _summarise(report: SyncReport) -> None:
@@ -277,9 +277,9 @@ def _time(seconds: int) -> str:
 
 def _kind(given: str | None) -> SourceKind | None:
     from argot.service.usecases.document_sources import KINDS
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
 
-    return None if given is None else one_of(KINDS, given, "--kind")
+    return None if given is None else find_choice(KINDS, given, "--kind")
 
 
 def _whole(address: str) -> str:

@@ -36,7 +36,7 @@ def list_threads(found: list[Thread], /) -> None:
 @threads.command("show", epilog=examples("argot threads show t0123456789abcdef"))
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show the questions and answers of a thread, as far as you may still read what they rest on."""
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
     from argot.service.usecases.glossary_impact import thread_news
     from argot.service.usecases.threads import thread_read
 
@@ -45,7 +45,7 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
         # After the thread: news are given out once, and would be lost if it could not be read.
         news = client.as_user(as_user).call(thread_news, thread=thread)
     if json_:
-        say_json({**jsonable(found), "news": news})
+        say_json({**convert_to_json(found), "news": news})
         return
     say(f"{line(found.title)} ({found.id})")
     for turn in found.turns:
@@ -105,7 +105,7 @@ def feedback(
     home: Home = None,
 ) -> None:
     """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
-    from argot.service.json_values import jsonable
+    from argot.service.json_values import convert_to_json
     from argot.service.usecases.threads import feedback_list
 
     # Both options mean the same as none.
@@ -115,7 +115,7 @@ def feedback(
     if jsonl:
         for one in found:
             # On one line each, so that the file can be read line by line.
-            say(json.dumps(jsonable(one), ensure_ascii=False))
+            say(json.dumps(convert_to_json(one), ensure_ascii=False))
         return
     table(["when", "", "question", "reason"], [_judged_row(one) for one in found])
     note(f"{len(found)} answers judged")

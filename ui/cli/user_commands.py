@@ -92,11 +92,11 @@ def roles(
 
 
 def _role(given: str | None) -> RoleName | None:
-    from argot.service.usecases.usecase_registry import one_of
+    from argot.service.usecases.usecase_registry import find_choice
     from argot.service.usecases.users import ROLES
 
     # No role given is no change of role.
-    return None if given is None else one_of(ROLES, given, "--role")
+    return None if given is None else find_choice(ROLES, given, "--role")
 
 
 @user.command("password", epilog=examples("argot user password ann"))

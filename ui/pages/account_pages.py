@@ -9,12 +9,12 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
-from argot.service.json_values import jsonable
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import (
-    account_of,
     begin_session,
     end_sessions,
+    get_account,
     has_password,
     revoke_own_key,
 )
@@ -22,7 +22,7 @@ from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSignIn
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
-from argot.service.usecases.users import session_shown
+from argot.service.usecases.users import show_session
 from argot.ui.pages.provider_pages import entered, leave, own_address, own_page, provider_pages, sign_in_page
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR, Visitor, Who, needs
@@ -124,7 +124,7 @@ def sign_in_pages(
         """The browser forgets the session, and is shown out at the provider next."""
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
-            ticket = provider.leaving(who.session)
+            ticket = provider.make_leaving_ticket(who.session)
             answer.headers.append(
                 "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGNING_OUT)
             )
@@ -142,8 +142,8 @@ def account_pages(
     router = APIRouter(prefix=ACCOUNT)
 
     async def account(who: Visitor, status: int = 200, **said: str) -> Response:
-        found = await kb.look_up(account_of, kb, who.name)
-        sessions = [session_shown(one) for one in found.sessions]
+        found = await kb.look_up(get_account, kb, who.name)
+        sessions = [show_session(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
         values["new_key"] = ""
         values |= {"error": "", "done": "", **said}
@@ -160,7 +160,7 @@ def account_pages(
         """Everything that is kept of this person, as a file to take along."""
         found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
-        return JSONResponse(jsonable(found), headers=headers)
+        return JSONResponse(convert_to_json(found), headers=headers)
 
     @router.post("/password")
     @needs("asker")

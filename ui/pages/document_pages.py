@@ -17,7 +17,7 @@ from argot.service.usecases.document_dustbin import document_restore, removed_er
 from argot.service.usecases.document_fetch import document_fetch
 from argot.service.usecases.queue_of_jobs import JobShown, job_list, job_retry
 from argot.service.usecases.uploads import MemberReport, UploadReport, upload
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, STEP, documents_listed
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
@@ -113,7 +113,9 @@ def _list(router: APIRouter, pages: Pages) -> None:
         if not chosen or what is None:
             return await list_page(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
         try:
-            done = await outcome(document_change(pages.kb, who.principal, documents=chosen, change=what, values=values))
+            done = await get_outcome(
+                document_change(pages.kb, who.principal, documents=chosen, change=what, values=values)
+            )
         except InvalidInput as error:
             return await list_page(request, who, error=error)
         if done.problems:

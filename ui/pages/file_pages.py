@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_files import (
     FORMATS,
@@ -24,7 +24,7 @@ from argot.service.usecases.glossary_files import (
     glossary_import_file,
     glossary_preview,
 )
-from argot.service.usecases.usecase_registry import outcome
+from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, form_of, page, sent_to
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -118,7 +118,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
     async def imported(who: Visitor, upload: Upload, why: str) -> ImportReport:
         """What importing the file came to, just as it was previewed."""
         importing = glossary_import_file(pages.kb, who.principal, **_told(upload), seen=upload.seen, why=why)
-        return await outcome(importing)
+        return await get_outcome(importing)
 
     async def previewed(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
@@ -127,7 +127,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
         found = await glossary_preview(pages.kb, who.principal, **_told(upload), limit=SHOWN)
         token = uploads.keep(replace(upload, seen=found.stamp))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
-        return page("preview.html", request, who, error=error, **given, **dataclass_fields(found))
+        return page("preview.html", request, who, error=error, **given, **read_dataclass_fields(found))
 
     @router.get("/files/export")
     @needs("manager")

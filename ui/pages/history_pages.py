@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.glossary_impact import glossary_effects_together
 from argot.service.usecases.proposal_results import LeftSense
 from argot.service.usecases.proposals import glossary_approve_many
-from argot.service.usecases.sense_results import sense_shown
+from argot.service.usecases.sense_results import show_sense
 from argot.service.usecases.senses import (
     glossary_accept_conflict,
     glossary_conflicts,
@@ -140,7 +140,7 @@ async def _conflicts_page(
     pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
 ) -> Response:
     found = await glossary_conflicts(pages.kb, who.principal, limit=SHOWN, accepted=accepted)
-    return page("conflicts.html", request, who, error=error, **dataclass_fields(found), of_accepted=accepted)
+    return page("conflicts.html", request, who, error=error, **read_dataclass_fields(found), of_accepted=accepted)
 
 
 async def _ticked(request: Request) -> list[tuple[int, int]]:
@@ -155,7 +155,7 @@ async def _drafts_page(
     pages: Pages, request: Request, who: Who, *, left: list[LeftSense] | None = None, made: int = 0
 ) -> Response:
     found = await glossary_list(pages.kb, who.principal, status="draft", limit=SHOWN)
-    mine = [sense_shown(who.principal, one) for one in found]
+    mine = [show_sense(who.principal, one) for one in found]
     picked = request.query_params.get("pick") == "all"
     # `picked`: all are ticked, by a link that loads the page again, because pages work without a script.
     return page(

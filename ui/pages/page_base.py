@@ -16,12 +16,12 @@ from starlette.responses import Response
 
 from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.document_listing import describe_validity
 from argot.service.usecases.glossary_impact import CombinedImpact
-from argot.service.usecases.sense_results import one_line
+from argot.service.usecases.sense_results import flatten_markdown
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
@@ -145,7 +145,7 @@ def templates() -> Environment:
         count=page_filters.count,
         time_left=format_time_left,
         laid_out=page_filters.laid_out_text,
-        one_line=one_line,
+        one_line=flatten_markdown,
     )
     return made
 
@@ -220,7 +220,9 @@ class Pages:
     async def contexts(self, who: Visitor) -> list[ContextShown]:
         """The contexts one may know."""
         found = await context_list(self.kb, who.principal)
-        return [ContextShown(**dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found]
+        return [
+            ContextShown(**read_dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found
+        ]
 
 
 async def form_of(request: Request) -> dict[str, str]:

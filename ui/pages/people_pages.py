@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.service.usecases.users import (
     EVERY_CONTEXT,
     ROLES,
@@ -193,7 +193,7 @@ async def _person_page(
     pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
-    values = {**dataclass_fields(user), "groups": ", ".join(user.groups)}
+    values = {**read_dataclass_fields(user), "groups": ", ".join(user.groups)}
     contexts = [one.name for one in await pages.contexts(who)]
     shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)
@@ -220,7 +220,7 @@ def _groups(given: dict[str, Any]) -> list[str]:
 
 
 def _role(given: dict[str, Any]) -> Role:
-    return one_of(ROLES, given["role"], "the role")
+    return find_choice(ROLES, given["role"], "the role")
 
 
 def _require_contexts(given: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_use
 from argot.service.usecases.glossary_impact import (
@@ -43,7 +43,7 @@ from argot.service.usecases.senses import (
     glossary_similar,
     glossary_term,
 )
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import EMPTY, typed, written
 from argot.ui.pages.page_base import (
     HOME,
@@ -84,7 +84,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
         # An unknown status in the address shows the open ones, and no error.
-        wanted = one_of(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
+        wanted = find_choice(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
         # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
@@ -206,7 +206,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
         # No redirect: what could not be accepted is told on this page alone.
-        return page("accepted.html", request, who, **dataclass_fields(done), approved=approved)
+        return page("accepted.html", request, who, **read_dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
@@ -339,7 +339,7 @@ async def offers_page(
     # Mining may be under way, and is shown above the list.
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one.may_manage]
-    return page("proposals.html", request, who, error=error, **dataclass_fields(found), **shown, contexts=contexts)
+    return page("proposals.html", request, who, error=error, **read_dataclass_fields(found), **shown, contexts=contexts)
 
 
 async def miss_page(

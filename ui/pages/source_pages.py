@@ -14,7 +14,7 @@ from argot.service.identity.people import role_of
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.threads import thread_export
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
 from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, passage_panel
 from argot.ui.rendering.safe_markdown import plain
@@ -38,7 +38,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
         """One's own conversation as a file."""
         try:
             principal = await current_principal(kb)
-            form = EXPORTED[one_of(list(EXPORTED), ending, "the ending of the file")]
+            form = EXPORTED[find_choice(list(EXPORTED), ending, "the ending of the file")]
             file = await thread_export(kb, principal, thread=thread, form=form)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)

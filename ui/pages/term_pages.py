@@ -8,7 +8,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
@@ -21,7 +21,7 @@ from argot.service.usecases.senses import (
     glossary_search,
     glossary_term,
 )
-from argot.service.usecases.usecase_registry import one_of
+from argot.service.usecases.usecase_registry import find_choice
 from argot.types import Sense, SenseStatus
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, glossary_link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -88,7 +88,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
         around = await _around(pages, who, found)
-        return page("term.html", request, who, error=error, **dataclass_fields(found), **around)
+        return page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
 
     @router.get("/occurrences")
     @needs("manager")
@@ -132,7 +132,7 @@ def _wanted(request: Request) -> dict[str, Any]:
 
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
     """The senses of a page, whether there are more, and where the next page starts."""
-    of = one_of(STATUSES, status, "the status") if status else None
+    of = find_choice(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():
         # A search is ranked as a whole, so it has two pages at most: the best, and the rest.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from markupsafe import Markup
 
 from argot.locations import place
-from argot.service.json_values import dataclass_fields
+from argot.service.json_values import read_dataclass_fields
 from argot.types import Context, Sense
 from argot.ui.rendering.safe_markdown import quoted
 
@@ -187,7 +187,7 @@ def stored_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping
     """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
     if stored is None or isinstance(stored, Mapping):
         return stored or {}
-    told = dataclass_fields(stored)
+    told = read_dataclass_fields(stored)
     return {**told, "audience": sorted(told["audience"])}
 
 

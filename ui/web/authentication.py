@@ -25,11 +25,11 @@ from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.service.identity.keys import PREFIX, Key
-from argot.service.identity.people import Ended, User, local_principal
+from argot.service.identity.people import Ended, User, make_local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
-from argot.service.sign_in.provider_claims import groups_here
+from argot.service.sign_in.provider_claims import map_groups
 from argot.types import LOCAL_NAME
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
@@ -134,7 +134,7 @@ class Authenticator:
 
     def local(self, ticket: str) -> Visitor:
         """The person at this machine, who holds this ticket."""
-        return Visitor(LOCAL_NAME, local_display_name(), local_principal(), self._csrf(ticket), "local")
+        return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), self._csrf(ticket), "local")
 
     async def stays(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
@@ -162,7 +162,7 @@ class Authenticator:
 
     def _there(self, who: Visitor) -> tuple[User | None, Session | None]:
         people = self.kb.people
-        return people.find(who.name), people.sessions.named(who.session) if who.session else None
+        return people.find(who.name), people.sessions.find_session(who.session) if who.session else None
 
     def address(self, scope: Scope, headers: Headers) -> str:
         """Where a request comes from: what the trusted proxies say, else who is connected."""
@@ -234,7 +234,7 @@ class Authenticator:
     def _with_key(self, key: Key, user: User | None) -> Visitor:
         if user is None:
             # No token against forgery (""): no page is shown to a key.
-            return Visitor(LOCAL_NAME, local_display_name(), local_principal(), "", "key", key.id)
+            return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), "", "key", key.id)
         return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
 
     def _by_header(self, user: User) -> Visitor:
@@ -269,8 +269,8 @@ class Authenticator:
         named = [_decoded(line) for line in headers.getlist(self._groups_header)]
         # Two headers: as above, either may be the false one.
         theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
-        groups = groups_here(theirs, self.kb.settings)
-        if groups == await self.kb.look_up(self.kb.people.links.groups_of, user.name):
+        groups = map_groups(theirs, self.kb.settings)
+        if groups == await self.kb.look_up(self.kb.people.links.list_groups, user.name):
             return user
         await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)
         return await self.kb.look_up(self.kb.people.user, user.name)

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
-from argot.service.observability.instrumentation import new_request_id, request_id, surface
+from argot.service.observability.instrumentation import make_request_id, request_id, surface
 from argot.ui.web.authentication import networks, passed_on, within
 from argot.ui.web.authorization import PAGE_ROOTS
 from argot.ui.web.open_connections import SECURITY_HEADERS
@@ -50,7 +50,7 @@ class RequestObserver:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        request_id.set(new_request_id())
+        request_id.set(make_request_id())
         surface.set(surface_of(scope["path"]))
         if scope["type"] == "websocket":
             await self._connected(scope, receive, send)

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from argot.results import AskEvent
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.types import Principal
 from argot.ui.cli.main import main
@@ -163,7 +163,7 @@ async def test_events_are_plain_json_with_the_models_share_of_the_time(home: Pat
 async def test_hanging_up_on_the_service_stops_the_servers_work(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", LONG)
     scripted_model.speed = 0.1
-    async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb, serving(kb) as path:
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb, serve_socket(kb) as path:
         reader, writer = await asyncio.open_unix_connection(str(path))
         request = {"case": "ask", "parameters": {"question": QUESTION}, "as_user": None}
         writer.write(json.dumps(request).encode() + b"\n")
@@ -192,7 +192,7 @@ async def test_the_model_is_warmed_beside_everything_else_and_may_be_down(
     async with KnowledgeBase.open(home, scripted_model.settings(home=home, model_first_token_seconds=30)) as kb:
         kb.warm_model()
         assert await asyncio.to_thread(scripted_model.wait_until, lambda: bool(scripted_model.requests))
-        documents = await catalogue.result(kb, LOCAL, "list_documents")
+        documents = await catalogue.get_result(kb, LOCAL, "list_documents")
         assert documents
     assert await asyncio.to_thread(scripted_model.wait_until, lambda: scripted_model.requests[0].gone)
     scripted_model.fault("refuse")
@@ -205,5 +205,5 @@ async def test_without_a_url_there_is_no_server(home: Path, scripted_model: Any)
     async with KnowledgeBase.open(home, scripted_model.settings(home=home, model_url="")) as kb:
         assert kb.model_server is None
         kb.warm_model()
-        result = await catalogue.result(kb, LOCAL, "ask", question=QUESTION)
+        result = await catalogue.get_result(kb, LOCAL, "ask", question=QUESTION)
     assert (result["answered_by"], result["model"]) == ("extractive", "")

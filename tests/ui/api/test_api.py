@@ -184,12 +184,12 @@ async def test_a_saved_profile_is_a_model_and_named_in_a_question(site: Site) ->
 
 
 async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
-    before = await catalogue.result(site.kb, Principal("bob"), "thread_list")
+    before = await catalogue.get_result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))
-    assert await catalogue.result(site.kb, Principal("bob"), "thread_list") == before == []
-    from argot.service.usecases.conversations import memory_graph
+    assert await catalogue.get_result(site.kb, Principal("bob"), "thread_list") == before == []
+    from argot.service.usecases.conversations import make_memory_graph
 
-    assert not (await memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
+    assert not (await make_memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
 
 
 async def test_models_are_profiles_and_unknown_ones_are_told(site: Site) -> None:
@@ -385,7 +385,7 @@ async def test_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
 
 
 async def test_who_asks_too_fast_is_told_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site.kb, "gate", Gate(Limits.of_questions(Settings(questions_per_minute=1))))
+    monkeypatch.setattr(site.kb, "gate", Gate(Limits.limit_questions(Settings(questions_per_minute=1))))
     async with site.program("bob") as bob:
         assert (await bob.post("/api/ask", json={"question": TRIM})).status_code == 200
         for path, given in (
@@ -555,11 +555,11 @@ async def test_a_name_leads_nowhere(site: Site, name: str, becomes: str) -> None
     """Scorecard 14, for uploads."""
     before = set(site.kb.home.parent.rglob("*.md"))
     mona, data = Principal("mona", frozenset({"managers"})), f"# T\n\nWords of {becomes}.".encode()
-    uploaded = await catalogue.result(site.kb, mona, "upload", name=name, data=data)
+    uploaded = await catalogue.get_result(site.kb, mona, "upload", name=name, data=data)
     assert uploaded["document"]["name"] == becomes
     assert uploaded["document"]["uri"].startswith("upload://mona/")
     assert set(site.kb.home.parent.rglob("*.md")) == before
-    await catalogue.result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
+    await catalogue.get_result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
 
 
 async def test_half_an_upload_leaves_nothing(site: Site) -> None:
@@ -790,7 +790,7 @@ async def test_of_an_archive_of_many_files_the_first_are_listed_and_all_are_coun
 
 
 async def test_a_person_has_few_archives_unpacked_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate = Gate(replace(Limits.of_archives(), at_once=1), name="archive")
+    gate = Gate(replace(Limits.limit_archives(), at_once=1), name="archive")
     monkeypatch.setattr(site.kb, "archives", gate)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

@@ -18,7 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
 from argot.ui.api.http_client import Remote
 from argot.ui.api.mcp_server import server_for
@@ -53,7 +53,7 @@ async def text_of(session: ClientSession, tool: str, **given: Any) -> tuple[str,
 
 async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: Path, kb: KnowledgeBase) -> None:
     """The command goes through the process that has the knowledge base open."""
-    async with serving(kb), assistant(home, "ann") as session:
+    async with serve_socket(kb), assistant(home, "ann") as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert set(tools) == {"ask", "search", "look_up_term"}
         assert all(tool.description and tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
@@ -117,7 +117,7 @@ async def test_alone_it_opens_the_knowledge_base_and_lets_go_of_it(tiny_home: Pa
             if calls._client is None:
                 break
             await asyncio.sleep(0.05)
-        async with KnowledgeBase.open(home, Settings(home=home)) as kb, serving(kb):
+        async with KnowledgeBase.open(home, Settings(home=home)) as kb, serve_socket(kb):
             assert (await calls.acall("glossary_term", term="WL"))["senses"]
         assert (await calls.acall("glossary_term", term="WL"))["senses"], "the service it went through is gone"
     finally:

@@ -48,7 +48,7 @@ def layer(kb: KnowledgeBase) -> Any:
 
 async def _ask(kb: KnowledgeBase, name: str, question: str, thread: str | None = None) -> dict[str, Any]:
     principal = kb.principal(name)
-    result: dict[str, Any] = await catalogue.result(kb, principal, "ask", question=question, thread=thread)
+    result: dict[str, Any] = await catalogue.get_result(kb, principal, "ask", question=question, thread=thread)
     return result
 
 
@@ -139,7 +139,7 @@ async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: An
     asked = await _ask(kb, "ann", QUESTION)
     layer.remember_run("just given", asked["thread"], 0)
     given = await layer.upsert_feedback(Feedback(forId="just given", value=0, comment="wrong page"))
-    said = (await catalogue.result(kb, kb.principal("ann"), "thread_read", thread=asked["thread"]))["feedback"]
+    said = (await catalogue.get_result(kb, kb.principal("ann"), "thread_read", thread=asked["thread"]))["feedback"]
     assert [(one["turn"], one["value"], one["comment"]) for one in said] == [(0, -1, "wrong page")]
     run = (await layer.get_thread(asked["thread"]))["steps"][1]
     assert run["feedback"] == {"forId": run["id"], "id": given, "value": 0, "comment": "wrong page"}

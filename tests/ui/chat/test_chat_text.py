@@ -8,7 +8,7 @@ from argot.graph.presentation.found_passages import build_citation
 from argot.graph.presentation.wording import write_query_miss
 from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
-from argot.service.json_values import passage_shown
+from argot.service.json_values import show_passage
 from argot.types import Document, Passage
 from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
 from argot.ui.rendering.message_markdown import message_text
@@ -226,7 +226,7 @@ def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() 
 
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
-    passage = passage_shown(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
+    passage = show_passage(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
     assert passage_panel(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
 
 

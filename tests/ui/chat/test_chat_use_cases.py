@@ -33,7 +33,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def call(kb: KnowledgeBase, who: str | Principal, case: str, /, **parameters: Any) -> Any:
     principal = kb.principal(who) if isinstance(who, str) else who
-    return await catalogue.result(kb, principal, case, **parameters)
+    return await catalogue.get_result(kb, principal, case, **parameters)
 
 
 async def put(kb: KnowledgeBase, folder: Path, name: str, data: str | bytes, **parameters: Any) -> None:
@@ -295,7 +295,7 @@ def _beside_the_base(folder: Path) -> set[Path]:
 async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: str, data: bytes, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         await attached(kb, name, data)
-    assert await (await kb.threads()).with_files("ann") == []
+    assert await (await kb.threads()).list_with_files("ann") == []
 
 
 # -- very long conversations -------------------------------------------------------------------------------------------

@@ -469,11 +469,11 @@ def test_a_thread_of_another_user_does_not_exist(argot: Argot, tiny: Path) -> No
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from argot.service.transport.local_socket import serving
+from argot.service.transport.local_socket import serve_socket
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 async def main():
-    async with KnowledgeBase.open(Path(sys.argv[1]), Settings()) as kb, serving(kb):
+    async with KnowledgeBase.open(Path(sys.argv[1]), Settings()) as kb, serve_socket(kb):
         print("serving", flush=True)
         await asyncio.sleep(600)
 asyncio.run(main())
@@ -791,7 +791,7 @@ def test_what_cannot_be_is_told_in_words_with_the_value(argot: Argot, arguments:
 def test_a_password_is_in_no_message(argot: Argot) -> None:
     assert argot("init").code == 0
     with pytest.raises(InvalidInput) as refused:
-        usecase_registry.CASES["user_add"].checked({"name": "ann", "password": 31337})
+        usecase_registry.CASES["user_add"].check_parameters({"name": "ann", "password": 31337})
     assert "31337" not in str(refused.value)
 
 

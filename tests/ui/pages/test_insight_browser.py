@@ -21,7 +21,7 @@ from argot.service.observability.instrumentation import surface
 from argot.service.usecases.glossary_impact import thread_share
 from argot.service.usecases.questions import ask
 from argot.service.usecases.threads import feedback
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.sqlite import open_connection
 from argot.types import Principal
@@ -50,7 +50,7 @@ async def _asked(home: Path, questions: Sequence[str]) -> None:
         for place, question in enumerate(questions):
             who = Principal(PEOPLE[place % len(PEOPLE)])
             surface.set(SURFACES[place % len(SURFACES)])
-            result = await answered(ask(kb, who, question=question))
+            result = await get_answer(ask(kb, who, question=question))
             if place % 3 == 0:
                 value, why = (1, "just what I needed") if result.status == "answered" else (-1, "we do have one")
                 await feedback(

@@ -459,7 +459,7 @@ async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ad
     assert done.headers["location"] == "/glossary/proposals"
     running = await ada.get("/glossary/proposals/mining")
     assert ('hx-trigger="every 1s"' in running.text) != ("hx-refresh" in running.headers)
-    (job,) = await desk.kb.jobs.listed()
+    (job,) = await desk.kb.jobs.list_jobs()
     _ = [one async for one in desk.kb.jobs.follow(job.id)]
     over = await ada.get("/glossary/proposals/mining")
     assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text

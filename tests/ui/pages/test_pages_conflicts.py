@@ -90,7 +90,7 @@ async def test_a_save_beside_what_was_accepted_shows_who_saved(kb: KnowledgeBase
     kb.glossary.conflicts.accept(
         ADMIN, "conflicting_expansion", [(saved.id, saved.version), (second.id, second.version)], "both are right"
     )
-    found = await catalogue.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
+    found = await catalogue.get_result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
     assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")
 
 
@@ -126,7 +126,7 @@ async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_si
 async def test_conflicts_can_be_asked_for_by_their_senses(kb: KnowledgeBase) -> None:
     first, second = (one.id for one in kb.glossary.lookup.senses(ADMIN, [TERM])[TERM])
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
-    every = await catalogue.result(kb, ADMIN, "glossary_conflicts")
-    found = await catalogue.result(kb, ADMIN, "glossary_conflicts", about=[first, second])
+    every = await catalogue.get_result(kb, ADMIN, "glossary_conflicts")
+    found = await catalogue.get_result(kb, ADMIN, "glossary_conflicts", about=[first, second])
     assert (every["total"], found["total"], found["open"]) == (2, 1, 2)
-    assert (await catalogue.result(kb, ADMIN, "glossary_conflicts", about=[999]))["conflicts"] == []
+    assert (await catalogue.get_result(kb, ADMIN, "glossary_conflicts", about=[999]))["conflicts"] == []

@@ -12,7 +12,7 @@ from desk import at_desk
 from argot.corpus.ingestion.derivation import Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.unasked_derivation import wanted_texts
+from argot.service.usecases.unasked_derivation import describe_wanted_texts
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages
@@ -32,7 +32,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 async def test_states_are_shown_to_managers_alone(kb: KnowledgeBase) -> None:
     store = kb.document_store
     found = {one.name: one.id for one in store.documents(MIA)}
-    states, wanted = DerivationStates(store.database), wanted_texts(kb.settings)
+    states, wanted = DerivationStates(store.database), describe_wanted_texts(kb.settings)
     why = ["question: <b>no JSON</b>"] * 2
     states.note(found["nand-layout.md"], wanted, [Recipe("question", "p", "m")], why, datetime.now(UTC))
     states.note(found["tariff-filing.md"], wanted, [], [], datetime.now(UTC))

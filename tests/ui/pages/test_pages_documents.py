@@ -276,8 +276,8 @@ async def test_what_is_at_a_web_address_is_read(
             return fetched_source(address, most_bytes)
         return Source(address, "anvil.html", lambda: b"<title>Anvils</title><p>An anvil weighs 90 kilos.</p>")
 
-    fetched_source = document_fetch.fetched_source
-    monkeypatch.setattr(document_fetch, "fetched_source", fetched)
+    fetched_source = document_fetch.fetch_source
+    monkeypatch.setattr(document_fetch, "fetch_source", fetched)
     told = unescape((await post(mia, "/documents/upload", address="https://example.org/anvil", tags="iron")).text)
     assert "anvil" in told and "added" in told
     assert (await document(kb, "anvil")).tags == ("iron",)

@@ -15,7 +15,7 @@ from argot.service.insight.insight_results import DayCount
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import ask
 from argot.service.usecases.threads import feedback
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages
@@ -59,10 +59,10 @@ async def test_an_empty_base_says_what_will_be_here(ada: httpx.AsyncClient) -> N
 
 
 async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
-    result = await answered(ask(kb, ADA, question=HOSTILE))
+    result = await get_answer(ask(kb, ADA, question=HOSTILE))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="<b>nothing</b>", share=True)
-    await answered(ask(kb, ADA, question="How much does a late QTFX cost?"))
-    await answered(ask(kb, ADA, question="How much does a late tariff filing cost?"))
+    await get_answer(ask(kb, ADA, question="How much does a late QTFX cost?"))
+    await get_answer(ask(kb, ADA, question="How much does a late tariff filing cost?"))
     await kb.chores_done()
     html = await shown(ada)
     assert "<img src=x" not in html and "<b>nothing" not in html
@@ -77,7 +77,7 @@ async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, a
 
 
 async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) -> None:
-    result = await answered(ask(kb, ADA, question="Who won the football world cup?"))
+    result = await get_answer(ask(kb, ADA, question="Who won the football world cup?"))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="no football", share=True)
     await kb.chores_done()
     async with at_desk(glossary_pages(kb), NINA) as nina:
@@ -98,7 +98,7 @@ async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) ->
     ],
 )  # fmt: skip
 async def test_any_period(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str, code: int) -> None:
-    await answered(ask(kb, ADA, question="hello"))
+    await get_answer(ask(kb, ADA, question="hello"))
     await kb.chores_done()
     assert "What is asked" in await shown(ada, query, code)
 

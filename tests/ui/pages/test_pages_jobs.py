@@ -34,7 +34,7 @@ async def test_what_was_put_aside_is_named_and_put_back(kb: KnowledgeBase) -> No
 
     job_kind("test", busy="")(work)
     try:
-        job = await kb.jobs.put(JobWanted("test", MIA, label=HOSTILE))
+        job = await kb.jobs.submit(JobWanted("test", MIA, label=HOSTILE))
         _ = [one async for one in kb.jobs.follow(job.id)]
         async with at_desk(glossary_pages(kb), MIA) as mia:
             shown = (await mia.get("/documents")).text

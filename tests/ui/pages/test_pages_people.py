@@ -13,7 +13,7 @@ from desk import CSRF, at_desk
 from fastapi import APIRouter
 
 from argot.errors import NotAllowed
-from argot.service.identity.people import local_principal
+from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignIn
 from argot.service.usecases import catalogue
@@ -40,7 +40,7 @@ def pages_of(kb: KnowledgeBase) -> APIRouter:
 @pytest.fixture
 async def local(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
     """The person at this machine, before anybody has a password."""
-    async with at_desk(pages_of(kb), local_principal()) as client:
+    async with at_desk(pages_of(kb), make_local_principal()) as client:
         yield client
 
 
@@ -146,7 +146,7 @@ async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> N
     kb.people.add("ann")
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
-            await catalogue.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
+            await catalogue.get_result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
 
 
 async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb: KnowledgeBase) -> None:

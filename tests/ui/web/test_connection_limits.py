@@ -275,9 +275,9 @@ def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
 
 
 def test_some_handles_are_never_for_connections() -> None:
-    assert file_handles.for_connections(65_536) == 65_024
-    assert file_handles.for_connections(1024) == 512
-    assert file_handles.for_connections(256) == 64
+    assert file_handles.count_for_connections(65_536) == 65_024
+    assert file_handles.count_for_connections(1024) == 512
+    assert file_handles.count_for_connections(256) == 64
 
 
 def test_that_nothing_is_left_is_logged_once_a_minute() -> None:

@@ -21,14 +21,14 @@ from joserfc.jwk import RSAKey
 
 from argot.clock import utc_now
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed
-from argot.service.identity.people import local_principal
-from argot.service.json_values import jsonable
+from argot.service.identity.people import make_local_principal
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.openid_connect import OpenIdProvider
 from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, confirm_due
 from argot.service.usecases.questions import ask
 from argot.service.usecases.threads import thread_read
-from argot.service.usecases.usecase_registry import answered
+from argot.service.usecases.usecase_registry import get_answer
 from argot.service.usecases.users import user_link, user_unlink
 from argot.settings import Settings
 from argot.ui.server import require_consistent
@@ -400,7 +400,7 @@ async def test_the_groups_claim_may_be_anything(door: Door) -> None:
             assert (zoe.groups, zoe.role) == (tuple(here), "asker")
         assert (await browser.get("/account")).status_code == 200
     # With 5,001 groups questions are answered too.
-    result = await answered(ask(door.kb, zoe.principal, question=VAULT))
+    result = await get_answer(ask(door.kb, zoe.principal, question=VAULT))
     assert result.cited_passages
 
 
@@ -434,9 +434,9 @@ async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_k
         # Given here as well: with the provider's word it ends all the same.
         kb.people.add("zoe", ("vault",))
         key = kb.people.keys.make("zoe", "night job")[1]
-        first = await answered(ask(kb, kb.principal("zoe"), question=VAULT))
+        first = await get_answer(ask(kb, kb.principal("zoe"), question=VAULT))
         read = await thread_read(kb, kb.principal("zoe"), thread=first.thread)
-        assert first.cited_passages and "14 days" in json.dumps(jsonable(read))
+        assert first.cited_passages and "14 days" in json.dumps(convert_to_json(read))
         by_key = {"Authorization": f"Bearer {key}"}
         before = await browser.post("/api/ask", json={"question": VAULT}, headers=by_key)
         assert "14 days" in before.text
@@ -446,10 +446,10 @@ async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_k
         assert kb.people.user("zoe").groups == ("vault",)
         await door.asked_again(11)
         assert kb.people.user("zoe").groups == ()
-        again = await answered(ask(kb, kb.principal("zoe"), question=VAULT, thread=first.thread))
+        again = await get_answer(ask(kb, kb.principal("zoe"), question=VAULT, thread=first.thread))
         assert not again.cited_passages
         read = await thread_read(kb, kb.principal("zoe"), thread=first.thread)
-        assert "14 days" not in json.dumps(jsonable(read))
+        assert "14 days" not in json.dumps(convert_to_json(read))
         after = await browser.post("/api/ask", json={"question": VAULT}, headers=by_key)
         assert after.status_code == 200 and "14 days" not in after.text
         assert (await browser.get("/account")).status_code == 200  # and is still signed in
@@ -542,7 +542,7 @@ async def test_tokens_are_not_told_with_ones_own_data(door: Door) -> None:
 
 
 async def test_administrators_link_and_unlink(door: Door, provider: IdentityProvider) -> None:
-    kb, admin = door.kb, local_principal()
+    kb, admin = door.kb, make_local_principal()
     kb.people.set_password("ann", GOOD)
     token = kb.people.sessions.begin("ann")
     linked = await user_link(kb, admin, name="ann", subject=" sub-zoe ")

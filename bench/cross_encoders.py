@@ -132,7 +132,8 @@ def learnt(
         )
         clock, processor = (round(one / 60, 1) for one in (time.monotonic() - began, time.process_time() - processor))
         print(
-            f"{name}: {loop.step} steps, {clock} min, {processor} of processor time, {measure_peak_megabytes():.0f} MB at most"
+            f"{name}: {loop.step} steps, {clock} min, {processor} of processor time, "
+            f"{measure_peak_megabytes():.0f} MB at most"
         )
     return run.model
 

@@ -24,17 +24,17 @@ import numpy as np
 import tuning
 
 from argot.evaluate.retrieval_suite import URI_PREFIX
-from argot.learn.batches import batches
-from argot.learn.figures import MEASURED_PARTS, peak_megabytes
-from argot.learn.pool_search import FoundPassages, as_json, embedded, embedder_in, from_json, search_pool
+from argot.learn.batches import draw_batches
+from argot.learn.figures import MEASURED_PARTS, measure_peak_megabytes
+from argot.learn.pool_search import FoundPassages, as_json, embed_texts, from_json, load_embedder, search_pool
 from argot.learn.preparation import use_threads
-from argot.learn.recipes import recipe_of
+from argot.learn.recipes import build_recipe
 from argot.learn.reranker.cross_encoder_training import tune_cross_encoder
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
-from argot.learn.run_data import RunData, data_of
+from argot.learn.run_data import RunData, build_run_data
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import Reporter
-from argot.learn.starting_model import starting_model
+from argot.learn.starting_model import find_starting_model
 from argot.learn.training_pairs import read_pairs, read_pool, write_pairs, write_pool
 from argot.measures import measure
 from argot.protocols import Scorer
@@ -74,8 +74,8 @@ def main() -> None:
     together = pairs_together(given.work, given.datasets, settings)
     recipe = RECIPE | {"threads": 1} | tuning.values(given.recipe)
     use_threads(1)
-    base = starting_model(settings.embedder, given.work)
-    data = data_of(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
+    base = find_starting_model(settings.embedder, given.work)
+    data = build_run_data(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
     found_at_first = searched(together / "found.json", base, data)
     models = {way: learnt(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
     scorers = {"reader": load_scorer(settings)}
@@ -110,7 +110,7 @@ def documented() -> list[str]:
 def searched(path: Path, base: Path, data: RunData) -> dict[str, FoundPassages]:
     """What the embedder finds for each made question, from the file if it was looked for."""
     if not path.is_file():
-        path.write_text(json.dumps(as_json(search_pool(embedder_in(base), data))))
+        path.write_text(json.dumps(as_json(search_pool(load_embedder(base), data))))
     return from_json(json.loads(path.read_text()))
 
 
@@ -126,11 +126,14 @@ def learnt(
     run = runs[0] if runs else RunFolder.create(work / "runs", request, data.all_pairs, [])
     if not run.model.is_dir():
         began, processor = time.monotonic(), time.process_time()
-        wanted = recipe_of(RerankerRecipe, recipe)
-        loop = tune_cross_encoder(base, batches(data, found, wanted.drawing(tuning.SEED)), wanted, run, Reporter(run))
+        wanted = build_recipe(RerankerRecipe, recipe)
+        loop = tune_cross_encoder(
+            base, draw_batches(data, found, wanted.drawing(tuning.SEED)), wanted, run, Reporter(run)
+        )
         clock, processor = (round(one / 60, 1) for one in (time.monotonic() - began, time.process_time() - processor))
         print(
-            f"{name}: {loop.step} steps, {clock} min, {processor} of processor time, {peak_megabytes():.0f} MB at most"
+            f"{name}: {loop.step} steps, {clock} min, {processor} of processor time, "
+            f"{measure_peak_megabytes():.0f} MB at most"
         )
     return run.model
 
@@ -165,17 +168,17 @@ def own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, l
 
 
 def _own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
-    model = embedder_in(starting_model(settings.embedder, work))
+    model = load_embedder(find_starting_model(settings.embedder, work))
     vectors: dict[str, Any] = {}
     asked: dict[str, list[Asked]] = {}
     for name in tuning.SETS:
         documents = tuning.DOCUMENTS.get(name, name)
         pool = read_pool(work / documents / "passages.jsonl")
         if documents not in vectors:
-            vectors[documents] = embedded(model, [one.text for one in pool])
+            vectors[documents] = embed_texts(model, [one.text for one in pool])
         data = tuning.loaded(name, datasets)
         questions = tuning.halves(data)["reporting"]
-        near = embedded(model, [data.queries[one] for one in questions]) @ vectors[documents].T
+        near = embed_texts(model, [data.queries[one] for one in questions]) @ vectors[documents].T
         asked[name] = []
         for question, cosines in zip(questions, near, strict=True):
             first = [pool[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]

@@ -30,7 +30,7 @@ from statistics import fmean
 
 from argot.evaluate.experiments.question_term_suite import HALVES, LabelledQuestion, load_question_terms
 from argot.learn.run_folder import RunFolder, RunRequest
-from argot.learn.training_pairs import Part, TrainingPair, pair_id
+from argot.learn.training_pairs import Part, TrainingPair, make_pair_id
 from argot.measures import bootstrap_interval
 from argot.tools.llm.grounding import find_strange_words
 from argot.tools.text.sentences import split_sentences
@@ -197,7 +197,7 @@ def _invented(chance: random.Random) -> str:
 def _pair(number: int, text: str, terms: Sequence[str]) -> TrainingPair:
     part: Part = "validation" if number % 50 == 0 else "test" if number % 50 == 1 else "train"
     answer = json.dumps({"terms": list(terms)}, ensure_ascii=False)
-    return TrainingPair(pair_id(text, text), text, f"question {number}", text, "", "jargon list", part, answer)
+    return TrainingPair(make_pair_id(text, text), text, f"question {number}", text, "", "jargon list", part, answer)
 
 
 # -- training and measuring -------------------------------------------------------------------------------------------
@@ -232,13 +232,13 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
     import torch
     from peft import PeftModel
 
-    from argot.learn.generator.answering import replies
-    from argot.learn.generator.base_models import base_model, load_model, load_tokenizer
+    from argot.learn.generator.answering import write_replies
+    from argot.learn.generator.base_models import find_base_model, load_model, load_tokenizer
     from argot.learn.generator.tokens import ChatTokens
     from argot.prompts.loader import prompt
 
     torch.set_num_threads(1)
-    base = base_model(run.request.base, run.path.parent)
+    base = find_base_model(run.request.base, run.path.parent)
     tokenizer = load_tokenizer(base)
     tokens = ChatTokens(tokenizer)
     begun = tuple(tokenizer(BEGUN, add_special_tokens=False)["input_ids"])
@@ -251,7 +251,7 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
         began = time.monotonic()
         if way == "after":
             model = PeftModel.from_pretrained(model, run.model).eval()
-        written = replies(model, asked, 48, ends)
+        written = write_replies(model, asked, 48, ends)
         found[way] = [terms_said(tokens.text_of(one)) for one in written]
         print(f"{way}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
     card = run.card

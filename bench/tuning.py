@@ -35,10 +35,10 @@ from typing import Any
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.learn.questions.cloze_sentences import without_sentence
-from argot.learn.questions.passage_questions import headings_of, passage_questions
+from argot.learn.questions.cloze_sentences import remove_sentence
+from argot.learn.questions.passage_questions import list_headings, make_passage_questions
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
-from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id, part_of
+from argot.learn.training_pairs import PoolPassage, TrainingPair, choose_part, make_pair_id
 from argot.measures import Measured, gold_clusters, paired_difference
 from argot.profile import Profile
 from argot.settings import Settings, load_settings
@@ -142,16 +142,16 @@ def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
             for passage in store.passages_of(EVALUATOR, document.id)
         ]
     pool = [PoolPassage(passage.id, passage.with_header, uri) for passage, _, uri in held]
-    headings = (headings_of(passage.text, title, first=not passage.ordinal) for passage, title, _ in held)
+    headings = (list_headings(passage.text, title, first=not passage.ordinal) for passage, title, _ in held)
     counted = Counter(heading.casefold() for some in headings for heading in some)
     repeated = frozenset(heading for heading, count in counted.items() if count > 1)
     pairs = {}
     for passage, title, uri in held:
-        for made in passage_questions(passage.text, title, KINDS, first=not passage.ordinal, repeated=repeated):
-            key, part = pair_id(made.question, passage.id), part_of(passage.id, SEED)
+        for made in make_passage_questions(passage.text, title, KINDS, first=not passage.ordinal, repeated=repeated):
+            key, part = make_pair_id(made.question, passage.id), choose_part(passage.id, SEED)
             text = passage.with_header
             if made.kind == "cloze":
-                text = without_sentence(text, made.question)
+                text = remove_sentence(text, made.question)
             pairs[key] = TrainingPair(key, made.question, passage.id, text, uri, made.kind, part, made.answer)
     return list(pairs.values()), pool
 

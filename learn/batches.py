@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.learn.pool_search import FoundPassages
-from argot.learn.run_data import RunData, compared_wording
+from argot.learn.run_data import RunData, normalize_wording
 from argot.learn.training_pairs import TrainingPair
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How batches are drawn.
+    """The settings by which batches are drawn.
 
     Attributes:
         size: questions in a batch.
@@ -33,7 +33,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnExample:
     """A question, the text of the passage that answers it, and texts of passages that do not."""
 
     question: str
@@ -41,25 +41,25 @@ class Drawn:
     negatives: tuple[str, ...]
 
 
-def batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Drawing) -> list[list[Drawn]]:
-    """Those of all epochs, one after the other; the same for the same data and seed."""
-    drawn: list[list[Drawn]] = []
+def draw_batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Drawing) -> list[list[DrawnExample]]:
+    """Draw the batches of all epochs, one after the other; the same for the same data and seed."""
+    drawn: list[list[DrawnExample]] = []
     for epoch in range(drawing.epochs):
         chance = random.Random(f"{drawing.seed}:{epoch}")  # noqa: S311
         pairs = list(data.pairs["train"])
         chance.shuffle(pairs)
-        chosen = {pair.id: _negatives(pair, data, found[pair.id], drawing, chance) for pair in pairs}
-        for batch in _batched(pairs, data, chosen, drawing):
+        chosen = {pair.id: _draw_negatives(pair, data, found[pair.id], drawing, chance) for pair in pairs}
+        for batch in _fill_batches(pairs, data, chosen, drawing):
             # One alone has nothing to be told apart from but its own negatives.
             if len(batch) > 1:
-                drawn.append([_drawn(pair, data, chosen[pair.id]) for pair in batch])
+                drawn.append([_build_example(pair, data, chosen[pair.id]) for pair in batch])
     return drawn
 
 
-def _negatives(
+def _draw_negatives(
     pair: TrainingPair, data: RunData, found: FoundPassages, drawing: Drawing, chance: random.Random
 ) -> tuple[str, ...]:
-    """Ids of passages near the question, without those that answer it; where too few are near, any others."""
+    """Draw ids of passages near the question that do not answer it; where too few are near, any others."""
     gold = data.gold[pair.id]
     near = [
         passage
@@ -75,10 +75,10 @@ def _negatives(
     return tuple(drawn)
 
 
-def _batched(
+def _fill_batches(
     pairs: Sequence[TrainingPair], data: RunData, chosen: Mapping[str, tuple[str, ...]], drawing: Drawing
 ) -> Iterator[list[TrainingPair]]:
-    """In their order; a pair that would repeat something waits for the next batch (NO_DUPLICATES sampling)."""
+    """Fill batches in order; a pair that would repeat a text waits for the next batch (NO_DUPLICATES sampling)."""
     waiting = list(pairs)
     while waiting:
         batch: list[TrainingPair] = []
@@ -89,7 +89,7 @@ def _batched(
                 later += waiting[place:]
                 break
             # All that answers it, not its own passage alone: another's negative must not be what answers here.
-            own = {compared_wording(pair.question), *data.gold[pair.id], *chosen[pair.id]}
+            own = {normalize_wording(pair.question), *data.gold[pair.id], *chosen[pair.id]}
             if drawing.unique and own & taken:
                 later.append(pair)
             else:
@@ -99,5 +99,5 @@ def _batched(
         waiting = later
 
 
-def _drawn(pair: TrainingPair, data: RunData, negatives: tuple[str, ...]) -> Drawn:
-    return Drawn(pair.question, pair.passage, tuple(data.pool[one] for one in negatives))
+def _build_example(pair: TrainingPair, data: RunData, negatives: tuple[str, ...]) -> DrawnExample:
+    return DrawnExample(pair.question, pair.passage, tuple(data.pool[one] for one in negatives))

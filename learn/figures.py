@@ -1,4 +1,4 @@
-"""What a card says of how good a model is: measures before and after, and their paired differences."""
+"""The figures of a card: measures of a model before and after, and their paired differences."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Rankings = Mapping[str, Sequence[str]]
 """By the id of a pair the passages found, best first."""
 
 
-def ranking_figures(data: RunData, before: Mapping[str, Rankings], after: Mapping[str, Rankings]) -> dict[str, Any]:
-    """By part: the means of each way, and each way after against each before, over the same questions.
+def measure_rankings(data: RunData, before: Mapping[str, Rankings], after: Mapping[str, Rankings]) -> dict[str, Any]:
+    """Measure each part: the means of each way, and each way after against each before, over the same questions.
 
     The intervals are of 95 %, paired, and questions of one gold passage are drawn together.
     """
-    return {part: _of_part(data, part, before, after) for part in MEASURED_PARTS if data.pairs[part]}
+    return {part: _measure_part(data, part, before, after) for part in MEASURED_PARTS if data.pairs[part]}
 
 
-def _of_part(
+def _measure_part(
     data: RunData, part: Part, before: Mapping[str, Rankings], after: Mapping[str, Rankings]
 ) -> dict[str, Any]:
     qrels = data.qrels(part)
@@ -37,19 +37,19 @@ def _of_part(
         "questions": len(qrels),
         "means": {name: {one: round(measured.mean[one], 5) for one in MEASURES} for name, measured in ways.items()},
         "differences": {
-            f"{later} against {earlier}": _difference(ways[earlier], ways[later])
+            f"{later} against {earlier}": _compare_ways(ways[earlier], ways[later])
             for later in after
             for earlier in before
         },
     }
 
 
-def _difference(before: Measured, after: Measured) -> dict[str, Any]:
+def _compare_ways(before: Measured, after: Measured) -> dict[str, Any]:
     changes = before.compared(after)
     return {name: asdict(changes[name]) for name in MEASURES}
 
 
-def peak_megabytes() -> float:
-    """The most memory this process had at once."""
+def measure_peak_megabytes() -> float:
+    """Return the most memory this process had at once."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argot.jargon_db.store.privacy import ERASED
-from argot.learn.run_folder import every_run
+from argot.learn.run_folder import list_every_run
 from argot.learn.store.pair_store import PairStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.personal_keepers import PersonalKeeper
@@ -19,7 +19,7 @@ def _erase(kb: KnowledgeBase, names: list[str]) -> int:
     known = kb.stores.holds("learning")
     asked = kb.open_store(PairStore).asked_by(names) if known else set()
     # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
-    questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / RUNS))
+    questions = sum(run.erase_person(names, asked, ERASED) for run in list_every_run(kb.home.absolute() / RUNS))
     return questions + (kb.open_store(PairStore).erase_person(names, ERASED) if known else 0)
 
 

@@ -23,15 +23,15 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages:
-    """For one question: passages, best first, each with its cosine; and the cosine of its own passage."""
+    """The passages found for one question, best first, each with its cosine; and the cosine of its own passage."""
 
     passages: tuple[str, ...]
     cosines: tuple[float, ...]
     own: float
 
 
-def embedder_in(folder: Path) -> SentenceTransformer:
-    """The model of a folder, without code that it may bring.
+def load_embedder(folder: Path) -> SentenceTransformer:
+    """Load the model of a folder, without code that it may bring.
 
     Raises:
         InvalidInput: it cannot be opened.
@@ -58,8 +58,8 @@ def device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def multiplies_bfloat16() -> bool:
-    """Whether this machine has instructions for products of 16-bit floating-point numbers: three times as fast."""
+def has_bfloat16() -> bool:
+    """Tell whether this machine multiplies 16-bit floating-point numbers natively, three times as fast."""
     import torch
 
     if torch.cuda.is_available():
@@ -71,8 +71,8 @@ def multiplies_bfloat16() -> bool:
     return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
-def prefixes(model: SentenceTransformer) -> tuple[str, str]:
-    """What the model wants before questions and before passages, as `argot.corpus.embedding` puts it there."""
+def read_prefixes(model: SentenceTransformer) -> tuple[str, str]:
+    """Read the model's prefixes of questions and of passages, as `argot.corpus.embedding` puts them there."""
     prompts = model.prompts or {}
     default = prompts.get(model.default_prompt_name or "", "")
     return prompts.get("query") or default or "", prompts.get("document") or prompts.get("passage") or default or ""
@@ -81,11 +81,11 @@ def prefixes(model: SentenceTransformer) -> tuple[str, str]:
 def search_pool(
     model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None
 ) -> dict[str, FoundPassages]:
-    """By the id of each pair, whatever its part, what is found in the whole pool (*Trustworthy Answers* 4.2)."""
-    asking, passing = prefixes(model)
+    """Search the whole pool for each pair, whatever its part; results by the pair's id (*Trustworthy Answers* 4.2)."""
+    asking, passing = read_prefixes(model)
     pairs, identifiers = data.all_pairs, list(data.pool)
-    passages = embedded(model, [passing + data.pool[one] for one in identifiers], told)
-    questions = embedded(model, [asking + pair.question for pair in pairs])
+    passages = embed_texts(model, [passing + data.pool[one] for one in identifiers], told)
+    questions = embed_texts(model, [asking + pair.question for pair in pairs])
     rows = {identifier: row for row, identifier in enumerate(identifiers)}
     found: dict[str, FoundPassages] = {}
     for pair, question in zip(pairs, questions, strict=True):
@@ -99,10 +99,10 @@ def search_pool(
     return found
 
 
-def embedded(
+def embed_texts(
     model: SentenceTransformer, texts: Sequence[str], told: Told = lambda done, of: None
 ) -> NDArray[np.float32]:
-    """(texts, dimensions), of length 1."""
+    """Embed texts: (texts, dimensions), of length 1."""
     import torch
 
     # By length, so that little is padded; told on the way, since a large pool takes minutes.

@@ -1,4 +1,4 @@
-"""What a training of embedder or re-ranker begins with: found once, and kept in its folder for when it goes on."""
+"""The search that a training of embedder or re-ranker begins with: done once, and kept in its folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.files import write_atomically
-from argot.learn.pool_search import FoundPassages, as_json, embedder_in, from_json, search_pool
+from argot.learn.pool_search import FoundPassages, as_json, from_json, load_embedder, search_pool
 from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
@@ -19,15 +19,15 @@ from argot.learn.training_loop import TrainingStopped
 BEFORE = "before.json"
 
 
-def found_before(
+def search_before(
     run: RunFolder, data: RunData, embedder: Path, recipe: Mapping[str, Any], report: Reporter
 ) -> dict[str, FoundPassages]:
-    """What the embedder finds for each question before anything is trained, from the folder if it was looked for.
+    """Search for each question before the training; a result kept in the folder is read instead.
 
     Raises:
         InvalidInput: pairs, model or recipe are others than those that this training was begun with.
     """
-    begun_with = {"pairs": data.fingerprint, "model": weights_of(embedder), "recipe": {**recipe}}
+    begun_with = {"pairs": data.fingerprint, "model": compute_weights_fingerprint(embedder), "recipe": {**recipe}}
     if (run.path / BEFORE).is_file():
         kept = json.loads((run.path / BEFORE).read_text("utf-8"))
         changed = [name for name, value in begun_with.items() if kept["begun_with"][name] != value]
@@ -38,24 +38,24 @@ def found_before(
             )
         return from_json(kept["found"])
     report.doing("measuring before")
-    found = search_pool(embedder_in(embedder), data, stoppable(report))
+    found = search_pool(load_embedder(embedder), data, make_stoppable(report))
     write_atomically(run.path / BEFORE, json.dumps({"begun_with": begun_with, "found": as_json(found)}))
     return found
 
 
-def stoppable(report: Reporter) -> Callable[[int, int], None]:
-    """Tells how far a measurement is, and ends it where a stop was asked for."""
+def make_stoppable(report: Reporter) -> Callable[[int, int], None]:
+    """Return a function that reports how far a measurement is, and ends it where a stop was asked for."""
 
-    def told(done: int, of: int) -> None:
+    def tell(done: int, of: int) -> None:
         report.step(done, of)
         if report.stop_asked():
             raise TrainingStopped
 
-    return told
+    return tell
 
 
-def weights_of(folder: Path) -> str:
-    """A fingerprint of the weights in a folder, below it too: of ONNX files where there are no others."""
+def compute_weights_fingerprint(folder: Path) -> str:
+    """Compute the fingerprint of the weights in a folder, below it too: of ONNX files where there are no others."""
     digest = hashlib.blake2b(digest_size=8)
     files = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("*.onnx"))
     for file in files:
@@ -65,7 +65,7 @@ def weights_of(folder: Path) -> str:
 
 
 def use_threads(threads: int) -> None:
-    """Of torch; 0: as many as it takes by itself."""
+    """Set the threads of torch; 0: as many as it takes by itself."""
     import torch
 
     if threads:

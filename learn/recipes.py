@@ -11,19 +11,19 @@ from argot.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class TuningRecipe:
-    """What every recipe is. Each field is an `option`."""
+    """The base of every recipe. Each field is made by `make_option`."""
 
 
 R = TypeVar("R", bound=TuningRecipe)
 
 
-def option(default: Any, says: str, *, least: float | None = None, most: float | None = None) -> Any:
-    """A field of a recipe, with what it is for in a few words, and the bounds of a number (both may be reached)."""
+def make_option(default: Any, says: str, *, least: float | None = None, most: float | None = None) -> Any:
+    """Make a field of a recipe, with its purpose in a few words, and the bounds of a number (both may be reached)."""
     return field(default=default, metadata={"says": says, "least": least, "most": most})
 
 
-def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:
-    """The kind's recipe with what is wanted otherwise.
+def build_recipe(kind: type[R], wanted: Mapping[str, Any]) -> R:
+    """Build the kind's recipe with the values that somebody changed.
 
     Raises:
         InvalidInput: a name is unknown, or a value is of the wrong kind or out of bounds.
@@ -35,7 +35,7 @@ def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:
             raise InvalidInput(f"The recipe has nothing named '{name}'. It has: {', '.join(sorted(known))}.")
         _check(name, value, types[name])
         _check_bounds(known[name], value)
-    return replace(kind(), **{name: _as(value, types[name]) for name, value in wanted.items()})
+    return replace(kind(), **{name: _convert_value(value, types[name]) for name, value in wanted.items()})
 
 
 def _check(name: str, value: Any, wanted: Any) -> None:
@@ -66,7 +66,7 @@ def _check_bounds(one: Field[Any], value: Any) -> None:
     raise InvalidInput(f"The recipe's '{one.name}' is {value}. It is {between}.")
 
 
-def _as(value: Any, wanted: Any) -> Any:
+def _convert_value(value: Any, wanted: Any) -> Any:
     if get_origin(wanted) is tuple:
         return tuple(value)
     return float(value) if wanted is float else value

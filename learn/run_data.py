@@ -1,4 +1,4 @@
-"""What a training of embedder or re-ranker learns from and is measured by, checked."""
+"""The checked data that a training of embedder or re-ranker learns from and is measured by."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.learn.run_folder import PAIRS, PASSAGES, RunFolder
 from argot.learn.trainable_pairs import require_trainable
-from argot.learn.training_pairs import PARTS, Part, PoolPassage, TrainingPair, of_part
+from argot.learn.training_pairs import PARTS, Part, PoolPassage, TrainingPair, select_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class RunData:
         return {pair.id: dict.fromkeys(sorted(self.gold[pair.id]), 1) for pair in self.pairs[part]}
 
     def counts(self) -> dict[str, Any]:
-        """How many pairs there are by part, and by kind and part, for the card."""
+        """Count the pairs by part, and by kind and part, for the card."""
         counted = Counter((pair.kind, pair.part) for pair in self.all_pairs)
         by_kind = {
             kind: {part: counted[kind, part] for part in PARTS} for kind in sorted({kind for kind, _ in counted})
@@ -45,17 +45,17 @@ class RunData:
         return {"pairs": {part: len(self.pairs[part]) for part in PARTS}, "kinds": by_kind, "passages": len(self.pool)}
 
 
-def run_data(run: RunFolder) -> RunData:
+def load_run_data(run: RunFolder) -> RunData:
     """
     Raises:
         InvalidInput: a line of the files is none, a pair's passage isn't among those searched, or there are too few.
     """
     pairs = run.pairs()
     require_trainable(pairs, run.request.kind)
-    return data_of(pairs, run.passages())
+    return build_run_data(pairs, run.passages())
 
 
-def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> RunData:
+def build_run_data(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> RunData:
     """
     Raises:
         InvalidInput: a pair's passage isn't among those searched.
@@ -70,22 +70,22 @@ def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> R
             )
     answers: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
-        answers[compared_wording(pair.question)].add(same[pair.passage_id])
+        answers[normalize_wording(pair.question)].add(same[pair.passage_id])
     return RunData(
-        {part: of_part(pairs, part) for part in PARTS},
+        {part: select_part(pairs, part) for part in PARTS},
         {identifier: texts[identifier] for identifier in dict.fromkeys(same.values())},
-        {pair.id: frozenset(answers[compared_wording(pair.question)]) for pair in pairs},
-        data_fingerprint(pairs, passages),
+        {pair.id: frozenset(answers[normalize_wording(pair.question)]) for pair in pairs},
+        compute_data_fingerprint(pairs, passages),
     )
 
 
-def compared_wording(question: str) -> str:
-    """The question as it is compared with others: whatever its case and spaces."""
+def normalize_wording(question: str) -> str:
+    """Return the question without differences of case and spaces, to compare it with others."""
     return " ".join(question.casefold().split())
 
 
-def data_fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
-    """Of all that a training learns from and is measured by: 16 hexadecimal digits."""
+def compute_data_fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
+    """Compute the fingerprint of all that a training learns from and is measured by: 16 hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=8)
     everything: list[TrainingPair | PoolPassage] = [*pairs, *passages]
     for one in everything:

@@ -1,4 +1,4 @@
-"""One training as a folder: what was asked for, how far it is, and what came of it. It is all that a trainer needs.
+"""One training as a folder: its request, its progress and its result. It is all that a trainer needs.
 
     request.json      what to train, on what, with which recipe and seed
     pairs.jsonl       the pairs, each in its part; passages.jsonl: all passages that are searched
@@ -40,7 +40,7 @@ _STOP = "stop"
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a training shall do.
+    """The request of a training.
 
     Attributes:
         base: the model to start from: an installed package, a folder, or the id of a run whose model it is.
@@ -66,7 +66,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How far it is. `seconds_left` is told only while it runs, by the pace so far."""
+    """The state of a training. `seconds_left` is known only while it runs, by the pace so far."""
 
     status: RunStatus = "waiting"
     doing: str = ""
@@ -91,7 +91,7 @@ class RunFolder:
     def create(
         cls, runs: Path, request: RunRequest, pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]
     ) -> RunFolder:
-        """A new folder below `runs`, waiting to be trained. It appears whole."""
+        """Create a folder below `runs`, waiting to be trained. It appears whole."""
         runs.mkdir(parents=True, exist_ok=True)
         request = replace(request, created=request.created or timestamp())
         given = (one.name.removeprefix(REMOVED) for one in runs.iterdir())
@@ -118,7 +118,7 @@ class RunFolder:
             raise
 
     @classmethod
-    def named(cls, runs: Path, run: str) -> RunFolder:
+    def find(cls, runs: Path, run: str) -> RunFolder:
         """
         Raises:
             NotFound: there is no training of this id.
@@ -147,7 +147,7 @@ class RunFolder:
         return read_pool(self.path / PASSAGES)
 
     def erase_texts(self, is_gone: Callable[[PoolPassage], bool]) -> int:
-        """Take passages out of the folder, with the pairs about them; how many lines there were.
+        """Take passages out of the folder, with the pairs about them; return the number of lines.
 
         A training that has begun does not go on without them: it finds that its pairs are others.
         """
@@ -187,7 +187,7 @@ class RunFolder:
 
     @property
     def fault(self) -> str:
-        """Why it cannot be read; empty: it can."""
+        """The reason why it cannot be read; empty: it can."""
         try:
             _ = self.request, self._noted
         except InvalidInput as error:
@@ -198,7 +198,7 @@ class RunFolder:
 
     @property
     def state(self) -> RunState:
-        """As last written; "stopped" where the process that ran it is gone without a word."""
+        """The state as last written; "stopped" where the process that ran it is gone without a word."""
         state = self._noted
         if state.status == "running" and not self.is_held():
             return replace(state, status="stopped", doing="", seconds_left=None)
@@ -206,7 +206,7 @@ class RunFolder:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether it was running when its process went without a word. Nobody stopped it: it may go on."""
+        """True where its process went without a word while it ran. Nobody stopped it: it may go on."""
         return self._noted.status == "running" and not self.stop_asked and not self.is_held()
 
     @property
@@ -220,12 +220,12 @@ class RunFolder:
         _write_json(self.path / "state.json", asdict(replace(state, changed=timestamp())))
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
-        """A point of the curves."""
+        """Add a point to the curves."""
         with (self.path / "progress.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps({"step": step, **{name: round(value, 6) for name, value in values.items()}}) + "\n")
 
     def curve(self) -> list[dict[str, float]]:
-        """The points in the order of their steps; a step that was gone through again counts as it was last."""
+        """Return the points in the order of their steps; a repeated step counts as it was last."""
         points: dict[float, dict[str, float]] = {}
         with suppress(FileNotFoundError):
             for line in (self.path / "progress.jsonl").read_text("utf-8").splitlines():
@@ -238,7 +238,7 @@ class RunFolder:
 
     @property
     def card(self) -> dict[str, Any]:
-        """Empty as long as it is not done."""
+        """The card of the training; empty as long as it is not done."""
         path = self.path / "card.json"
         return _read_json(path) if path.is_file() else {}
 
@@ -249,7 +249,7 @@ class RunFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Held by the one process that trains it. It ends with the process, however that ends.
+        """Hold the folder for the one process that trains it. The hold ends with the process, however that ends.
 
         Raises:
             Conflict: another process trains it.
@@ -309,22 +309,22 @@ def is_run(runs: Path, name: str) -> bool:
     return name.isalnum() and (runs / name / "request.json").is_file()
 
 
-def run_folders(runs: Path) -> list[RunFolder]:
-    """Newest first. Without those that cannot be read, which are not to keep the others from being trained or shown."""
-    return [run for run in _all_folders(runs) if not run.fault]
+def list_run_folders(runs: Path) -> list[RunFolder]:
+    """List the readable folders, newest first: one that cannot be read must not keep others from being trained."""
+    return [run for run in _list_all_folders(runs) if not run.fault]
 
 
-def damaged_runs(runs: Path) -> list[RunFolder]:
-    """Those that cannot be read."""
-    return [run for run in _all_folders(runs) if run.fault]
+def list_damaged_runs(runs: Path) -> list[RunFolder]:
+    """List the folders that cannot be read."""
+    return [run for run in _list_all_folders(runs) if run.fault]
 
 
-def every_run(runs: Path) -> list[RunFolder]:
-    """All that lie there, whether they can be read or not."""
-    return _all_folders(runs)
+def list_every_run(runs: Path) -> list[RunFolder]:
+    """List all folders, whether they can be read or not."""
+    return _list_all_folders(runs)
 
 
-def _all_folders(runs: Path) -> list[RunFolder]:
+def _list_all_folders(runs: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(runs.glob("r*/request.json"), reverse=True)]
 
 

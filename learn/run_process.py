@@ -35,7 +35,7 @@ NOTE_SECONDS = 1.0
 
 
 class Reporter:
-    """What a training tells of itself on the way, into its folder."""
+    """The reporter of a training's progress, into its folder."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
@@ -46,13 +46,13 @@ class Reporter:
         self._noted = 0.0
 
     def doing(self, what: str) -> None:
-        """What stage it is in, in words: "mining negatives", "measuring before"."""
+        """Report the stage in words: "mining negatives", "measuring before"."""
         self.state = RunState(status="running", doing=what)
         self._began, self._first = time.monotonic(), -1
         self._note()
 
     def step(self, step: int, steps: int, losses: Mapping[str, float] | None = None) -> None:
-        """How far the stage is. Points of a curve are kept where there are losses."""
+        """Report how far the stage is. Points of a curve are kept where there are losses."""
         if self._first < 0:
             self._first = step - 1
         pace = (time.monotonic() - self._began) / max(1, step - self._first)
@@ -67,7 +67,7 @@ class Reporter:
 
     @property
     def is_orphan(self) -> bool:
-        """Whether whoever started this process is gone: the next worker is to find the run waiting."""
+        """True where the process that started this one is gone: the next worker must find the run waiting."""
         return os.getppid() != self._started_by
 
     def stop(self, *_: object) -> None:
@@ -79,7 +79,7 @@ class Reporter:
 
 
 def run_training(run: RunFolder) -> RunState:
-    """Train it to its end, or until a stop; what came of it is in its state.
+    """Train a run to its end, or until a stop; return its state.
 
     Raises:
         Conflict: another process trains it, or it is done.
@@ -91,7 +91,7 @@ def run_training(run: RunFolder) -> RunState:
         signal.signal(signal.SIGTERM, report.stop)
         report.doing("starting")
         try:
-            _module(run.request.kind).train(run, report)
+            _import_module(run.request.kind).train(run, report)
             state = RunState(status="done", step=report.state.steps, steps=report.state.steps)
         except TrainingStopped:
             status: RunStatus = "waiting" if report.is_orphan and not run.stop_asked else "stopped"
@@ -100,16 +100,16 @@ def run_training(run: RunFolder) -> RunState:
         except Exception as error:
             if not isinstance(error, ArgotError):
                 logger.exception("training %s failed", run.id)
-            state = replace(report.state, status="failed", seconds_left=None, error=_told(error))
+            state = replace(report.state, status="failed", seconds_left=None, error=_describe_error(error))
         run.note(state)
         return state
 
 
-def _module(kind: RunKind) -> Any:
+def _import_module(kind: RunKind) -> Any:
     return importlib.import_module(MODULES[kind])
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, ArgotError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

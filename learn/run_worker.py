@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from argot.learn.run_folder import RunFolder, RunState, run_folders
+from argot.learn.run_folder import RunFolder, RunState, list_run_folders
 from argot.subprocesses import start_module
 
 logger = logging.getLogger(__name__)
@@ -23,9 +23,11 @@ STOP_SECONDS = 60.0
 """From being told to stop to the checkpoint: one step of the training, and writing its weights."""
 
 
-def next_run(runs: Path) -> RunFolder | None:
-    """The oldest that waits, or that nobody trains any more though nobody stopped it: a crash cut it off."""
-    return next((run for run in reversed(run_folders(runs)) if run.state.status == "waiting" or run.is_cut_off), None)
+def find_next_run(runs: Path) -> RunFolder | None:
+    """Find the oldest run that waits, or that a crash cut off: nobody stopped it, and nobody trains it."""
+    return next(
+        (run for run in reversed(list_run_folders(runs)) if run.state.status == "waiting" or run.is_cut_off), None
+    )
 
 
 class RunWorker:
@@ -43,15 +45,15 @@ class RunWorker:
         self._starting = threading.Lock()
         self._ended = False
 
-    def work_once(self) -> RunFolder | None:
-        """Train the next one to its end, or until it is stopped; None if there is none, or `end` was called."""
-        run = None if self._ended else next_run(self.runs)
+    def train_next(self) -> RunFolder | None:
+        """Train the next run to its end, or until it is stopped; None if there is none, or `end` was called."""
+        run = None if self._ended else find_next_run(self.runs)
         if run is not None:
             self.train(run)
         return run
 
     def train(self, run: RunFolder) -> RunState:
-        """Train this one, and say what came of it. Another process may hold it: then nothing is done."""
+        """Train this run, and return its state. Another process may hold it: then nothing is done."""
         with self._starting:
             if self._ended:
                 return run.state
@@ -63,7 +65,7 @@ class RunWorker:
         return self._noted(run, code)
 
     def end(self) -> None:
-        """Stop what is trained, at its next step, with a checkpoint. It waits then for the next worker, and goes on."""
+        """Stop the run at its next step, with a checkpoint. It then waits for the next worker, and goes on."""
         with self._starting:
             self._ended = True
             process = self._process
@@ -78,21 +80,21 @@ class RunWorker:
             process.wait()
 
     def _noted(self, run: RunFolder, code: int) -> RunState:
-        """What the end of its process means for a run, where the process could not say so itself."""
+        """Note the end of a run's process in its state, where the process could not do so itself."""
         state, cut_off = run.state, run.is_cut_off
         if self._ended:
             if run.stop_asked or (state.status != "stopped" and not cut_off):
                 return state
             state = replace(state, status="waiting", doing="", error="", seconds_left=None)
         elif (state.status == "waiting" and code and not run.is_held()) or cut_off:
-            state = replace(state, status="failed", doing="", seconds_left=None, error=_why(code))
+            state = replace(state, status="failed", doing="", seconds_left=None, error=_explain_exit(code))
         else:
             return state
         run.note(state)
         return state
 
 
-def _why(code: int) -> str:
+def _explain_exit(code: int) -> str:
     if code == -signal.SIGKILL:
         return "Its process was killed: most often there was too little memory. Resume it with a smaller batch."
     if code < 0:

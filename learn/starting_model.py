@@ -12,13 +12,13 @@ PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 """Suffixes of files that run programs when they are read."""
 
 
-def starting_model(base: str, runs: Path) -> Path:
-    """The folder of the model that `base` names: the id of a training below `runs`, a folder, or a package.
+def find_starting_model(base: str, runs: Path) -> Path:
+    """Find the folder of the model that `base` names: the id of a training below `runs`, a folder, or a package.
 
     Raises:
         InvalidInput: there is no such model, it isn't done, or its weights are no safetensors.
     """
-    folder = _of_run(base, runs) or given_folder(base)
+    folder = _find_run_model(base, runs) or parse_folder(base)
     if not folder.is_dir():
         try:
             folder = find_model_folder(base)
@@ -30,7 +30,7 @@ def starting_model(base: str, runs: Path) -> Path:
     return folder.resolve()
 
 
-def given_folder(name: str) -> Path:
+def parse_folder(name: str) -> Path:
     """Return the path that a person gave.
 
     Raises:
@@ -44,10 +44,10 @@ def given_folder(name: str) -> Path:
     return folder
 
 
-def _of_run(base: str, runs: Path) -> Path | None:
+def _find_run_model(base: str, runs: Path) -> Path | None:
     if not is_run(runs, base):
         return None
-    run = RunFolder.named(runs, base)
+    run = RunFolder.find(runs, base)
     if run.state.status != "done":
         raise InvalidInput(f"Training '{base}' is {run.state.status}: its model can be started from once it is done.")
     return run.model
@@ -69,5 +69,5 @@ def require_safetensors(folder: Path) -> None:
 
 
 def is_embedder(folder: Path) -> bool:
-    """Whether it is a folder of sentence-transformers, which the setting `embedder` takes."""
+    """Tell whether it is a folder of sentence-transformers, which the setting `embedder` takes."""
     return (folder / "modules.json").is_file()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argot.learn.run_folder import every_run
+from argot.learn.run_folder import list_every_run
 from argot.learn.store.pair_store import PairStore
 from argot.learn.training_pairs import PoolPassage
 from argot.service.knowledge_base import KnowledgeBase
@@ -28,7 +28,7 @@ def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
     def is_gone(passage: PoolPassage) -> bool:
         return erasure.is_gone(passage.id) or erasure.is_quoted(passage.text)
 
-    for run in every_run(runs):
+    for run in list_every_run(runs):
         run.erase_texts(is_gone)
 
 

@@ -1,4 +1,4 @@
-"""The card of a finished training of embedder or re-ranker: what it learnt from, how, and what came of it."""
+"""The card of a finished training of embedder or re-ranker: its data, its recipe and its figures."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from argot.learn.figures import peak_megabytes
-from argot.learn.preparation import weights_of
+from argot.learn.figures import measure_peak_megabytes
+from argot.learn.preparation import compute_weights_fingerprint
 from argot.learn.recipes import TuningRecipe
 from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 
 
-def tuning_card(
+def build_tuning_card(
     run: RunFolder, data: RunData, recipe: TuningRecipe, *, began: float, figures: Mapping[str, Any], steps: int
 ) -> dict[str, Any]:
     """
@@ -35,14 +35,14 @@ def tuning_card(
         "seed": request.seed,
         "steps": steps,
         "seconds": round(time.monotonic() - began, 1),
-        "peak_megabytes": peak_megabytes(),
-        "fingerprint": weights_of(run.model),
+        "peak_megabytes": measure_peak_megabytes(),
+        "fingerprint": compute_weights_fingerprint(run.model),
         "figures": dict(figures),
     }
 
 
-def published(draft: Path, target: Path) -> None:
-    """Put a model that was written whole in its place, instead of one that may lie there."""
+def publish_model(draft: Path, target: Path) -> None:
+    """Put a completely written model in its place, instead of one that may lie there."""
     import shutil
 
     if target.exists():

@@ -28,7 +28,9 @@ class TrainingStopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoopRecipe:
-    """How the weights are changed. `warm_up`: the part of all steps in which the rates rise; then they fall to zero.
+    """The recipe of the changes to the weights.
+
+    `warm_up`: the part of all steps in which the rates rise; then they fall to zero.
     `every`: so many steps lie between checkpoints. `accumulate`: so many batches make a step.
     """
 
@@ -86,7 +88,7 @@ class TrainingLoop:
                 self.save()
                 raise TrainingStopped
             torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
-            losses = self._backward()
+            losses = self._compute_gradients()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.largest_gradient)
             self.optimizer.step()
             self.schedule.step()
@@ -95,8 +97,8 @@ class TrainingLoop:
             if self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
                 self.save()
 
-    def _backward(self) -> dict[str, float]:
-        """The gradients of a step, one batch after the other; its losses are their means."""
+    def _compute_gradients(self) -> dict[str, float]:
+        """Compute the gradients of a step, one batch after the other; its losses are their means."""
         import torch
 
         self.optimizer.zero_grad()
@@ -112,12 +114,12 @@ class TrainingLoop:
     # -- going on -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """The weights that learn, and all that is needed to go on, in one file that is whole or not there."""
+        """Save the weights that learn, and all that is needed to go on, in one file that is whole or not there."""
         from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        tensors = {f"network.{name}": value.detach().contiguous() for name, value in self._learning().items()}
+        tensors = {f"network.{name}": value.detach().contiguous() for name, value in self._select_learning().items()}
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
         draft = self.folder / f"{CHECKPOINT}.draft"
@@ -127,12 +129,12 @@ class TrainingLoop:
         except SafetensorError as error:
             # Its text alone has the system's number; whoever looks at the training is told in the system's words.
             number = re.search(r"os error (\d+)", str(error))
-            raise OSError(int(number[1]) if number else errno.EIO, _words(number), str(draft)) from error
+            raise OSError(int(number[1]) if number else errno.EIO, _describe_write_error(number), str(draft)) from error
         finally:
             draft.unlink(missing_ok=True)
 
-    def _learning(self) -> dict[str, Tensor]:
-        """What of the network changes, and its buffers are not: a LoRA is saved without the model beneath it."""
+    def _select_learning(self) -> dict[str, Tensor]:
+        """Select the weights that change, without buffers: a LoRA is saved without the model beneath it."""
         return {name: value for name, value in self.network.named_parameters() if value.requires_grad}
 
     def resume(self) -> bool:
@@ -150,7 +152,7 @@ class TrainingLoop:
         return True
 
 
-def _words(number: re.Match[str] | None) -> str:
+def _describe_write_error(number: re.Match[str] | None) -> str:
     return os.strerror(int(number[1])) if number else "The checkpoint cannot be written"
 
 

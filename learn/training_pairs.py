@@ -1,4 +1,4 @@
-"""Questions with the passages that answer them: what every training here learns from, and is measured by."""
+"""Questions with the passages that answer them: the data that every training learns from, and is measured by."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class PoolPassage:
     document: str
 
 
-def pair_id(question: str, passage_id: str) -> str:
-    """The same for the same question (whatever its case and spaces) about the same passage: 16 hexadecimal digits."""
-    return _digest(" ".join(question.casefold().split()), passage_id).hex()
+def make_pair_id(question: str, passage_id: str) -> str:
+    """Make the id of a question (whatever its case and spaces) about a passage: 16 hexadecimal digits."""
+    return _hash_parts(" ".join(question.casefold().split()), passage_id).hex()
 
 
-def part_of(passage_id: str, seed: int) -> Part:
-    """In which part a passage is, with all its questions: no passage is in two parts. 8:1:1 in the long run."""
-    place = int.from_bytes(_digest(str(seed), passage_id), "big") / 2**64
+def choose_part(passage_id: str, seed: int) -> Part:
+    """Choose the part of a passage, with all its questions: no passage is in two parts. 8:1:1 in the long run."""
+    place = int.from_bytes(_hash_parts(str(seed), passage_id), "big") / 2**64
     train, validation, _ = SHARES
     return "train" if place < train else "validation" if place < train + validation else "test"
 
 
-def _digest(*parts: str) -> bytes:
+def _hash_parts(*parts: str) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
@@ -74,7 +74,7 @@ def _digest(*parts: str) -> bytes:
 
 
 def write_pairs(pairs: Iterable[TrainingPair], path: Path) -> None:
-    """One JSON object a line, whole or not there."""
+    """Write one JSON object a line, whole or not there."""
     _write(map(asdict, pairs), path)
 
 
@@ -83,11 +83,11 @@ def read_pairs(path: Path) -> list[TrainingPair]:
     Raises:
         InvalidInput: the file cannot be read, or a line is no pair; the message names the line and what is missing.
     """
-    return [_pair(row, f"{path.name}, line {number}") for number, row in json_lines(path)]
+    return [_read_pair(row, f"{path.name}, line {number}") for number, row in json_lines(path)]
 
 
-def pairs_in(text: str, name: str) -> list[TrainingPair]:
-    """Pairs from a file that somebody gave: each is looked at, and no passage may be in two parts.
+def parse_pairs(text: str, name: str) -> list[TrainingPair]:
+    """Parse pairs of a file that somebody gave: each is checked, and no passage may be in two parts.
 
     Raises:
         InvalidInput: as `read_pairs`; the message ends with what to do.
@@ -96,10 +96,10 @@ def pairs_in(text: str, name: str) -> list[TrainingPair]:
     parts: dict[str, tuple[Part, int]] = {}
     asked: dict[str, tuple[str, int]] = {}
     for number, row in json_rows(text, name):
-        pair = _pair(row, f"{name}, line {number}")
+        pair = _read_pair(row, f"{name}, line {number}")
         _require_storable(pair, f"{name}, line {number}")
-        same, earlier = asked.setdefault(pair.id, (pair_id(pair.question, pair.passage_id), number))
-        if same != pair_id(pair.question, pair.passage_id):
+        same, earlier = asked.setdefault(pair.id, (make_pair_id(pair.question, pair.passage_id), number))
+        if same != make_pair_id(pair.question, pair.passage_id):
             raise InvalidInput(
                 f"{name}, line {number}: its id '{pair.id}' is that of another question, in line {earlier}. Leave 'id' "
                 "out: it is made of question and passage."
@@ -132,8 +132,8 @@ def _require_storable(pair: TrainingPair, place: str) -> None:
         raise InvalidInput(f"{place}: {pair.id!r} is no id of a pair: letters, digits and hyphens. Or leave 'id' out.")
 
 
-def pairs_text(pairs: Iterable[TrainingPair]) -> str:
-    """One JSON object a line."""
+def serialize_pairs(pairs: Iterable[TrainingPair]) -> str:
+    """Serialize pairs, one JSON object a line."""
     return "".join(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
 
 
@@ -147,12 +147,12 @@ def read_pool(path: Path) -> list[PoolPassage]:
         InvalidInput: as `read_pairs`.
     """
     return [
-        PoolPassage(**_checked(row, ("id", "text", "document"), f"{path.name}, line {number}"))
+        PoolPassage(**_require_texts(row, ("id", "text", "document"), f"{path.name}, line {number}"))
         for number, row in json_lines(path)
     ]
 
 
-def of_part(pairs: Sequence[TrainingPair], part: Part) -> list[TrainingPair]:
+def select_part(pairs: Sequence[TrainingPair], part: Part) -> list[TrainingPair]:
     return [pair for pair in pairs if pair.part == part]
 
 
@@ -161,13 +161,13 @@ def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
         file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def _pair(row: dict[str, Any], place: str) -> TrainingPair:
-    texts = _checked(row, ("question", "passage_id", "passage", "document", "kind", "part"), place)
+def _read_pair(row: dict[str, Any], place: str) -> TrainingPair:
+    texts = _require_texts(row, ("question", "passage_id", "passage", "document", "kind", "part"), place)
     if texts["part"] not in PARTS:
         raise InvalidInput(f"{place}: the part {texts['part']!r} is none of {', '.join(PARTS)}.")
     known = {one.name for one in fields(TrainingPair)}
     given = {name: value for name, value in row.items() if name in known} | texts
-    given["id"] = given.get("id") or pair_id(given["question"], given["passage_id"])
+    given["id"] = given.get("id") or make_pair_id(given["question"], given["passage_id"])
     given["answer"], negatives = given.get("answer") or "", given.get("negatives") or []
     for name in ("id", "answer"):
         if not isinstance(given[name], str):
@@ -179,7 +179,7 @@ def _pair(row: dict[str, Any], place: str) -> TrainingPair:
     return TrainingPair(**{**given, "negatives": tuple(negatives)})
 
 
-def _checked(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:
+def _require_texts(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:
     for name in names:
         if not isinstance(row.get(name), str) or (name != "document" and not row[name].strip()):
             raise InvalidInput(f"{place}: it has no text under {name!r}. A line holds: {', '.join(names)}.")

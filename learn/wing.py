@@ -1,4 +1,4 @@
-"""What the wing `learn` brings: training pairs, trainings of models on them, and the adoption of models."""
+"""The wing `learn`: training pairs, trainings of models on them, and the adoption of models."""
 
 from argot.wings import Wing
 
@@ -13,15 +13,15 @@ WING = Wing(
     ),
     commands=("argot.learn.commands.learn_commands:register", "argot.learn.commands.run_commands:register"),
     pages=(
-        "argot.learn.pages.learning_data_pages:learning_data_pages",
-        "argot.learn.pages.workbench_pages:workbench_pages",
+        "argot.learn.pages.learning_data_pages:build_learning_data_pages",
+        "argot.learn.pages.workbench_pages:build_workbench_pages",
     ),
     addresses=("argot.learn.addresses:ADDRESSES",),
     templates=("argot.learn.pages",),
     links=(("/workbench", "Workbench", "builder"),),
     services=("argot.learn.usecases.training_queue:keep_training",),
     migrations={"learning": "argot.learn.store.pair_store:MIGRATIONS"},
-    folder_checks=("argot.learn.doctor_checks:training_findings",),
+    folder_checks=("argot.learn.doctor_checks:check_trainings",),
     personal_data=("argot.learn.personal_data:KEEPER",),
     text_keepers=("argot.learn.text_keepers:PAIRS", "argot.learn.text_keepers:TRAININGS"),
 )

@@ -13,13 +13,13 @@ Distances = dict[tuple[int, int], float]
 """How far apart two values are, squared."""
 
 
-def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
-    """Of values that have an order, such as points: the farther apart, the worse. Otherwise as `nominal_alpha`."""
-    return _alpha(units, _ordinal_distances)
+def compute_ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
+    """Compute alpha of ordered values, such as points: the farther apart, the worse. See `compute_nominal_alpha`."""
+    return _compute_alpha(units, _measure_ordinal_distances)
 
 
-def nominal_alpha(units: Iterable[Sequence[int]]) -> float | None:
-    """Of values that are the same or not, such as yes and no.
+def compute_nominal_alpha(units: Iterable[Sequence[int]]) -> float | None:
+    """Compute alpha of values that are the same or not, such as yes and no.
 
     1: they agree in all; 0: as by chance; below: they disagree systematically.
 
@@ -30,10 +30,12 @@ def nominal_alpha(units: Iterable[Sequence[int]]) -> float | None:
     Returns:
         None where no thing has two values, or all values are the same: there is nothing to agree about.
     """
-    return _alpha(units, lambda totals: {(a, b): float(a != b) for a in totals for b in totals})
+    return _compute_alpha(units, lambda totals: {(a, b): float(a != b) for a in totals for b in totals})
 
 
-def _alpha(units: Iterable[Sequence[int]], distances_of: Callable[[dict[int, float]], Distances]) -> float | None:
+def _compute_alpha(
+    units: Iterable[Sequence[int]], distances_of: Callable[[dict[int, float]], Distances]
+) -> float | None:
     coincidences: dict[tuple[int, int], float] = {}
     for values in units:
         if len(values) > 1:
@@ -51,8 +53,8 @@ def _alpha(units: Iterable[Sequence[int]], distances_of: Callable[[dict[int, flo
     return 1 - (n - 1) * observed / by_chance
 
 
-def _ordinal_distances(totals: dict[int, float]) -> Distances:
-    """The square of how many values lie between two, half of each of the two counted."""
+def _measure_ordinal_distances(totals: dict[int, float]) -> Distances:
+    """Return for each pair the square of the number of values between the two, half of each of the two counted."""
     ranked = sorted(totals)
     found: Distances = {}
     for first, low in enumerate(ranked):

@@ -9,25 +9,25 @@ from string import ascii_uppercase
 from argot.ratings.study import Answer, Judgement
 
 
-def blind_order(answers: Sequence[Answer], seed: str, person: str, place: int) -> dict[str, Answer]:
-    """The answers by the letters under which this person knows them: A, B, C ..."""
+def draw_blind_order(answers: Sequence[Answer], seed: str, person: str, place: int) -> dict[str, Answer]:
+    """Return the answers by the letters under which this person knows them: A, B, C ..."""
 
-    def drawn(answer: Answer) -> bytes:
+    def draw_place(answer: Answer) -> bytes:
         # ASCII's unit separator (31) between the parts: no two lists of parts give the same text.
         return hashlib.sha256(chr(31).join((seed, person, str(place), answer.system)).encode()).digest()
 
-    return dict(zip(ascii_uppercase, sorted(answers, key=drawn), strict=False))
+    return dict(zip(ascii_uppercase, sorted(answers, key=draw_place), strict=False))
 
 
-def by_system(given: Judgement, order: dict[str, Answer]) -> Judgement:
-    """A judgement by letters as one by systems. What names no letter of the order is left out."""
+def translate_to_systems(given: Judgement, order: dict[str, Answer]) -> Judgement:
+    """Translate a judgement by letters into one by systems. What names no letter of the order is left out."""
     scores = {order[letter].system: points for letter, points in given.scores.items() if letter in order}
     ranks = {order[letter].system: rank for letter, rank in given.ranks.items() if letter in order}
     return Judgement(scores, ranks, given.cannot_judge, given.comment)
 
 
-def by_letter(said: Judgement, order: dict[str, Answer]) -> Judgement:
-    """A judgement by systems as its rater gave it."""
+def translate_to_letters(said: Judgement, order: dict[str, Answer]) -> Judgement:
+    """Translate a judgement by systems into the letters of its rater."""
     letters = {answer.system: letter for letter, answer in order.items()}
     scores = {letters[system]: dict(points) for system, points in said.scores.items() if system in letters}
     ranks = {letters[system]: rank for system, rank in said.ranks.items() if system in letters}

@@ -27,7 +27,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
-    from argot.ratings.usecases.studies import Aspect, AspectResults, StudyShown, StudySummary
+    from argot.ratings.usecases.studies import Aspect, AspectResults, StudyDetails, StudySummary
     from argot.service.transport.knowledge_base_client import Client
 
 ratings = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Studies: people rate answers blindly.")
@@ -104,25 +104,25 @@ def create(
     if sum((file is not None, questions is not None, thumbs, resume)) != 1:
         raise InvalidInput("Give one of --file, --questions, --thumbs and --resume. See: argot ratings create --help")
     judged = find_choice(get_args(StudyKind), kind, "--kind")
-    form = StudyForm(name=study, about=about, aspects=_aspects(aspect), ranking=not no_ranking, kind=judged)
+    form = StudyForm(name=study, about=about, aspects=_parse_aspects(aspect), ranking=not no_ranking, kind=judged)
     with knowledge_base(home) as opened:
         client = opened.as_user(as_user)
         if file is not None:
             confirmed = readers_confirmed
-            made = client.call(rating_create, form=form, data=_read(file), readers_confirmed=confirmed)
+            made = client.call(rating_create, form=form, data=_read_file(file), readers_confirmed=confirmed)
         elif questions is not None:
-            text = _read(questions)
+            text = _read_file(questions)
             asked = client.call(rating_create_asked, form=form, questions=text, profiles=profile or [])
-            made = _asked(client, study)
+            made = _ask_missing(client, study)
             if left := asked.questions - made.questions:
                 note(f"Left out: {counted(left, 'question')}, for which nothing was found.")
         elif thumbs:
             value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
             made = client.call(rating_create_from_thumbs, form=form, value=value, since=since, profiles=profile or [])
-            made = _asked(client, study) if profile else made
+            made = _ask_missing(client, study) if profile else made
         else:
-            made = _asked(client, study)
-    _tell(made, json_=json_)
+            made = _ask_missing(client, study)
+    _print_summary(made, json_=json_)
     if not json_:
         note(f"Invite people with: argot ratings invite {shlex.quote(made.name)} NAME")
 
@@ -155,7 +155,7 @@ def show(study: Study, json_: Json = False, as_user: AsUser = None, home: Home =
     if json_:
         say_json(found)
     else:
-        _show(found)
+        _print_study(found)
 
 
 @ratings.command(
@@ -174,7 +174,7 @@ def invite(
     with knowledge_base(home) as client:
         case = rating_uninvite if not_ else rating_invite
         found = client.as_user(as_user).call(case, study=study, people=people)
-    _tell(found)
+    _print_summary(found)
 
 
 @ratings.command("close", epilog=examples("argot ratings close spring", "argot ratings close spring --not"))
@@ -188,7 +188,7 @@ def close(
     from argot.ratings.usecases.studies import rating_close, rating_reopen
 
     with knowledge_base(home) as client:
-        _tell(client.as_user(as_user).call(rating_reopen if not_ else rating_close, study=study))
+        _print_summary(client.as_user(as_user).call(rating_reopen if not_ else rating_close, study=study))
 
 
 @ratings.command(
@@ -239,14 +239,14 @@ def remove(
     say(f"Removed {line(gone.name)} with {counted(gone.ratings, 'rating')}.")
 
 
-def _aspects(given: list[str] | None) -> list[Aspect] | None:
+def _parse_aspects(given: list[str] | None) -> list[Aspect] | None:
     from argot.ratings.usecases.studies import Aspect
 
     parts = [one.partition(":") for one in given or ()]
     return [Aspect(name.strip(), wording.strip()) for name, _, wording in parts] or None
 
 
-def _read(path: Path) -> str:
+def _read_file(path: Path) -> str:
     from argot.files import read_text
 
     try:
@@ -255,8 +255,8 @@ def _read(path: Path) -> str:
         raise InvalidInput(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
 
 
-def _asked(client: Client, study: str) -> StudySummary:
-    """Ask what is missing, with a bar for whoever looks on."""
+def _ask_missing(client: Client, study: str) -> StudySummary:
+    """Ask the missing questions, with a progress bar."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.ratings.usecases.questions import rating_ask
@@ -267,7 +267,7 @@ def _asked(client: Client, study: str) -> StudySummary:
         return client.watch(Bar(progress, "asking").move).call(rating_ask, study=study)
 
 
-def _tell(found: StudySummary, *, json_: bool = False) -> None:
+def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
     if json_:
         say_json(found)
         return
@@ -277,18 +277,18 @@ def _tell(found: StudySummary, *, json_: bool = False) -> None:
     say(f"{line(found.name)}: {answered}, {said}, {state}")
 
 
-def _show(found: StudyShown) -> None:
-    _tell(found)
+def _print_study(found: StudyDetails) -> None:
+    _print_summary(found)
     rows: list[list[object]] = [[one.person, f"{one.rated} of {one.of}", one.passed] for one in found.progress]
     if rows:
         table(["rater", "rated", "cannot judge"], rows)
     head = {"answers": "system", "passages": "passage", "references": ""}[found.kind]
     for one in found.results.measured:
         if one.systems:
-            _show_measured(one, head)
+            _print_results(one, head)
 
 
-def _show_measured(one: AspectResults, head: str) -> None:
+def _print_results(one: AspectResults, head: str) -> None:
     alpha = "–" if one.alpha is None else f"{one.alpha:.3f}"
     say(f"\n{line(one.name)} (Krippendorff's alpha {alpha})")
     rows: list[list[object]] = []

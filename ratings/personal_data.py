@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from argot.ratings.answer_order import blind_order, by_letter
+from argot.ratings.answer_order import draw_blind_order, translate_to_letters
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import Judgement, Rating, Study, StudyItem
 from argot.service.json_values import convert_to_json
@@ -15,7 +15,7 @@ from argot.service.maintenance.personal_keepers import PersonalKeeper
 
 @dataclass(frozen=True, slots=True)
 class RatingKept:
-    """What somebody said of the answers to a question, by the letters under which they saw them."""
+    """A person's judgement of the answers to a question, by the letters under which they saw them."""
 
     study: str
     question: str
@@ -33,18 +33,18 @@ class RatingsKept:
 
 
 async def _find(kb: KnowledgeBase, names: list[str]) -> dict[str, Any]:
-    return {"ratings": convert_to_json(await kb.blocking(_ratings_of, kb.open_store(RatingStore), names))}
+    return {"ratings": convert_to_json(await kb.blocking(_list_ratings, kb.open_store(RatingStore), names))}
 
 
-def _ratings_of(store: RatingStore, names: list[str]) -> RatingsKept:
-    kept = [_rating(*one) for one in store.kept_of(names)]
-    return RatingsKept(store.invitations_of(names), kept)
+def _list_ratings(store: RatingStore, names: list[str]) -> RatingsKept:
+    kept = [_describe_rating(*one) for one in store.list_ratings_of(names)]
+    return RatingsKept(store.list_invitations(names), kept)
 
 
-def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
+def _describe_rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
     # By letters: a rater must not learn from an export which system wrote what.
-    order = blind_order(item.answers, study.seed, rating.rater, item.place)
-    said, draft = (one and by_letter(one, order) for one in (rating.said, rating.draft))
+    order = draw_blind_order(item.answers, study.seed, rating.rater, item.place)
+    said, draft = (one and translate_to_letters(one, order) for one in (rating.said, rating.draft))
     return RatingKept(study.name, item.question, said, draft, rating.at)
 
 

@@ -1,4 +1,4 @@
-"""What a rating study consists of: aspects, questions with what is judged of each, and what raters said of it."""
+"""The parts of a rating study: aspects, questions with their answers or passages, and the judgements of raters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Origin = Literal["file", "profiles", "thumbs"]
 """Where the answers come from: a file; questions asked through profiles; answers with thumbs that askers shared."""
 LOWEST, HIGHEST = 1, 5
 """The scale of an aspect (Trustworthy Answers 5.2)."""
-MOST_ASPECTS = 10
-LONGEST_COMMENT = 10_000
+MAX_ASPECTS = 10
+MAX_COMMENT_CHARS = 10_000
 NO, YES = 0, 1
 """The scale of what is either so or not: a passage is relevant, or bears a sentence out."""
 Points = Annotated[int, Field(ge=NO, le=HIGHEST)]
@@ -42,7 +42,7 @@ RELEVANT = Aspect("Relevant", "Does the passage answer the question, or a part o
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a text rests on: URIs of documents and ids of senses. Raters see it only if they may read all of them."""
+    """The sources of a text: URIs of documents and ids of senses. Raters see it only if they may read all of them."""
 
     documents: tuple[str, ...] = ()
     senses: tuple[int, ...] = ()
@@ -110,8 +110,8 @@ class Study:
         """The least and the most that can be given."""
         return (LOWEST, HIGHEST) if self.kind == "answers" else (NO, YES)
 
-    def judged(self, item: NewItem) -> tuple[Aspect, ...]:
-        """What is said of each answer or passage of a question. Of references: each sentence, by its number from 1."""
+    def list_aspects(self, item: NewItem) -> tuple[Aspect, ...]:
+        """List the aspects of each answer or passage of a question. Of references: each sentence, by number from 1."""
         if self.kind != "references":
             return self.aspects
         return tuple(Aspect(str(number), text) for number, text in enumerate(item.sentences, 1))
@@ -119,7 +119,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What somebody says of the answers to one question; by system, and by the name of the aspect (`Study.judged`).
+    """One person's judgement of the answers to a question, by system and name of the aspect (`Study.list_aspects`).
 
     `ranks`: 1 is the best. An unfinished one leaves things out. `cannot_judge`: all else is left out.
     """
@@ -132,7 +132,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one person said of one item. `said` is None until they saved it; `draft` is what they did not finish."""
+    """One person's rating of an item. `said` is None until they saved it; `draft` is an unfinished judgement."""
 
     item: int
     rater: str

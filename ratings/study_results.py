@@ -1,4 +1,4 @@
-"""What a study says: means, ranks, wins, and how far its raters agree."""
+"""The results of a study: means, ranks, wins, and how far its raters agree."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from argot.ratings.agreement import nominal_alpha, ordinal_alpha
-from argot.ratings.passage_files import borne_out_by
+from argot.ratings.agreement import compute_nominal_alpha, compute_ordinal_alpha
+from argot.ratings.passage_files import find_supporting_passages
 from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, StudyItem
 
 RANK = "Rank"
@@ -19,7 +19,7 @@ EVERY = "all"
 
 @dataclass(frozen=True, slots=True)
 class SystemMean:
-    """What one system was given in an aspect, or as rank (1 is the best). `interval`: 95 %, by drawing the questions
+    """One system's mean in an aspect, or as rank (1 is the best). `interval`: 95 %, by drawing the questions
     again with replacement; None where there is one question only. `counts`: how often each value was given, in order.
     """
 
@@ -32,7 +32,7 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True)
 class SystemPair:
-    """How often raters put one answer of two above the other."""
+    """Two systems, and how often raters put the answer of one above the other's."""
 
     first: str
     second: str
@@ -61,7 +61,7 @@ class AspectResults:
 
 @dataclass(frozen=True, slots=True)
 class StudyResults:
-    """All that was saved so far. `rated`: questions with a rating; `passed`: ratings that say "cannot judge"."""
+    """The results of all saved ratings. `rated`: questions with a rating; `passed`: ratings that say "cannot judge"."""
 
     ratings: int
     rated: int
@@ -77,72 +77,83 @@ Given = list[tuple[int, int]]
 """A question's id, and what a rater gave something of it."""
 
 
-def study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
+def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
     saved = [(one.item, one.said) for one in ratings if one.said is not None]
     judged = [(item, said) for item, said in saved if not said.cannot_judge]
-    measure = {"answers": _of_answers, "passages": _of_passages, "references": _of_references}[study.kind]
+    measure = {"answers": _measure_answers, "passages": _measure_passages, "references": _measure_references}[
+        study.kind
+    ]
     measured = measure(study, items, judged)
     return StudyResults(len(saved), len({item for item, _ in saved}), len(saved) - len(judged), measured)
 
 
-def _of_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
     systems = sorted({answer.system for item in items for answer in item.answers})
     most = max((len(item.answers) for item in items), default=0)
-    measured = [_measured(one.name, _scored(one.name), judged, systems, study.scale, best=1) for one in study.aspects]
+    measured = [
+        _measure_aspect(one.name, _choose_score(one.name), judged, systems, study.scale, best=1)
+        for one in study.aspects
+    ]
     if study.ranking:
         scale = LOWEST, most
-        measured.append(_measured(RANK, lambda said, system: said.ranks.get(system), judged, systems, scale, best=-1))
+        measured.append(
+            _measure_aspect(RANK, lambda said, system: said.ranks.get(system), judged, systems, scale, best=-1)
+        )
     return measured
 
 
-def _of_passages(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
     numbers = sorted({one.system for item in items for one in item.answers}, key=int)
     found = []
     for aspect in study.aspects:
-        value = _scored(aspect.name)
-        by_number = {number: _given(value, judged, number) for number in numbers}
+        value = _choose_score(aspect.name)
+        by_number = {number: _select_values(value, judged, number) for number in numbers}
         every = [one for given in by_number.values() for one in given]
-        means = [_mean(name, given, study.scale) for name, given in ((EVERY, every), *by_number.items()) if given]
-        alpha = nominal_alpha(_units(value, judged, numbers))
+        means = [
+            _compute_mean(name, given, study.scale) for name, given in ((EVERY, every), *by_number.items()) if given
+        ]
+        alpha = compute_nominal_alpha(_collect_units(value, judged, numbers))
         found.append(AspectResults(aspect.name, means, [], alpha, study.scale))
     return found
 
 
-def _of_references(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_references(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
     by_id = {one.id: one for one in items}
     given: Given = []
     units: dict[tuple[int, str, str], list[int]] = {}
     for id_, said in judged:
         for number, _ in enumerate(by_id[id_].sentences, 1):
-            given.append((id_, YES if borne_out_by(said, number) else NO))
+            given.append((id_, YES if find_supporting_passages(said, number) else NO))
         for passage, points in said.scores.items():
             for sentence, value in points.items():
                 units.setdefault((id_, passage, sentence), []).append(value)
-    means = [_mean("sentences", given, study.scale)] if given else []
-    return [AspectResults(BORNE_OUT, means, [], nominal_alpha(units.values()), study.scale)]
+    means = [_compute_mean("sentences", given, study.scale)] if given else []
+    return [AspectResults(BORNE_OUT, means, [], compute_nominal_alpha(units.values()), study.scale)]
 
 
-def _scored(aspect: str) -> Value:
+def _choose_score(aspect: str) -> Value:
     return lambda said, system: said.scores.get(system, {}).get(aspect)
 
 
-def _measured(
+def _measure_aspect(
     name: str, value: Value, judged: Judged, systems: Sequence[str], scale: tuple[int, int], *, best: int
 ) -> AspectResults:
     """`best`: 1 where the larger value is the better one, else -1."""
-    means = [_mean(system, given, scale) for system in systems if (given := _given(value, judged, system))]
+    means = [
+        _compute_mean(system, given, scale) for system in systems if (given := _select_values(value, judged, system))
+    ]
     pairs = [
-        SystemPair(first, second, *_compared(value, judged, first, second, best))
+        SystemPair(first, second, *_compare_systems(value, judged, first, second, best))
         for first, second in combinations([one.system for one in means], 2)
     ]
-    return AspectResults(name, means, pairs, ordinal_alpha(_units(value, judged, systems)), scale)
+    return AspectResults(name, means, pairs, compute_ordinal_alpha(_collect_units(value, judged, systems)), scale)
 
 
-def _given(value: Value, judged: Judged, system: str) -> Given:
+def _select_values(value: Value, judged: Judged, system: str) -> Given:
     return [(item, points) for item, said in judged if (points := value(said, system)) is not None]
 
 
-def _mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
+def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
     # Only here: whoever merely lists studies need not wait for it.
     from argot.measures import bootstrap_interval
 
@@ -154,7 +165,7 @@ def _mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
     return SystemMean(system, len(every), fmean(every), interval, counts)
 
 
-def _compared(value: Value, judged: Judged, first: str, second: str, best: int) -> tuple[int, int, int]:
+def _compare_systems(value: Value, judged: Judged, first: str, second: str, best: int) -> tuple[int, int, int]:
     wins = ties = losses = 0
     for _, said in judged:
         one, other = value(said, first), value(said, second)
@@ -165,8 +176,8 @@ def _compared(value: Value, judged: Judged, first: str, second: str, best: int) 
     return wins, ties, losses
 
 
-def _units(value: Value, judged: Judged, systems: Sequence[str]) -> Iterator[list[int]]:
-    """For each answer what its raters gave it."""
+def _collect_units(value: Value, judged: Judged, systems: Sequence[str]) -> Iterator[list[int]]:
+    """Collect for each answer the values that its raters gave it."""
     found: dict[tuple[int, str], list[int]] = {}
     for item, said in judged:
         for system in systems:

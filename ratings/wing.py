@@ -1,4 +1,4 @@
-"""What the wing `ratings` brings."""
+"""The wing `ratings`: the parts that it brings."""
 
 from argot.wings import Wing
 
@@ -10,7 +10,7 @@ WING = Wing(
         "argot.ratings.usecases.studies",
     ),
     commands=("argot.ratings.commands:register",),
-    pages=("argot.ratings.pages.study_pages:rating_study_pages", "argot.ratings.pages.rating_pages:rating_pages"),
+    pages=("argot.ratings.pages.study_pages:build_study_pages", "argot.ratings.pages.rating_pages:build_rating_pages"),
     addresses=("argot.ratings.addresses:ADDRESSES",),
     templates=("argot.ratings.pages",),
     links=(("/ratings/manage", "Ratings", "manager"),),

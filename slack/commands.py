@@ -51,7 +51,7 @@ def manifest(
     home: Home = None,
 ) -> None:
     """Print the manifest to make the app in Slack with (api.slack.com/apps, 'From a manifest')."""
-    from argot.slack.app.manifest import manifest as made
+    from argot.slack.app.manifest import build_manifest as made
 
     settings = settings_for(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
@@ -63,9 +63,9 @@ def manifest(
 @slack.command("check", epilog=examples("argot slack check"))
 def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
-    from argot.slack.slack_check import slack_findings
+    from argot.slack.slack_check import check_slack
 
-    findings = slack_findings(settings_for(home))
+    findings = check_slack(settings_for(home))
     for one in findings:
         say(f"{'ok  ' if one['ok'] else 'BAD '} {one['name']}: {one['detail']}")
         if one["remedy"]:
@@ -118,7 +118,7 @@ def set_channel(  # noqa: PLR0917
             context=context,
             profile=profile,
         )
-    say(_line(made))
+    say(_describe_channel(made))
     if made.groups:
         note(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
 
@@ -160,7 +160,7 @@ def link(
     from argot.slack.usecases.slack_channels import slack_people_link
 
     with knowledge_base(home) as client:
-        client.call(slack_people_link, team=team or _team(home), slack_user=member, user=user)
+        client.call(slack_people_link, team=team or _find_team(home), slack_user=member, user=user)
     say(f"{line(member)} is {line(user)}: in direct messages they are shown what {line(user)} may read.")
 
 
@@ -170,7 +170,7 @@ def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
     from argot.slack.usecases.slack_channels import slack_people_unlink
 
     with knowledge_base(home) as client:
-        client.call(slack_people_unlink, team=team or _team(home), slack_user=member)
+        client.call(slack_people_unlink, team=team or _find_team(home), slack_user=member)
     say(f"{line(member)} is linked with nobody.")
 
 
@@ -187,14 +187,14 @@ def list_people(json_: Json = False, home: Home = None) -> None:
     table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
 
 
-def _team(home: Home) -> str:
-    from argot.slack.slack_check import bot_team
+def _find_team(home: Home) -> str:
+    from argot.slack.slack_check import find_bot_team
 
     # Asked of Slack: the token does not say it.
-    return bot_team(settings_for(home))
+    return find_bot_team(settings_for(home))
 
 
-def _line(made: Channel) -> str:
+def _describe_channel(made: Channel) -> str:
     parts = [f"Channel {line(made.channel)}: {made.mode}, replies {made.replies}"]
     parts += [
         f"{name} {line(value)}" for name, value in (("context", made.context), ("profile", made.profile)) if value

@@ -8,7 +8,7 @@ from argot.slack.store.slack_store import SlackStore
 
 
 async def _find_names(kb: KnowledgeBase, name: str) -> list[str]:
-    linked = await kb.blocking(SlackStore(kb.people.database).links)
+    linked = await kb.blocking(SlackStore(kb.people.database).list_links)
     return [f"slack:{team}:{slack_user}" for team, slack_user, user in linked if user == name]
 
 

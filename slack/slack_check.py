@@ -32,8 +32,8 @@ SCOPES = (
 """What the manners need, and no more; docs/slack.md says what for."""
 
 
-def slack_findings(settings: Settings) -> list[Finding]:
-    """What there is to say of it; a Slack that hangs takes the bound of two calls."""
+def check_slack(settings: Settings) -> list[Finding]:
+    """Check Slack's tokens and permissions; a Slack that hangs takes the bound of two calls."""
     bot = settings.slack_bot_token.get_secret_value()
     app = settings.slack_app_token.get_secret_value()
     secret = settings.slack_signing_secret.get_secret_value()
@@ -43,16 +43,16 @@ def slack_findings(settings: Settings) -> list[Finding]:
         return [make_bad_finding(NAME, "slack-bolt is not installed", install_command("slack"))]
     if not bot:
         return [make_bad_finding(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; docs/slack.md)")]
-    findings = [*_token(settings, bot)]
+    findings = [*_check_token(settings, bot)]
     if all(finding["ok"] for finding in findings):
-        findings += _road(settings, app, secret)
+        findings += _check_transport(settings, app, secret)
     return findings
 
 
-def _token(settings: Settings, bot: str) -> Iterator[Finding]:
+def _check_token(settings: Settings, bot: str) -> Iterator[Finding]:
     told, code = _call(settings, bot, "auth_test")
     if code:
-        yield make_bad_finding(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
+        yield make_bad_finding(NAME, f"the bot token does not work: {code}", _choose_remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
         return
     yield make_good_finding(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
     # Slack names the scopes that were granted in a header only.
@@ -65,13 +65,15 @@ def _token(settings: Settings, bot: str) -> Iterator[Finding]:
         yield make_good_finding("Slack: scopes", "all that are needed")
 
 
-def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
-    """Whether Slack can reach Argot: by Socket Mode, or by signed requests over HTTP."""
+def _check_transport(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
+    """Check that Slack can reach Argot: by Socket Mode, or by signed requests over HTTP."""
     if app:
         _, code = _call(settings, app, "apps_connections_open", app_token=app)
         if code:
             yield make_bad_finding(
-                "Slack: Socket Mode", f"the app token does not work: {code}", _remedy(code, "ARGOT_SLACK_APP_TOKEN")
+                "Slack: Socket Mode",
+                f"the app token does not work: {code}",
+                _choose_remedy(code, "ARGOT_SLACK_APP_TOKEN"),
             )
         else:
             yield make_good_finding("Slack: Socket Mode", "open")
@@ -86,12 +88,12 @@ def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
 
 
 def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:
-    """Slack's answer and its error code; the code is empty if all went well."""
+    """Return Slack's answer and its error code; the code is empty if all went well."""
     import aiohttp
     from slack_sdk.errors import SlackApiError
 
     try:
-        return asyncio.run(_asked(settings, token, method, arguments)), ""
+        return asyncio.run(_ask(settings, token, method, arguments)), ""
     except SlackApiError as error:
         data = getattr(error.response, "data", None)
         code = str(data.get("error") or "") if isinstance(data, dict) else ""
@@ -101,7 +103,7 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
         return None, f"unreachable ({type(error).__name__})"
 
 
-async def _asked(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
+async def _ask(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
     # slack_sdk logs its requests; what went wrong becomes a finding instead.
@@ -111,13 +113,13 @@ async def _asked(settings: Settings, token: str, method: str, arguments: dict[st
         token, base_url=settings.slack_api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
     )  # fmt: skip
     # A proxy named by the environment cannot reach this machine's own addresses.
-    if on_this_machine(settings.slack_api_url):
+    if is_on_this_machine(settings.slack_api_url):
         client.proxy = None
     return await getattr(client, method)(**arguments)
 
 
-def on_this_machine(url: str) -> bool:
-    """Whether an address can be reached without the proxy that the environment names."""
+def is_on_this_machine(url: str) -> bool:
+    """Tell whether an address can be reached without the proxy that the environment names."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -125,14 +127,14 @@ def on_this_machine(url: str) -> bool:
         return False
 
 
-def _remedy(code: str, setting: str) -> str:
+def _choose_remedy(code: str, setting: str) -> str:
     if code.startswith("unreachable"):
         return "let this machine reach slack.com, directly or by HTTPS_PROXY"
     return f"copy the token from the app's page at api.slack.com into {setting}"
 
 
-def bot_team(settings: Settings) -> str:
-    """The workspace that the bot token belongs to.
+def find_bot_team(settings: Settings) -> str:
+    """Find the workspace that the bot token belongs to.
 
     Raises:
         InvalidSettings: there is no token, or Slack does not take it.

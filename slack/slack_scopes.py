@@ -1,4 +1,4 @@
-"""On whose behalf a question from Slack is answered, and in which conversation.
+"""The scope and the conversation in which a question from Slack is answered.
 
 What a whole channel sees rests on documents open to everyone, and on those of the groups an administrator gave the
 channel. What one person alone sees rests on what that person may read; of somebody Argot does not know, on what is
@@ -19,7 +19,7 @@ from argot.types import Principal
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Who will see an answer, and what it may rest on. `known`: the principal is a user of Argot."""
+    """The readers of an answer, and the rights it may rest on. `known`: the principal is a user of Argot."""
 
     key: str
     principal: Principal
@@ -30,19 +30,19 @@ class Scope:
         return self.key == PUBLIC
 
 
-def stranger(team: str, slack_id: str, groups: frozenset[str] = frozenset()) -> Principal:
+def make_stranger(team: str, slack_id: str, groups: frozenset[str] = frozenset()) -> Principal:
     return Principal(f"slack:{team}:{slack_id}", groups)
 
 
-def public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope:
-    """What a channel sees. Where people of other companies read along, its groups do not count."""
+def build_public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope:
+    """Build the scope of a channel. Where people of other companies read along, its groups do not count."""
     groups = frozenset() if outsiders else frozenset(channel.groups)
-    return Scope(PUBLIC, stranger(team, channel.channel, groups))
+    return Scope(PUBLIC, make_stranger(team, channel.channel, groups))
 
 
-def user_of(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> str | None:
-    """The user of Argot somebody in Slack is: the one they were linked with, else the one called as their address."""
-    linked = SlackStore(kb.people.database).linked(team, slack_user)
+def find_user(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> str | None:
+    """Find a Slack person's user of Argot: the one they were linked with, else the one named by their address."""
+    linked = SlackStore(kb.people.database).find_linked_user(team, slack_user)
     if linked is not None or not email or not kb.settings.slack_link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
@@ -50,32 +50,32 @@ def user_of(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> s
     return same[0] if len(same) == 1 else None
 
 
-def own_scope(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> Scope:
-    """What one person sees.
+def build_own_scope(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> Scope:
+    """Build the scope of one person.
 
     Raises:
         NotAllowed: the user is suspended.
     """
-    user = user_of(kb, team, slack_user, email)
+    user = find_user(kb, team, slack_user, email)
     if user is None:
-        return Scope(slack_user, stranger(team, slack_user))
+        return Scope(slack_user, make_stranger(team, slack_user))
     return Scope(slack_user, kb.people.principal(user), known=True)
 
 
-async def known_context(kb: KnowledgeBase, principal: Principal, name: str) -> str | None:
-    """The context of this name, if the principal may know of it."""
+async def find_context(kb: KnowledgeBase, principal: Principal, name: str) -> str | None:
+    """Find the context of this name, if the principal may know of it."""
     if not name:
         return None
     contexts = await kb.blocking(kb.glossary.contexts.all, principal)
     return next((one.name for one in contexts if one.name.casefold() == name.casefold()), None)
 
 
-async def thread_for(
+async def find_thread(
     kb: KnowledgeBase, scope: Scope, team: str, *, channel: str, ts: str, question: str
 ) -> tuple[SlackThread, bool]:
-    """The conversation of a Slack thread as this scope sees it, and whether it begins now."""
+    """Find the conversation of a Slack thread as this scope sees it, and tell whether it begins now."""
     threads = await kb.threads()
-    kept = await kb.blocking(SlackStore(kb.people.database).thread, team, channel, ts, scope.key)
+    kept = await kb.blocking(SlackStore(kb.people.database).find_thread, team, channel, ts, scope.key)
     # Whoever has been linked with a user since then begins a conversation as that user.
     if kept is not None and kept.owner == scope.principal.name:
         try:
@@ -89,35 +89,35 @@ async def thread_for(
     return made, True
 
 
-async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]:
-    """What there is to tell in Slack's threads: terms asked for there that have a meaning now. Each is given once."""
+async def find_news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]:
+    """Find the news for Slack's threads: terms asked for there that have a meaning now. Each is given once."""
     store = SlackStore(kb.people.database)
-    for owner in await kb.blocking(store.owners):
+    for owner in await kb.blocking(store.list_owners):
         untold = {miss.thread for miss in await kb.blocking(kb.glossary.misses.list_untold, owner)}
-        held = await kb.blocking(store.threads_of, owner) if untold else {}
+        held = await kb.blocking(store.list_threads, owner) if untold else {}
         for thread in sorted(untold & held.keys()):
-            principal = await kb.blocking(_owner_now, kb, held[thread])
+            principal = await kb.blocking(_find_owner, kb, held[thread])
             if principal is not None:
                 for one in await kb.blocking(take_news, kb, principal, thread):
                     yield held[thread], one
 
 
-def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
-    """The owner of a conversation with the rights of today; None: they may not be told anything now."""
+def _find_owner(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
+    """Find the owner of a conversation with the rights of today; None: they may not be told anything now."""
     if thread.public:
         # Who is in the channel now is not known here: as if people of other companies read along.
-        return public_scope(
-            thread.team, SlackStore(kb.people.database).channel(thread.channel), outsiders=True
+        return build_public_scope(
+            thread.team, SlackStore(kb.people.database).get_channel(thread.channel), outsiders=True
         ).principal
-    if thread.owner == stranger(thread.team, thread.scope).name:
-        return stranger(thread.team, thread.scope)
+    if thread.owner == make_stranger(thread.team, thread.scope).name:
+        return make_stranger(thread.team, thread.scope)
     try:
         return kb.people.principal(thread.owner)
     except (NotFound, NotAllowed):
         return None
 
 
-async def heard(kb: KnowledgeBase, thread: SlackThread, ts: str) -> None:
-    """Note that the conversation knows what was said in the Slack thread up to this message."""
+async def note_heard(kb: KnowledgeBase, thread: SlackThread, ts: str) -> None:
+    """Note that the conversation knows the Slack thread up to this message."""
     # Messages may be handled out of order. Slack's times can be compared as text.
     await kb.blocking(SlackStore(kb.people.database).keep_thread, replace(thread, last_ts=max(ts, thread.last_ts)))

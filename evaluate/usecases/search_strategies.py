@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from argot.errors import ArgotError, InvalidInput, NotFound
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import SetName
-from argot.learn.usecases.pair_sets import visible_set
+from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
@@ -147,7 +147,7 @@ async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun |
     if (job := await kb.jobs.find_latest(STRATEGY, STRATEGY)) is None:
         return None
     try:
-        await kb.blocking(visible_set, kb, principal, job.label)
+        await kb.blocking(find_visible_set, kb, principal, job.label)
     except NotFound:
         return None
     return _run_of(job)
@@ -222,7 +222,7 @@ async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQue
 def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> list[StoredPair]:
     from argot.learn.store.pair_store import PairQuery
 
-    found = visible_set(kb, principal, asked.data)
+    found = find_visible_set(kb, principal, asked.data)
     kept = kb.open_store(PairStore).pairs(found.name, PairQuery(part=asked.part, state="kept"))
     # A cloze question stands word for word in its passage.
     kept = [one for one in kept if one.kind != "cloze" and not one.passage]

@@ -31,7 +31,7 @@ from argot.ui.cli.command_base import (
 if TYPE_CHECKING:
     from argot.learn.usecases.model_adoption import Gain
     from argot.learn.usecases.training_queue import RunProgress
-    from argot.learn.usecases.training_runs import RunShown
+    from argot.learn.usecases.training_runs import RunSummary
     from argot.service.transport.knowledge_base_client import Client
 
 Kind = Literal["embedder", "reranker", "generator"]
@@ -155,20 +155,20 @@ def _train(  # noqa: PLR0917
             data=data,
             name=name,
             base=base,
-            recipe=_recipe_of(changes),
+            recipe=_parse_changes(changes),
             seed=seed,
         )
         served = _is_served(client)
         if detach or served:
-            _waits(begun, served=served, detach=detach)
+            _print_waiting(begun, served=served, detach=detach)
         if served and not detach:
             _follow_service(client.as_user(as_user), begun.id)
     if not served and not detach:
         _follow_here(begun.id, home)
 
 
-def _recipe_of(changes: list[str]) -> dict[str, str]:
-    """`["epochs=3"]` as values by name."""
+def _parse_changes(changes: list[str]) -> dict[str, str]:
+    """Parse `["epochs=3"]` into values by name."""
     from argot.errors import InvalidInput
 
     found = {}
@@ -180,7 +180,7 @@ def _recipe_of(changes: list[str]) -> dict[str, str]:
     return found
 
 
-def _waits(begun: RunShown, *, served: bool, detach: bool) -> None:
+def _print_waiting(begun: RunSummary, *, served: bool, detach: bool) -> None:
     if detach:
         say(f"{begun.id} waits for its turn.")
         who = "The service trains it." if served else "Train it with: argot learn worker --once"
@@ -194,35 +194,35 @@ def _is_served(client: Client) -> bool:
 
 
 def _follow_service(client: Client, run: str) -> None:
-    """The service trains: Ctrl+C ends the watching alone."""
+    """Follow a training of the service: Ctrl+C ends the watching alone."""
     from argot.learn.usecases.training_runs import training_show
 
-    with _shown_progress() as tell:
+    with _show_progress() as tell:
         try:
             while (found := client.call(training_show, run=run)).run.status in ("waiting", "running"):
                 last = found.curve[-1] if found.curve else {}
-                tell(_told(found.run, {name: value for name, value in last.items() if name != "step"}))
+                tell(_describe_progress(found.run, {name: value for name, value in last.items() if name != "step"}))
                 time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
             note(f"{run} goes on in the service. Stop it: argot learn stop {run}")
             raise typer.Exit(130) from None
-    _ended(run, found.run.status, found.run.error, found.run.gain)
+    _print_end(run, found.run.status, found.run.error, found.run.gain)
 
 
 def _follow_here(run: str, home: Path | None) -> None:
-    """No service: it is trained by this command, and Ctrl+C stops it resumably."""
-    from argot.learn.usecases.training_queue import runs_folder, train_here
+    """Train in this command, where no service runs; Ctrl+C stops it resumably."""
+    from argot.learn.usecases.training_queue import get_runs_folder, train_here
     from argot.learn.usecases.training_runs import training_show
 
     settings = settings_for(home)
-    with _shown_progress() as tell:
-        train_here(runs_folder(settings.home), settings, run, lambda one: tell(_told(one, one.losses)))
+    with _show_progress() as tell:
+        train_here(get_runs_folder(settings.home), settings, run, lambda one: tell(_describe_progress(one, one.losses)))
     with knowledge_base(home) as client:
         found = client.call(training_show, run=run).run
-    _ended(run, found.status, found.error, found.gain)
+    _print_end(run, found.status, found.error, found.gain)
 
 
-def _ended(run: str, status: str, error: str, gain: Gain | None) -> None:
+def _print_end(run: str, status: str, error: str, gain: Gain | None) -> None:
     if status == "done":
         say(f"{run} is done{f': {gain.said}' if gain else ''}.")
         note(
@@ -237,8 +237,8 @@ def _ended(run: str, status: str, error: str, gain: Gain | None) -> None:
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Callable[[str], None]]:
-    """Shows one changing line where a person looks on; elsewhere a line whenever another stage begins."""
+def _show_progress() -> Iterator[Callable[[str], None]]:
+    """Show one changing line on a terminal; elsewhere a line whenever another stage begins."""
     console = error_console()
     if console.is_terminal:
         from rich.text import Text
@@ -257,7 +257,7 @@ def _shown_progress() -> Iterator[Callable[[str], None]]:
     yield tell
 
 
-def _told(one: RunProgress | RunShown, losses: Mapping[str, float]) -> str:
+def _describe_progress(one: RunProgress | RunSummary, losses: Mapping[str, float]) -> str:
     said = one.doing or one.status
     if one.steps:
         said += f": {one.step:,} of {one.steps:,}"
@@ -274,7 +274,7 @@ def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home 
     with knowledge_base(home) as client:
         begun = client.as_user(as_user).call(training_resume, run=run)
         served = _is_served(client)
-        _waits(begun, served=served, detach=detach)
+        _print_waiting(begun, served=served, detach=detach)
         if served and not detach:
             _follow_service(client.as_user(as_user), run)
     if not served and not detach:
@@ -294,7 +294,7 @@ def worker(
 
     Ctrl+C keeps a checkpoint, and lets the training wait for the next worker.
     """
-    from argot.learn.usecases.training_queue import runs_folder, work_through
+    from argot.learn.usecases.training_queue import get_runs_folder, train_all
 
     settings = settings_for(home)
     told: dict[str, str] = {}
@@ -306,7 +306,7 @@ def worker(
             note(f"{one.run} {line(one.name)}: {state}{f': {line(one.error)}' if one.error else ''}")
 
     try:
-        work_through(runs or runs_folder(settings.home), settings, tell, once=once)
+        train_all(runs or get_runs_folder(settings.home), settings, tell, once=once)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     say(f"{counted(len(told), 'training')} taken up; none waits any more.")

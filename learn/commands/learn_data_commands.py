@@ -86,9 +86,9 @@ def make(
     if json_:
         say_json(made)
         return
-    say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_counts(made.by_part)} ({_counts(made.by_kind)}).")
+    say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)} ({_join_counts(made.by_kind)}).")
     if made.left_out:
-        note(f"Left out: {_counts(made.left_out)}.")
+        note(f"Left out: {_join_counts(made.left_out)}.")
 
 
 @data.command("list", epilog=examples("argot learn data list"))
@@ -101,7 +101,9 @@ def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> 
     if json_:
         say_json(found)
         return
-    rows: list[list[object]] = [[one.name, one.pairs, _state(one), _counts(one.by_part), one.created] for one in found]
+    rows: list[list[object]] = [
+        [one.name, one.pairs, _describe_state(one), _join_counts(one.by_part), one.created] for one in found
+    ]
     table(["name", "pairs", "state", "parts", "made"], rows)
     if not rows:
         note("There is no set yet. Make one with: argot learn data make NAME")
@@ -136,10 +138,10 @@ def show(
         return
     table(
         ["pair", "kind", "part", "state", "question", "document"],
-        [[one.id, one.kind, one.part, _pair_state(one), one.question, one.document] for one in found.pairs],
+        [[one.id, one.kind, one.part, _describe_pair_state(one), one.question, one.document] for one in found.pairs],
     )
     shown = f"{start + 1} to {start + len(found.pairs)} of {found.total:,}" if found.pairs else "none"
-    note(f"{shown}; {counted(found.set.pairs, 'pair')} kept, {found.set.struck} struck ({_state(found.set)}).")
+    note(f"{shown}; {counted(found.set.pairs, 'pair')} kept, {found.set.struck} struck ({_describe_state(found.set)}).")
 
 
 @data.command(epilog=examples("argot learn data export ours ours.jsonl"))
@@ -188,7 +190,7 @@ def import_(
     if json_:
         say_json(made)
     else:
-        say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_counts(made.by_part)}.")
+        say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)}.")
 
 
 @data.command(epilog=examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
@@ -239,13 +241,13 @@ def remove(name: SetName, *, as_user: AsUser = None, home: Home = None) -> None:
     say(f"Removed '{removed.name}' with {counted(removed.pairs, 'pair')}.")
 
 
-def _state(one: DataSet) -> str:
+def _describe_state(one: DataSet) -> str:
     return one.status if one.status == "done" else f"{one.status}, {one.done} of {one.total} passages"
 
 
-def _pair_state(one: DataPair) -> str:
+def _describe_pair_state(one: DataPair) -> str:
     return f"{one.state}, corrected" if one.first_question is not None else one.state
 
 
-def _counts(counts: dict[str, int]) -> str:
+def _join_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"

@@ -25,11 +25,11 @@ from argot.ui.cli.command_base import (
 
 if TYPE_CHECKING:
     from argot.learn.usecases.model_adoption import Gain
-    from argot.learn.usecases.training_runs import RunShown
+    from argot.learn.usecases.training_runs import RunSummary
 
 
 def register(app: typer.Typer) -> None:
-    """They belong to `argot learn`."""
+    """Register the commands below `argot learn`."""
     learn.command("runs", epilog=examples("argot learn runs", "argot learn runs --json"))(runs)
     learn.command("show", epilog=examples("argot learn show r0001", "argot learn show r0001 --json"))(show)
     learn.command("stop", epilog=examples("argot learn stop r0001"))(stop)
@@ -50,13 +50,15 @@ def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None
     if json_:
         say_json(found)
         return
-    rows: list[list[object]] = [[one.id, one.kind, one.name, one.data, _status(one), _gain(one.gain)] for one in found]
+    rows: list[list[object]] = [
+        [one.id, one.kind, one.name, one.data, _describe_status(one), _describe_gain(one.gain)] for one in found
+    ]
     table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
     if not found:
         note("No model was trained yet. Make pairs to learn from: argot learn data --help")
 
 
-def _status(one: RunShown) -> str:
+def _describe_status(one: RunSummary) -> str:
     if one.in_force:
         return "in force"
     if one.status == "running" and one.steps:
@@ -66,7 +68,7 @@ def _status(one: RunShown) -> str:
     return one.status
 
 
-def _gain(gain: Gain | None) -> str:
+def _describe_gain(gain: Gain | None) -> str:
     return f"{gain.measure} {gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else ""
 
 
@@ -88,7 +90,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
         say(
             "recipe: " + ", ".join(f"{name}={value}" for name, value in one.recipe.items()) + ", the rest as by default"
         )
-    say(f"{_status(one)}{f': {one.error}' if one.error else ''}")
+    say(f"{_describe_status(one)}{f': {one.error}' if one.error else ''}")
     if found.figures:
         table(
             ["part", "measure", "before", "after", "change", "95 % interval"],
@@ -96,8 +98,8 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
                 [
                     f"{each.part}, {each.of}" if each.of else each.part,
                     each.measure,
-                    _figure(each.before),
-                    _figure(each.after),
+                    _format_figure(each.before),
+                    _format_figure(each.after),
                     f"{each.gain:+.3f}",
                     f"{each.low:+.3f} to {each.high:+.3f}",
                 ]
@@ -112,7 +114,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
         say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
 
 
-def _figure(value: float | None) -> str:
+def _format_figure(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
@@ -149,7 +151,7 @@ def adopt(
     """Put a training's model into force, if it measures better on the validation part; 'back' takes it back."""
     from argot.learn.usecases.model_adoption import model_adopt
 
-    with knowledge_base(home) as client, _rebuilding() as moved:
+    with knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_adopt, run=run, for_everybody=for_everybody)
     say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
     note(done.say or f"Take it back: argot learn back {done.kind}")
@@ -161,14 +163,14 @@ def back(
     """Take back the model that was adopted last: the one before it answers again."""
     from argot.learn.usecases.model_adoption import model_back
 
-    with knowledge_base(home) as client, _rebuilding() as moved:
+    with knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_back, kind=kind)
     say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
 
 
 @contextmanager
-def _rebuilding() -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A bar for vectors that are rebuilt."""
+def _show_rebuilding() -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Show a bar while vectors are rebuilt."""
     from rich.progress import Progress
 
     from argot.ui.cli.document_commands import Bar

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
-from argot.learn.batches import batches
+from argot.learn.batches import draw_batches
 from argot.learn.embedder.embedder_recipe import EmbedderRecipe
-from argot.learn.embedder.embedder_training import embedder_loop
-from argot.learn.figures import ranking_figures
-from argot.learn.pool_search import FoundPassages, embedder_in, search_pool
-from argot.learn.preparation import found_before, stoppable, use_threads
-from argot.learn.recipes import recipe_of
-from argot.learn.run_data import run_data
+from argot.learn.embedder.embedder_training import build_embedder_loop
+from argot.learn.figures import measure_rankings
+from argot.learn.pool_search import FoundPassages, load_embedder, search_pool
+from argot.learn.preparation import make_stoppable, search_before, use_threads
+from argot.learn.recipes import build_recipe
+from argot.learn.run_data import load_run_data
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
-from argot.learn.starting_model import is_embedder, starting_model
-from argot.learn.training_card import published, tuning_card
+from argot.learn.starting_model import find_starting_model, is_embedder
+from argot.learn.training_card import build_tuning_card, publish_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def train(run: RunFolder, report: Reporter) -> None:
-    """From the request to model and card; goes on where it was.
+    """Train from the request to model and card; an interrupted training goes on where it was.
 
     Raises:
         InvalidInput: recipe, pairs or model cannot be used.
@@ -38,15 +38,17 @@ def train(run: RunFolder, report: Reporter) -> None:
     """
     began = time.monotonic()
     request = run.request
-    recipe = recipe_of(EmbedderRecipe, request.recipe)
+    recipe = build_recipe(EmbedderRecipe, request.recipe)
     use_threads(recipe.threads)
-    data = run_data(run)
-    base = starting_model(request.base, run.path.parent)
+    data = load_run_data(run)
+    base = find_starting_model(request.base, run.path.parent)
     if not is_embedder(base):
         raise InvalidInput(f"{base} is no embedding model: it has no modules.json, as sentence-transformers writes it.")
-    found = found_before(run, data, base, {**asdict(recipe), "seed": request.seed}, report)
-    model = embedder_in(base)
-    loop = embedder_loop(model, batches(data, found, recipe.drawing(request.seed)), recipe, request.seed, run.path)
+    found = search_before(run, data, base, {**asdict(recipe), "seed": request.seed}, report)
+    model = load_embedder(base)
+    loop = build_embedder_loop(
+        model, draw_batches(data, found, recipe.drawing(request.seed)), recipe, request.seed, run.path
+    )
     loop.resume()
     report.doing("training")
     model.train()
@@ -54,28 +56,28 @@ def train(run: RunFolder, report: Reporter) -> None:
     report.doing("writing the model")
     write_embedder(model.eval(), base, recipe.kept, run.model)
     report.doing("measuring after")
-    after = search_pool(embedder_in(run.model), data, stoppable(report))
-    measured = ranking_figures(data, {"before": _ranked(found)}, {"after": _ranked(after)})
-    run.keep_card(tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step))
+    after = search_pool(load_embedder(run.model), data, make_stoppable(report))
+    measured = measure_rankings(data, {"before": _select_rankings(found)}, {"after": _select_rankings(after)})
+    run.keep_card(build_tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step))
 
 
 def write_embedder(model: SentenceTransformer, base: Path, kept: float, target: Path) -> None:
-    """As a folder of sentence-transformers, weights in safetensors; whole or not at all."""
+    """Write a folder of sentence-transformers, weights in safetensors; whole or not at all."""
     if kept:
-        model.load_state_dict(mixed(embedder_in(base).state_dict(), model.state_dict(), kept))
+        model.load_state_dict(mix_weights(load_embedder(base).state_dict(), model.state_dict(), kept))
     draft = target.with_name(f".{target.name}-draft")
     shutil.rmtree(draft, ignore_errors=True)
     model.save_pretrained(str(draft), create_model_card=False, safe_serialization=True)
-    published(draft, target)
+    publish_model(draft, target)
 
 
-def mixed(start: Mapping[str, Tensor], trained: Mapping[str, Tensor], kept: float) -> dict[str, Tensor]:
-    """Of each weight `kept` parts as it was and the rest as trained."""
+def mix_weights(start: Mapping[str, Tensor], trained: Mapping[str, Tensor], kept: float) -> dict[str, Tensor]:
+    """Mix each weight: `kept` parts of the starting value and the rest of the trained one."""
     return {
         name: kept * start[name] + (1 - kept) * value if value.is_floating_point() else value
         for name, value in trained.items()
     }
 
 
-def _ranked(found: Mapping[str, FoundPassages]) -> dict[str, tuple[str, ...]]:
+def _select_rankings(found: Mapping[str, FoundPassages]) -> dict[str, tuple[str, ...]]:
     return {pair: one.passages for pair, one in found.items()}

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argot.learn.batches import Drawn
+from argot.learn.batches import DrawnExample
 from argot.learn.embedder.embedder_recipe import EmbedderRecipe
-from argot.learn.pool_search import multiplies_bfloat16, prefixes
+from argot.learn.pool_search import has_bfloat16, read_prefixes
 from argot.learn.training_loop import LoopRecipe, TrainingLoop
 
 if TYPE_CHECKING:
@@ -21,23 +21,27 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def embedder_loop(
-    model: SentenceTransformer, batches: Sequence[Sequence[Drawn]], recipe: EmbedderRecipe, seed: int, folder: Path
+def build_embedder_loop(
+    model: SentenceTransformer,
+    batches: Sequence[Sequence[DrawnExample]],
+    recipe: EmbedderRecipe,
+    seed: int,
+    folder: Path,
 ) -> TrainingLoop:
-    """The loop that trains `model` in place."""
+    """Build the loop that trains `model` in place."""
     import torch
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     if recipe.frozen_words:
-        freeze_words(model)
+        freeze_word_vectors(model)
     ranking = MultipleNegativesRankingLoss(model, scale=recipe.scale)
-    asking, passing = prefixes(model)
-    half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and multiplies_bfloat16())
+    asking, passing = read_prefixes(model)
+    half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and has_bfloat16())
 
     def losses(step: int) -> dict[str, Tensor]:
-        columns = _columns(batches[step], asking, passing)
+        columns = _build_columns(batches[step], asking, passing)
         lengths = [recipe.question_tokens, *[recipe.passage_tokens] * (len(columns) - 1)]
-        read = [tokens(model, column, most) for column, most in zip(columns, lengths, strict=True)]
+        read = [tokenize_texts(model, column, most) for column, most in zip(columns, lengths, strict=True)]
         with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
             # The loss is of positions alone: no labels.
             return {"ranking": ranking(read, None)}
@@ -48,22 +52,22 @@ def embedder_loop(
     return TrainingLoop(model, [{"params": learning, "lr": recipe.rate}], losses, folder, loop)
 
 
-def _columns(batch: Sequence[Drawn], asking: str, passing: str) -> list[list[str]]:
-    """Questions, their passages, and as many columns of negatives as all of the batch have."""
+def _build_columns(batch: Sequence[DrawnExample], asking: str, passing: str) -> list[list[str]]:
+    """Return the questions, their passages, and as many columns of negatives as every question has."""
     least = min(len(one.negatives) for one in batch)
     negatives = [[passing + one.negatives[place] for one in batch] for place in range(least)]
     return [[asking + one.question for one in batch], [passing + one.passage for one in batch], *negatives]
 
 
-def tokens(model: SentenceTransformer, texts: Sequence[str], most: int) -> dict[str, Any]:
-    """Texts as the model reads them, cut at `most` tokens, or where the model ends anyway."""
+def tokenize_texts(model: SentenceTransformer, texts: Sequence[str], most: int) -> dict[str, Any]:
+    """Tokenize texts for the model, cut at `most` tokens, or at the model's own limit."""
     longest = min(most, model.max_seq_length or most)
     read = model.tokenizer(list(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt")
     return {name: value.to(model.device) for name, value in read.items()}
 
 
-def freeze_words(model: Any) -> None:
-    """The vectors of words, which are looked up, are not learnt."""
+def freeze_word_vectors(model: Any) -> None:
+    """Keep the vectors of words, which are looked up, from being learnt."""
     for name, value in model.named_parameters():
         if ".word_embeddings." in name or name.endswith("embed_tokens.weight"):
             value.requires_grad_(False)

@@ -1,4 +1,4 @@
-"""How well a model answers the questions of a part, before and after: token loss, exact match, ROUGE-L."""
+"""Figures of a model's answers to the questions of a part: token loss, exact match, ROUGE-L."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from argot.learn.generator.answering import replies, token_losses
+from argot.learn.generator.answering import compute_token_losses, write_replies
 from argot.learn.generator.tokens import ChatTokens, TokenizedExample
 from argot.measures import paired_difference
 from argot.tools.answering.citation_marks import strip_marks
 from argot.tools.text.answer_likeness import exact_match, rouge_l
 
 _BATCH = 4
-_MOST_MARKS = 99
+_MAX_MARKS = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """By example, in a fixed order. `token_loss`: mean cross-entropy of the answer's tokens, in nats; lower is better.
+    """The figures of each example, in a fixed order.
+
+    `token_loss`: mean cross-entropy of the answer's tokens, in nats; lower is better.
     `exact_match`: 1 where the same words are written as wanted; `rouge_l`: F1 of the longest common subsequence of
     words. Both without the numbers of citations, for the answers that were written.
     """
@@ -36,7 +38,7 @@ class Figures:
         return cls(**{name: tuple(values) for name, values in kept.items()})
 
 
-def answer_figures(  # noqa: PLR0917
+def measure_answers(  # noqa: PLR0917
     model: Any,
     tokens: ChatTokens,
     examples: Sequence[TokenizedExample],
@@ -44,33 +46,33 @@ def answer_figures(  # noqa: PLR0917
     answer_tokens: int,
     told: Callable[[int], None],
 ) -> Figures:
-    """The loss of all examples, and what the model itself writes for those `answered`.
+    """Measure the loss of all examples, and the model's own answers to those `answered`.
 
     Args:
         told: how many more are done; a loss and an answer count alike.
     """
-    losses = token_losses(model, examples, _BATCH, told)
+    losses = compute_token_losses(model, examples, _BATCH, told)
     ends = tokens.ends(model)
-    written = replies(model, [one.asked for one in answered], answer_tokens, ends, told)
+    written = write_replies(model, [one.asked for one in answered], answer_tokens, ends, told)
     exact, like = [], []
     for one, reply in zip(answered, written, strict=True):
-        said, wanted = _plain(tokens.text_of(reply)), _plain(one.example.answer)
+        said, wanted = _strip_citations(tokens.text_of(reply)), _strip_citations(one.example.answer)
         exact.append(float(exact_match(said, wanted)))
         like.append(rouge_l(said, wanted))
     return Figures(tuple(losses), tuple(exact), tuple(like))
 
 
-def compared_figures(before: Figures, after: Figures, passages: Sequence[str]) -> dict[str, Any]:
-    """Each figure's mean before and after, and the difference with its 95 % interval over the same examples.
+def compare_figures(before: Figures, after: Figures, passages: Sequence[str]) -> dict[str, Any]:
+    """Compare each figure's mean before and after; the difference has a 95 % interval over the same examples.
 
     Args:
         passages: of each example, the passage it is about: examples of one are drawn together.
     """
     rows = {name: (getattr(before, name), getattr(after, name)) for name in before.as_json()}
-    return {name: _compared(*values, passages[: len(values[0])]) for name, values in rows.items() if values[0]}
+    return {name: _compare_values(*values, passages[: len(values[0])]) for name, values in rows.items() if values[0]}
 
 
-def _compared(before: Sequence[float], after: Sequence[float], passages: Sequence[str]) -> dict[str, Any]:
+def _compare_values(before: Sequence[float], after: Sequence[float], passages: Sequence[str]) -> dict[str, Any]:
     found = paired_difference(before, after, passages)
     return {
         "before": round(fmean(before), 4),
@@ -81,5 +83,5 @@ def _compared(before: Sequence[float], after: Sequence[float], passages: Sequenc
     }
 
 
-def _plain(text: str) -> str:
-    return strip_marks(text, _MOST_MARKS)
+def _strip_citations(text: str) -> str:
+    return strip_marks(text, _MAX_MARKS)

@@ -1,4 +1,4 @@
-"""What a model makes of examples: the loss on their answers, and the answers it writes itself.
+"""A model's performance on examples: the loss on their answers, and the answers it writes itself.
 
 What all prompts begin with (instructions, examples) is read once for a whole batch: its keys and values are shared.
 """
@@ -17,13 +17,13 @@ from argot.learn.generator.tokens import TokenizedExample
 
 SHARED_FROM = 32
 """Tokens that prompts must have in common for it to be worth while."""
-AT_ONCE = 16
+REPLY_BATCH_SIZE = 16
 """Prompts that are answered side by side."""
 _IGNORED = -100
 
 
-def answer_losses(model: Any, batch: Sequence[TokenizedExample]) -> Tensor:
-    """The mean cross-entropy of each example's answer: (examples,). What is asked has no loss."""
+def compute_answer_losses(model: Any, batch: Sequence[TokenizedExample]) -> Tensor:
+    """Return the mean cross-entropy of each example's answer: (examples,). The prompt has no loss."""
     rows = [one.ids for one in batch]
     shared, cache = _read_shared(model, [one.asked for one in batch], len(batch))
     longest = max(map(len, rows)) - shared
@@ -46,43 +46,43 @@ def answer_losses(model: Any, batch: Sequence[TokenizedExample]) -> Tensor:
 
 
 @torch.no_grad()
-def token_losses(
+def compute_token_losses(
     model: Any, examples: Sequence[TokenizedExample], batch: int, told: Callable[[int], None]
 ) -> list[float]:
-    """Of each example."""
+    """Return the loss of each example."""
     found: list[float] = []
     for first in range(0, len(examples), batch):
-        batched = answer_losses(model, examples[first : first + batch]).tolist()
+        batched = compute_answer_losses(model, examples[first : first + batch]).tolist()
         found += batched
         told(len(batched))
     return found
 
 
 @torch.no_grad()
-def replies(
+def write_replies(
     model: Any,
     prompts: Sequence[Sequence[int]],
     most: int,
     ends: Collection[int],
     told: Callable[[int], None] = lambda more: None,
 ) -> list[list[int]]:
-    """What the model writes to each prompt, the likeliest token each time, up to one of `ends`, which is left out."""
+    """Let the model reply to each prompt, the likeliest token each time, up to one of `ends`, which is left out."""
     shared, cache = _read_shared(model, prompts, 1)
     written: list[list[int]] = []
-    for first in range(0, len(prompts), AT_ONCE):
-        batch = [prompt[shared:] for prompt in prompts[first : first + AT_ONCE]]
+    for first in range(0, len(prompts), REPLY_BATCH_SIZE):
+        batch = [prompt[shared:] for prompt in prompts[first : first + REPLY_BATCH_SIZE]]
         past = copy.deepcopy(cache)
         if past is not None:
             past.batch_repeat_interleave(len(batch))
-        written += _replies(model, batch, shared, past, most, ends)
+        written += _write_batch(model, batch, shared, past, most, ends)
         told(len(batch))
     return written
 
 
-def _replies(  # noqa: PLR0917
+def _write_batch(  # noqa: PLR0917
     model: Any, batch: Sequence[Sequence[int]], shared: int, past: Any, most: int, ends: Collection[int]
 ) -> list[list[int]]:
-    """`past`: the cache of the `shared` tokens that all begin with."""
+    """Write the replies to one batch. `past`: the cache of the `shared` tokens that all begin with."""
     device = next(model.parameters()).device
     longest = max(map(len, batch))
     # Padded on the left, so that all are continued at the same place.
@@ -114,8 +114,8 @@ def _replies(  # noqa: PLR0917
 
 
 def _read_shared(model: Any, prompts: Sequence[Sequence[int]], copies: int) -> tuple[int, Any]:
-    """How many tokens all prompts begin with, and the model's cache after them, once for each of `copies`."""
-    shared = _common(prompts) if len(prompts) > 1 else 0
+    """Return the number of tokens that all prompts begin with, and the model's cache of them for each of `copies`."""
+    shared = _count_common_tokens(prompts) if len(prompts) > 1 else 0
     if shared < SHARED_FROM:
         return 0, None
     head = torch.tensor([prompts[0][:shared]], device=next(model.parameters()).device)
@@ -125,8 +125,8 @@ def _read_shared(model: Any, prompts: Sequence[Sequence[int]], copies: int) -> t
     return shared, cache
 
 
-def _common(prompts: Sequence[Sequence[int]]) -> int:
-    """Less than the shortest: a token has to be left to be read."""
+def _count_common_tokens(prompts: Sequence[Sequence[int]]) -> int:
+    """Count the shared first tokens, fewer than the shortest prompt has: a token must be left to be read."""
     first, last = (
         min(map(tuple, prompts)),
         max(map(tuple, prompts)),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import InvalidInput, MissingExtra, NotFound
 from argot.learn.generator.generator_recipe import GeneratorRecipe, refuse_large
 from argot.learn.run_folder import RunFolder, is_run
-from argot.learn.starting_model import PICKLES, given_folder
+from argot.learn.starting_model import PICKLES, parse_folder
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ class BaseModel:
     fingerprint: str
 
 
-def base_model(name: str, runs: Path) -> BaseModel:
-    """The model of this name: a folder, the id of a training below `runs`, or one that `make model-server-setup` made.
+def find_base_model(name: str, runs: Path) -> BaseModel:
+    """Find a model by name: a folder, the id of a training below `runs`, or one that `make model-server-setup` made.
 
     Raises:
         NotFound: there is none.
         InvalidInput: it is no folder of a language model, or holds pickles.
     """
     folder = require_base(name, runs)
-    return BaseModel(folder, _shown_name(name, folder, runs), fingerprint_of(folder))
+    return BaseModel(folder, _choose_shown_name(name, folder, runs), compute_fingerprint(folder))
 
 
 def require_base(name: str, runs: Path) -> Path:
@@ -47,13 +47,13 @@ def require_base(name: str, runs: Path) -> Path:
 
     Raises as `base_model` does.
     """
-    folder = _folder(name, runs)
+    folder = _find_folder(name, runs)
     _check(folder)
     return folder
 
 
-def fingerprint_of(folder: Path) -> str:
-    """Of weights, configuration and chat template."""
+def compute_fingerprint(folder: Path) -> str:
+    """Compute the fingerprint of weights, configuration and chat template."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted([*folder.glob("*.safetensors"), *(folder / one for one in _DECIDING)]):
         if not path.is_file():
@@ -65,10 +65,10 @@ def fingerprint_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _folder(name: str, runs: Path) -> Path:
+def _find_folder(name: str, runs: Path) -> Path:
     if is_run(runs, name):
-        return _of_run(RunFolder.named(runs, name))
-    for folder in (given_folder(name), Settings().cache / "model-server" / name):
+        return _find_run_folder(RunFolder.find(runs, name))
+    for folder in (parse_folder(name), Settings().cache / "model-server" / name):
         if folder.is_dir():
             return folder.resolve()
     raise NotFound(
@@ -77,7 +77,7 @@ def _folder(name: str, runs: Path) -> Path:
     )
 
 
-def _of_run(run: RunFolder) -> Path:
+def _find_run_folder(run: RunFolder) -> Path:
     if (run.model / ADAPTER_CONFIG).is_file():
         raise InvalidInput(
             f"Training {run.id} made an adapter to '{run.request.base}', which is no model by itself. Start from "
@@ -88,9 +88,9 @@ def _of_run(run: RunFolder) -> Path:
     return run.model.resolve()
 
 
-def _shown_name(name: str, folder: Path, runs: Path) -> str:
-    """Never a path of this machine: the name goes into what is handed to others."""
-    return RunFolder.named(runs, name).request.name if folder.parent.parent == runs.resolve() else folder.name
+def _choose_shown_name(name: str, folder: Path, runs: Path) -> str:
+    """Choose a name that is no path of this machine, since it goes into files for others."""
+    return RunFolder.find(runs, name).request.name if folder.parent.parent == runs.resolve() else folder.name
 
 
 def _check(folder: Path) -> None:
@@ -127,11 +127,11 @@ def load_tokenizer(base: BaseModel) -> Any:
     try:
         return AutoTokenizer.from_pretrained(base.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise InvalidInput(f"The tokenizer in {base.folder} cannot be read: {_first_line(error)}") from error
+        raise InvalidInput(f"The tokenizer in {base.folder} cannot be read: {_read_first_line(error)}") from error
 
 
 def load_model(base: BaseModel, dtype: torch.dtype, device: torch.device) -> Any:
-    """The model as it is, without gradients.
+    """Load the model as it is, without gradients.
 
     Raises:
         InvalidInput: it cannot be read, or needs a program of its own.
@@ -143,12 +143,12 @@ def load_model(base: BaseModel, dtype: torch.dtype, device: torch.device) -> Any
             base.folder, dtype=dtype, local_files_only=True, use_safetensors=True, trust_remote_code=False
         )
     except Exception as error:
-        raise InvalidInput(f"The model in {base.folder} cannot be read: {_first_line(error)}") from error
+        raise InvalidInput(f"The model in {base.folder} cannot be read: {_read_first_line(error)}") from error
     return model.requires_grad_(False).to(device).eval()
 
 
-def to_be_tuned(model: Any, base: BaseModel, recipe: GeneratorRecipe) -> Any:
-    """The model with what learns in it: an adapter, or all of its weights.
+def prepare_for_tuning(model: Any, base: BaseModel, recipe: GeneratorRecipe) -> Any:
+    """Return the model with the weights that learn: an adapter's, or all of its own.
 
     Raises:
         MissingExtra: an adapter needs peft, which is not installed.
@@ -171,14 +171,14 @@ def to_be_tuned(model: Any, base: BaseModel, recipe: GeneratorRecipe) -> Any:
     try:
         tuned = get_peft_model(model, config)
     except ValueError as error:
-        raise InvalidInput(f"The adapter does not fit the model: {_first_line(error)}") from error
+        raise InvalidInput(f"The adapter does not fit the model: {_read_first_line(error)}") from error
     # Not the path it was loaded from, which names this machine.
     tuned.peft_config["default"].base_model_name_or_path = base.name
     return tuned
 
 
 def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> None:
-    """The adapter, or the whole model with its tokenizer, as safetensors; `base.json` says what it comes from."""
+    """Write the adapter, or the whole model with its tokenizer, as safetensors; `base.json` names its origin."""
     folder.mkdir(parents=True, exist_ok=True)
     if hasattr(tuned, "peft_config"):
         # Embeddings do not learn; to find that out, peft would ask the network for the model of this name.
@@ -196,5 +196,5 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
     (folder / "base.json").write_text(json.dumps({"name": base.name, "fingerprint": base.fingerprint}) + "\n", "utf-8")
 
 
-def _first_line(error: Exception) -> str:
+def _read_first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

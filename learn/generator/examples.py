@@ -19,13 +19,13 @@ from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
 _ENDS = ".!?;"
-_MOST_MARKS = 99
+_MAX_MARKS = 99
 _K1, _B = 1.2, 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class ChatExample:
-    """What is asked, word for word as the service asks it, and the whole reply that is wanted."""
+    """A prompt, word for word as the service sends it, and the whole reply that is wanted."""
 
     pair: TrainingPair
     messages: Messages
@@ -45,10 +45,10 @@ class ExampleMaker:
             _check_prompt(recipe.prompt)
         self._pool = _Pool(pool) if recipe.examples == "contexts" else None
 
-    def versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
-        """The example, then the same with fewer and fewer passages, for a model that it is too long for."""
+    def make_versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
+        """Make the example, then the same with fewer and fewer passages, for a model that it is too long for."""
         if self._pool is None:
-            yield ChatExample(pair, _question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
+            yield ChatExample(pair, _build_question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
             return
         chance = random.Random(f"{self.seed} {pair.id}")  # noqa: S311
         # Only what is learnt from: what is measured by must be answerable.
@@ -61,12 +61,12 @@ class ExampleMaker:
             if not given:
                 return
             places = sorted(range(len(given)), key=order.__getitem__)
-            yield _with_passages(pair, [given[place] for place in places], None if without else places.index(0) + 1)
+            yield _build_example(pair, [given[place] for place in places], None if without else places.index(0) + 1)
 
 
-def with_citations(answer: str, number: int) -> str:
-    """The answer with the number of its passage in each sentence, as `cited_answer` shows it."""
-    plain = strip_marks(answer, _MOST_MARKS).strip()
+def add_citations(answer: str, number: int) -> str:
+    """Add the number of its passage to each sentence of the answer, as `cited_answer` shows it."""
+    plain = strip_marks(answer, _MAX_MARKS).strip()
     out, end = "", 0
     for start, stop in split_sentences(plain):
         sentence = plain[start:stop].rstrip()
@@ -78,13 +78,13 @@ def with_citations(answer: str, number: int) -> str:
     return out + plain[end:]
 
 
-def _with_passages(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> ChatExample:
+def _build_example(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> ChatExample:
     passages = number_passages((one.text, one.document) for one in given)
-    answer = NOT_IN_PASSAGES if gold is None else with_citations(pair.answer, gold)
+    answer = NOT_IN_PASSAGES if gold is None else add_citations(pair.answer, gold)
     return ChatExample(pair, build_answer_messages(pair.question, passages), answer)
 
 
-def _question_messages(name: str, question: str) -> Messages:
+def _build_question_messages(name: str, question: str) -> Messages:
     return prompt(name).messages(question=question) if name else [("user", question.strip())]
 
 
@@ -111,9 +111,13 @@ class _Pool:
                 self._holding[word].append((place, times))
 
     def others(self, pair: TrainingPair, neighbours: int, count: int) -> list[PoolPassage]:
-        """Up to `count` passages besides the pair's own: neighbours, its negatives, then the likest by words."""
+        """Return up to `count` passages besides the pair's own: neighbours, its negatives, then the likest by words."""
         chosen: dict[str, PoolPassage] = {}
-        for place in (*self._beside(pair, neighbours), *self._negatives(pair), *self._ranked(pair.question)):
+        for place in (
+            *self._find_neighbours(pair, neighbours),
+            *self._find_negatives(pair),
+            *self._rank_by_words(pair.question),
+        ):
             one = self._pool[place]
             # The same text under another id would be a right passage called wrong.
             if one.id != pair.passage_id and one.text != pair.passage:
@@ -122,18 +126,18 @@ class _Pool:
                 break
         return [*chosen.values()]
 
-    def _beside(self, pair: TrainingPair, neighbours: int) -> list[int]:
-        """Places next to the pair's passage, in its document: passages stand in the order of their documents."""
+    def _find_neighbours(self, pair: TrainingPair, neighbours: int) -> list[int]:
+        """Find places next to the pair's passage, in its document: passages stand in the order of their documents."""
         at = self._places.get(pair.passage_id)
         if at is None:
             return []
         near = [place for far in range(1, neighbours + 1) for place in (at - far, at + far)]
         return [one for one in near if 0 <= one < len(self._pool) and self._pool[one].document == pair.document]
 
-    def _negatives(self, pair: TrainingPair) -> list[int]:
+    def _find_negatives(self, pair: TrainingPair) -> list[int]:
         return [self._places[one] for one in pair.negatives if one in self._places]
 
-    def _ranked(self, question: str) -> list[int]:
+    def _rank_by_words(self, question: str) -> list[int]:
         scores: dict[int, float] = defaultdict(float)
         for word in set(content_stems(question)):
             holding = self._holding.get(word, [])

@@ -1,4 +1,4 @@
-"""What decides a tuned language model beside its data."""
+"""The recipe of a tuned language model: its settings beside the data."""
 
 from __future__ import annotations
 
@@ -7,71 +7,85 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from argot.errors import InvalidInput
-from argot.learn.recipes import TuningRecipe, option, recipe_of
+from argot.learn.recipes import TuningRecipe, build_recipe, make_option
 
 LARGEST_FULL = 500_000_000
 """Weights of a model up to which all of them are trained without being forced: some 8 GB of memory."""
 BYTES_PER_TUNED_WEIGHT = 16
 """Each weight in 32 bits, its gradient, and AdamW's two moments."""
-FEWEST_EXAMPLES = 10
+MIN_EXAMPLES = 10
 """With fewer a model learns them by heart, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorRecipe(TuningRecipe):
-    """How a language model is tuned.
+    """The settings by which a language model is tuned.
 
     The defaults are those of the papers where they name them: LoRA of rank 32 (*Trustworthy Answers* 3.3) on contexts
     expanded and shuffled (AccurateRAG 2.4.1).
     """
 
-    method: Literal["lora", "full"] = option(
+    method: Literal["lora", "full"] = make_option(
         "lora", "lora: a small adapter beside the model, which stays as it is; full: all weights (small models only)"
     )
-    examples: Literal["contexts", "answers"] = option(
+    examples: Literal["contexts", "answers"] = make_option(
         "contexts",
         "contexts: the question with its passage among others, shuffled, answered with citations; answers: the "
         "question alone",
     )
-    prompt: str = option("", "of 'answers': the prompt by which questions are asked, e.g. identify_jargon; empty: none")
-    passages: int = option(5, "of 'contexts': passages in each example, the right one among them", least=1, most=50)
-    neighbours: int = option(1, "of 'contexts': passages before and behind the right one that are among them", least=0)
-    unanswerable: float = option(
+    prompt: str = make_option(
+        "", "of 'answers': the prompt by which questions are asked, e.g. identify_jargon; empty: none"
+    )
+    passages: int = make_option(
+        5, "of 'contexts': passages in each example, the right one among them", least=1, most=50
+    )
+    neighbours: int = make_option(
+        1, "of 'contexts': passages before and behind the right one that are among them", least=0
+    )
+    unanswerable: float = make_option(
         0.1, "of 'contexts': the share of examples without the right passage, answered by saying so", least=0, most=0.9
     )
-    rank: int = option(
+    rank: int = make_option(
         32, "of lora: the adapter's rank; vLLM needs --max-lora-rank of at least this", least=1, most=512
     )
-    alpha: int = option(64, "of lora: how strongly the adapter counts; as a rule twice the rank", least=1)
-    dropout: float = option(0.05, "of lora: the share of the adapter's inputs left out at random", least=0, most=0.9)
-    target_modules: tuple[str, ...] = option((), "of lora: the layers it stands beside; none named: all linear ones")
-    rate: float = option(0.0, "the highest learning rate; 0: 2e-4 for lora, 2e-5 for full", least=0, most=1)
-    epochs: int = option(2, "how often each example is seen", least=1)
-    steps: int = option(0, "how many steps are trained; 0: as epochs say", least=0)
-    batch: int = option(4, "examples read at once; fewer need less memory", least=1)
-    accumulate: int = option(2, "batches whose gradients are added up for one step", least=1)
-    warm_up: float = option(0.06, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1)
-    weight_decay: float = option(0.0, "by how much weights are drawn towards 0", least=0, most=1)
-    every: int = option(25, "steps between checkpoints", least=1)
-    longest: int = option(2048, "tokens of an example; passages are left out to fit, answers are never cut", least=32)
-    measured: int = option(
+    alpha: int = make_option(64, "of lora: how strongly the adapter counts; as a rule twice the rank", least=1)
+    dropout: float = make_option(
+        0.05, "of lora: the share of the adapter's inputs left out at random", least=0, most=0.9
+    )
+    target_modules: tuple[str, ...] = make_option(
+        (), "of lora: the layers it stands beside; none named: all linear ones"
+    )
+    rate: float = make_option(0.0, "the highest learning rate; 0: 2e-4 for lora, 2e-5 for full", least=0, most=1)
+    epochs: int = make_option(2, "how often each example is seen", least=1)
+    steps: int = make_option(0, "how many steps are trained; 0: as epochs say", least=0)
+    batch: int = make_option(4, "examples read at once; fewer need less memory", least=1)
+    accumulate: int = make_option(2, "batches whose gradients are added up for one step", least=1)
+    warm_up: float = make_option(
+        0.06, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1
+    )
+    weight_decay: float = make_option(0.0, "by how much weights are drawn towards 0", least=0, most=1)
+    every: int = make_option(25, "steps between checkpoints", least=1)
+    longest: int = make_option(
+        2048, "tokens of an example; passages are left out to fit, answers are never cut", least=32
+    )
+    measured: int = make_option(
         20, "questions of each part that are answered before and after; 0: token loss alone, which is faster", least=0
     )
-    answer_tokens: int = option(160, "the longest answer written when measuring", least=1, most=4096)
-    threads: int = option(0, "processor threads; 0: as PyTorch chooses", least=0)
-    force: bool = option(False, "of full: train all weights of a large model too")
+    answer_tokens: int = make_option(160, "the longest answer written when measuring", least=1, most=4096)
+    threads: int = make_option(0, "processor threads; 0: as PyTorch chooses", least=0)
+    force: bool = make_option(False, "of full: train all weights of a large model too")
 
     @property
     def learning_rate(self) -> float:
         return self.rate or (2e-4 if self.method == "lora" else 2e-5)
 
 
-def generator_recipe_of(given: Mapping[str, Any]) -> GeneratorRecipe:
+def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
     """
     Raises:
         InvalidInput: a name is unknown, a value is of the wrong type or out of bounds, or two do not go together.
     """
-    recipe = recipe_of(GeneratorRecipe, given)
+    recipe = build_recipe(GeneratorRecipe, given)
     if recipe.prompt and recipe.examples == "contexts":
         raise InvalidInput(
             "The recipe cannot be used: 'prompt' belongs to examples 'answers'. Examples of 'contexts' "

@@ -17,26 +17,26 @@ from torch import Tensor
 
 from argot.errors import InvalidInput, LocalError
 from argot.files import write_atomically
-from argot.learn.figures import peak_megabytes
-from argot.learn.generator.answer_figures import Figures, answer_figures, compared_figures
-from argot.learn.generator.answering import answer_losses
+from argot.learn.figures import measure_peak_megabytes
+from argot.learn.generator.answer_figures import Figures, compare_figures, measure_answers
+from argot.learn.generator.answering import compute_answer_losses
 from argot.learn.generator.base_models import (
-    base_model,
+    find_base_model,
     load_model,
     load_tokenizer,
-    to_be_tuned,
+    prepare_for_tuning,
     write_model,
 )
 from argot.learn.generator.examples import ExampleMaker
-from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
-from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
-from argot.learn.pool_search import device, multiplies_bfloat16
-from argot.learn.preparation import use_threads, weights_of
-from argot.learn.run_data import data_fingerprint
+from argot.learn.generator.generator_recipe import MIN_EXAMPLES, build_generator_recipe
+from argot.learn.generator.tokens import ChatTokens, TokenizedExample, UsableExamples, taken
+from argot.learn.pool_search import device, has_bfloat16
+from argot.learn.preparation import compute_weights_fingerprint, use_threads
+from argot.learn.run_data import compute_data_fingerprint
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
-from argot.learn.training_pairs import PARTS, Part, of_part
+from argot.learn.training_pairs import PARTS, Part, select_part
 
 MEASURED: tuple[Part, ...] = ("validation", "test")
 _BEFORE, _SPENT = "before.json", "spent.json"
@@ -59,103 +59,103 @@ class Training:
     def __init__(self, run: RunFolder, report: Reporter) -> None:
         self.folder, self.report = run, report
         self.request = run.request
-        self.recipe = generator_recipe_of(self.request.recipe)
+        self.recipe = build_generator_recipe(self.request.recipe)
         use_threads(self.recipe.threads)
         report.doing("reading the model")
-        self.base = base_model(self.request.base, run.path.parent)
+        self.base = find_base_model(self.request.base, run.path.parent)
         self.tokenizer = load_tokenizer(self.base)
         self.tokens = ChatTokens(self.tokenizer)
         report.doing("preparing examples")
-        self.examples = self._examples()
+        self.examples = self._build_examples()
         self.device = torch.device(device())
-        self.in_16_bits = multiplies_bfloat16()
+        self.in_16_bits = has_bfloat16()
 
     def run(self) -> None:
-        with self._card_may_be_lost():
+        with self._explain_lost_card():
             # An adapter's model stays as it is: 16 bits suffice. Weights that learn need 32.
             frozen = self.recipe.method == "lora" and self.in_16_bits
             model = load_model(self.base, torch.bfloat16 if frozen else torch.float32, self.device)
             torch.manual_seed(self.request.seed)  # an adapter's first weights are drawn
-            before = self._before(model)
-            model = to_be_tuned(model, self.base, self.recipe)
+            before = self._measure_before(model)
+            model = prepare_for_tuning(model, self.base, self.recipe)
             steps = self._train(model)
-            after = self._measured(model.eval(), "measuring after")
+            after = self._measure(model.eval(), "measuring after")
             self._keep(model, before, after, steps)
 
     # -- stages -------------------------------------------------------------------------------------------------------
 
-    def _examples(self) -> dict[Part, Taken]:
-        """By part.
+    def _build_examples(self) -> dict[Part, UsableExamples]:
+        """Build the examples of each part.
 
         Raises:
             InvalidInput: there are too few to learn from; the message says why.
         """
         pairs = self.folder.pairs()
         maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed)
-        found = {part: taken(of_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS}
+        found = {part: taken(select_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS}
         learnt = found["train"]
-        if len(learnt.examples) < FEWEST_EXAMPLES:
+        if len(learnt.examples) < MIN_EXAMPLES:
             raise InvalidInput(
-                f"There are too few examples to learn from: {len(learnt.examples)}, and it takes {FEWEST_EXAMPLES}. Of "
-                f"the {len(of_part(pairs, 'train'))} pairs to train on, {learnt.no_answer} have no answer and "
+                f"There are too few examples to learn from: {len(learnt.examples)}, and it takes {MIN_EXAMPLES}. Of "
+                f"the {len(select_part(pairs, 'train'))} pairs to train on, {learnt.no_answer} have no answer and "
                 f"{learnt.too_long} are longer than {self.recipe.longest} tokens. A language model learns from "
                 "answers: pairs that a model wrote have them, as do those you give with an 'answer'."
             )
         return found
 
-    def _before(self, model: Any) -> dict[str, Figures]:
-        """Measured once: a training that goes on finds them in its folder."""
+    def _measure_before(self, model: Any) -> dict[str, Figures]:
+        """Measure the figures before, once: a training that goes on finds them in its folder."""
         path = self.folder.path / _BEFORE
         if path.is_file():
             kept = json.loads(path.read_text("utf-8"))
             return {part: Figures.from_json(one) for part, one in kept.items()}
-        found = self._measured(model, "measuring before")
+        found = self._measure(model, "measuring before")
         write_atomically(path, json.dumps({part: one.as_json() for part, one in found.items()}))
         return found
 
-    def _measured(self, model: Any, what: str) -> dict[str, Figures]:
-        """The figures of each part that has examples, of which the first `measured` of a fixed draw are answered."""
+    def _measure(self, model: Any, what: str) -> dict[str, Figures]:
+        """Measure each part that has examples, of which the first `measured` of a fixed draw are answered."""
         self.report.doing(what)
-        chosen = {part: self._drawn(self.examples[part].examples) for part in MEASURED}
+        chosen = {part: self._draw_measured(self.examples[part].examples) for part in MEASURED}
         total = sum(len(losses) + len(asked) for losses, asked in chosen.values())
         done = 0
 
-        def told(count: int) -> None:
+        def tell(count: int) -> None:
             nonlocal done
             if self.report.stop_asked():
                 raise TrainingStopped
             done += count
             self.report.step(done, total)
 
-        with self._calculating():
+        with self._use_16_bits():
             return {
-                part: answer_figures(model, self.tokens, *some, self.recipe.answer_tokens, told)
+                part: measure_answers(model, self.tokens, *some, self.recipe.answer_tokens, tell)
                 for part, some in chosen.items()
                 if some[0]
             }
 
-    def _drawn(
+    def _draw_measured(
         self, examples: Sequence[TokenizedExample]
     ) -> tuple[Sequence[TokenizedExample], Sequence[TokenizedExample]]:
-        """Those whose loss is measured: at most ten times as many as are answered; and those that are."""
+        """Draw the examples to measure the loss of, at most ten times those answered, and the answered ones."""
         order = random.Random(self.request.seed).sample(range(len(examples)), len(examples))  # noqa: S311
         most = 10 * max(20, self.recipe.measured)
         return [examples[one] for one in order[:most]], [examples[one] for one in order[: self.recipe.measured]]
 
-    def _passages(self, part: Part) -> list[str]:
-        """Of the examples that are measured, the passages they are about."""
-        return [one.example.pair.passage_id for one in self._drawn(self.examples[part].examples)[0]]
+    def _list_passages(self, part: Part) -> list[str]:
+        """List the passages that the measured examples are about."""
+        return [one.example.pair.passage_id for one in self._draw_measured(self.examples[part].examples)[0]]
 
     def _train(self, model: Any) -> int:
         examples, recipe = self.examples["train"].examples, self.recipe
         size = recipe.batch * recipe.accumulate
         steps = recipe.steps or max(1, round(recipe.epochs * len(examples) / size))
-        order = list(_order(len(examples), steps * size, self.request.seed))
+        order = list(_order_examples(len(examples), steps * size, self.request.seed))
 
         def losses(number: int) -> dict[str, Tensor]:
             batch = [examples[one] for one in order[number * recipe.batch : (number + 1) * recipe.batch]]
-            with self._calculating():
-                return {"loss": answer_losses(model, batch).mean()}
+            with self._use_16_bits():
+                return {"loss": compute_answer_losses(model, batch).mean()}
 
         learning = [one for one in model.parameters() if one.requires_grad]
         loop = TrainingLoop(
@@ -176,15 +176,15 @@ class Training:
         self.report.doing("training")
         loop.resume()
         model.train()
-        spent, began = self._spent(), time.monotonic()
+        spent, began = self._read_spent_seconds(), time.monotonic()
 
-        def told(step: int, of: int, values: Mapping[str, float]) -> None:
+        def tell(step: int, of: int, values: Mapping[str, float]) -> None:
             self.report.step(step, of, values)
             write_atomically(
                 self.folder.path / _SPENT, json.dumps({"seconds": round(spent + time.monotonic() - began, 1)})
             )
 
-        loop.run(told, self.report.stop_asked)
+        loop.run(tell, self.report.stop_asked)
         return steps
 
     def _keep(self, model: Any, before: dict[str, Figures], after: dict[str, Figures], steps: int) -> None:
@@ -200,41 +200,41 @@ class Training:
                 "kind": "generator",
                 "name": self.request.name,
                 "data": self.request.data,
-                "data_fingerprint": data_fingerprint(self.folder.pairs(), self.folder.passages()),
+                "data_fingerprint": compute_data_fingerprint(self.folder.pairs(), self.folder.passages()),
                 "base": self.base.name,
                 "base_fingerprint": self.base.fingerprint,
                 "seed": self.request.seed,
                 "recipe": asdict(self.recipe),
-                "examples": {part: _counted(one) for part, one in self.examples.items()},
+                "examples": {part: _count_examples(one) for part, one in self.examples.items()},
                 "steps": steps,
                 "weights_trained": weights,
                 "device": str(self.device.type),
-                "seconds": self._spent(),
-                "peak_megabytes": peak_megabytes(),
-                "peak_card_megabytes": _peak_card_megabytes(self.device),
+                "seconds": self._read_spent_seconds(),
+                "peak_megabytes": measure_peak_megabytes(),
+                "peak_card_megabytes": _measure_peak_card_megabytes(self.device),
                 "figures": {
-                    part: compared_figures(before[part], after[part], self._passages(part))
+                    part: compare_figures(before[part], after[part], self._list_passages(part))
                     for part in MEASURED
                     if part in after
                 },
-                "fingerprint": weights_of(self.folder.model),
+                "fingerprint": compute_weights_fingerprint(self.folder.model),
             }
         )
 
     # -- the machine --------------------------------------------------------------------------------------------------
 
-    def _calculating(self) -> Any:
-        """Weights in 32 bits are calculated with in 16 where the machine has them."""
+    def _use_16_bits(self) -> Any:
+        """Calculate with weights of 32 bits in 16 where the machine has them."""
         if self.in_16_bits and self.recipe.method == "full":
             return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return nullcontext()
 
-    def _spent(self) -> float:
+    def _read_spent_seconds(self) -> float:
         path: Path = self.folder.path / _SPENT
         return float(json.loads(path.read_text("utf-8"))["seconds"]) if path.is_file() else 0.0
 
     @contextmanager
-    def _card_may_be_lost(self) -> Iterator[None]:
+    def _explain_lost_card(self) -> Iterator[None]:
         try:
             yield
         except torch.OutOfMemoryError:
@@ -251,8 +251,8 @@ class Training:
             ) from error
 
 
-def _order(examples: int, count: int, seed: int) -> Iterator[int]:
-    """Which example is seen when: all of them once, in an order drawn anew, before any is seen again."""
+def _order_examples(examples: int, count: int, seed: int) -> Iterator[int]:
+    """Order the examples: all of them once, in an order drawn anew, before any is seen again."""
     chance = random.Random(seed)  # noqa: S311
     left: list[int] = []
     for _ in range(count):
@@ -260,9 +260,9 @@ def _order(examples: int, count: int, seed: int) -> Iterator[int]:
         yield left.pop()
 
 
-def _counted(one: Taken) -> dict[str, int]:
+def _count_examples(one: UsableExamples) -> dict[str, int]:
     return {"used": len(one.examples), "no_answer": one.no_answer, "too_long": one.too_long}
 
 
-def _peak_card_megabytes(device: torch.device) -> int:
+def _measure_peak_card_megabytes(device: torch.device) -> int:
     return int(torch.cuda.max_memory_allocated() >> 20) if device.type == "cuda" else 0

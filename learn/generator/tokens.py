@@ -14,7 +14,7 @@ from argot.tools.llm.completion import Messages
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """The tokens of what is asked, and of the answer with the mark that ends it."""
+    """The tokens of the prompt, and of the answer with the mark that ends it."""
 
     example: ChatExample
     asked: tuple[int, ...]
@@ -26,7 +26,7 @@ class TokenizedExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class UsableExamples:
     """The examples that can be learnt from, and how many could not: `no_answer`, `too_long` even with one passage."""
 
     examples: tuple[TokenizedExample, ...]
@@ -50,30 +50,30 @@ class ChatTokens:
         self._tokenizer = tokenizer
 
     def asked(self, messages: Messages) -> tuple[int, ...]:
-        return self._ids(self._text(messages, begin_answer=True))
+        return self._tokenize_text(self._render_messages(messages, begin_answer=True))
 
-    def with_answer(self, example: ChatExample) -> TokenizedExample:
-        """Asked and answered. Both are tokenized apart, since the server does not know the answer when it begins."""
-        before = self._text(example.messages, begin_answer=True)
-        whole = self._text([*example.messages, ("assistant", example.answer)], begin_answer=False)
+    def tokenize_example(self, example: ChatExample) -> TokenizedExample:
+        """Tokenize prompt and answer, each apart, since the server does not know the answer when it begins."""
+        before = self._render_messages(example.messages, begin_answer=True)
+        whole = self._render_messages([*example.messages, ("assistant", example.answer)], begin_answer=False)
         # Templates of models that think put more before an answer than they ask it by.
         ending = self._tokenizer.eos_token or ""
         answer = whole[len(before) :] if whole.startswith(before) else example.answer + ending
-        return TokenizedExample(example, self._ids(before), self._ids(answer))
+        return TokenizedExample(example, self._tokenize_text(before), self._tokenize_text(answer))
 
     def text_of(self, ids: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True)).strip()
 
     def ends(self, model: Any) -> set[int]:
-        """The tokens that end an answer: the tokenizer's, and those of the model's settings."""
+        """Return the tokens that end an answer: the tokenizer's, and those of the model's settings."""
         said = model.generation_config.eos_token_id
         ends = said if isinstance(said, list) else [said]
         return {one for one in (*ends, self._tokenizer.eos_token_id) if one is not None}
 
-    def _ids(self, text: str) -> tuple[int, ...]:
+    def _tokenize_text(self, text: str) -> tuple[int, ...]:
         return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _text(self, messages: Messages, *, begin_answer: bool) -> str:
+    def _render_messages(self, messages: Messages, *, begin_answer: bool) -> str:
         said = [{"role": role, "content": text} for role, text in messages]
         try:
             # The last argument is what the service sends (`ServerQuirks.thinking`); templates that don't know it pass.
@@ -86,17 +86,21 @@ class ChatTokens:
             raise InvalidInput(f"The model's chat template does not take what Argot asks: {error}.") from error
 
 
-def taken(pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int) -> Taken:
-    """The pairs' examples, each with as many passages as fit into `longest` tokens together with the whole answer."""
+def taken(pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int) -> UsableExamples:
+    """Collect the pairs' examples, each with as many passages as fit into `longest` tokens with the whole answer."""
     examples: list[TokenizedExample] = []
     no_answer = too_long = 0
     for pair in pairs:
         if not pair.answer.strip():
             no_answer += 1
             continue
-        fitting = (one for version in maker.versions(pair) if len((one := tokens.with_answer(version)).ids) <= longest)
+        fitting = (
+            one
+            for version in maker.make_versions(pair)
+            if len((one := tokens.tokenize_example(version)).ids) <= longest
+        )
         if (found := next(fitting, None)) is None:
             too_long += 1
         else:
             examples.append(found)
-    return Taken(tuple(examples), no_answer, too_long)
+    return UsableExamples(tuple(examples), no_answer, too_long)

@@ -72,7 +72,7 @@ class PairsListed:
         return any(self.given.values())
 
     def link(self, **changed: str | int) -> str:
-        """The address of the same list with these changes."""
+        """Return the address of the same list with these changes."""
         query = {name: value for name, value in {**self.given, **changed}.items() if value not in ("", 0)}
         return set_link(self.found.set.name) + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
@@ -81,15 +81,15 @@ def set_link(name: str, rest: str = "") -> str:
     return f"{DATA}/{quote(name, safe='')}{rest}"
 
 
-def learning_data_pages(kb: KnowledgeBase) -> APIRouter:
+def build_learning_data_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=DATA, route_class=BoundedRoute)
-    _sets(router, kb)
-    _one_set(router, kb)
-    _changing(router, kb)
+    _add_list_routes(router, kb)
+    _add_set_routes(router, kb)
+    _add_change_routes(router, kb)
     return router
 
 
-def _sets(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("")
     @needs("manager")
     async def sets(request: Request, who: Who) -> Response:
@@ -120,11 +120,11 @@ def _sets(router: APIRouter, kb: KnowledgeBase) -> None:
         return page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error)
 
 
-def _one_set(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_set_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/{name}")
     @needs("manager")
     async def pairs(request: Request, who: Who, name: str) -> Response:
-        return await _set_page(kb, request, who, name)
+        return await _render_set_page(kb, request, who, name)
 
     @router.get("/{name}/pairs.jsonl")
     @needs("manager")
@@ -134,7 +134,7 @@ def _one_set(router: APIRouter, kb: KnowledgeBase) -> None:
         return Response(found.text, media_type="application/jsonl", headers=headers)
 
 
-def _changing(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{name}/go-on")
     @needs("manager")
     async def go_on(request: Request, who: Who, name: str) -> Response:
@@ -151,7 +151,7 @@ def _changing(router: APIRouter, kb: KnowledgeBase) -> None:
         try:
             await data_remove(kb, who.principal, name=name)
         except Conflict as error:
-            return await _set_page(kb, request, who, name, error)
+            return await _render_set_page(kb, request, who, name, error)
         return sent_to_address(f"{DATA}?done=data-removed")
 
     @router.post("/{name}/{pair}/strike")
@@ -178,7 +178,7 @@ def _changing(router: APIRouter, kb: KnowledgeBase) -> None:
         try:
             await work
         except (Conflict, InvalidInput, InvalidSettings) as error:
-            return await _set_page(kb, request, who, name, error, **typed)
+            return await _render_set_page(kb, request, who, name, error, **typed)
         # Back to the same place of the list: whoever looks through hundreds of pairs goes on there.
         listed = {one: request.query_params.get(one, "") for one in (*_FILTERS, "start")}
         query = urlencode({**{one: value for one, value in listed.items() if value}, "done": what}, quote_via=quote)
@@ -186,7 +186,7 @@ def _changing(router: APIRouter, kb: KnowledgeBase) -> None:
         return sent_to_address(set_link(name, f"?{query}{place}"))
 
 
-async def _set_page(
+async def _render_set_page(
     kb: KnowledgeBase,
     request: Request,
     who: Visitor,
@@ -196,7 +196,7 @@ async def _set_page(
     pair: str = "",
     typed: dict[str, str] | None = None,
 ) -> Response:
-    """`pair`: the one that an error is about, with what was typed; what the address says amiss counts as not said."""
+    """Render a set. `pair`: the one of an error, with the typed texts; wrong values in the address are ignored."""
     given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
     part: PairPart = next((one for one in PAIR_PARTS if one == given["part"]), "")
     state: PairStateAsked = next((one for one in PAIR_STATES if one == given["state"]), "")

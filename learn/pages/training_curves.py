@@ -21,13 +21,13 @@ class Curve:
     steps: tuple[int, int]
 
 
-def curves_of(points: Sequence[dict[str, float]]) -> list[Curve]:
-    """One for each loss; the whole height is from its lowest to its highest value."""
+def build_curves(points: Sequence[dict[str, float]]) -> list[Curve]:
+    """Build a curve for each loss; the whole height is from its lowest to its highest value."""
     names = dict.fromkeys(name for point in points for name in point if name != "step")
-    return [_curve(name, [(point["step"], point[name]) for point in points if name in point]) for name in names]
+    return [_build_curve(name, [(point["step"], point[name]) for point in points if name in point]) for name in names]
 
 
-def _curve(name: str, points: Sequence[tuple[float, float]]) -> Curve:
+def _build_curve(name: str, points: Sequence[tuple[float, float]]) -> Curve:
     steps, values = [step for step, _ in points], [value for _, value in points]
     low, high = min(values), max(values)
     across, up = max(steps[-1] - steps[0], 1), (high - low) or 1

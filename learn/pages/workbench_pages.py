@@ -8,7 +8,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
-from argot.learn.pages.training_curves import HEIGHT, WIDTH, Curve, curves_of
+from argot.learn.pages.training_curves import HEIGHT, WIDTH, Curve, build_curves
 from argot.learn.usecases.candidate_search import candidate_search
 from argot.learn.usecases.model_adoption import (
     Verdict,
@@ -59,19 +59,19 @@ class RunView:
     verdict: Verdict | None
 
 
-def workbench_pages(kb: KnowledgeBase) -> APIRouter:
+def build_workbench_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=WORKBENCH, route_class=BoundedRoute)
-    _overview(router, kb)
-    _training(router, kb)
-    _one_run(router, kb)
-    _models(router, kb)
+    _add_overview_routes(router, kb)
+    _add_training_routes(router, kb)
+    _add_run_routes(router, kb)
+    _add_model_routes(router, kb)
     return router
 
 
 # -- overview and comparison ------------------------------------------------------------------------------------------
 
 
-def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("")
     @needs("manager")
     async def overview(request: Request, who: Who) -> Response:
@@ -80,7 +80,7 @@ def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/runs")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """What changes by itself: the trainings and the models in force."""
+        """Render the parts that change by themselves: the trainings and the models in force."""
         if "hx-request" not in request.headers:
             return await overview_page(request, who)
         return part("workbench_rows.html", who=who, **await changing(who))
@@ -92,7 +92,7 @@ def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
         if len(set(runs)) < 2:
             return await overview_page(request, who, InvalidInput("Select two trainings or more to compare them."))
         found = await training_compare(kb, who.principal, runs=runs[:10])
-        return page("workbench_compare.html", request, who, found=found, rows=_compared(found))
+        return page("workbench_compare.html", request, who, found=found, rows=_compare_runs(found))
 
     async def changing(who: Visitor) -> dict[str, Any]:
         runs = await training_list(kb, who.principal)
@@ -108,14 +108,14 @@ def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
         return page("workbench.html", request, who, error=error, documents=documents.total, sets=sets, **shown)
 
 
-def _compared(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
-    """Each measure of each part with what each training came to; None where it has none."""
-    by_run = [{_label(one): one for one in run.figures} for run in found]
+def _compare_runs(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
+    """List each measure of each part with the value of each training; None where it has none."""
+    by_run = [{_label_measure(one): one for one in run.figures} for run in found]
     labels = dict.fromkeys(label for each in by_run for label in each)
     return [(" · ".join(filter(None, label)), [each.get(label) for each in by_run]) for label in labels]
 
 
-def _label(one: MeasuredChange) -> tuple[str, ...]:
+def _label_measure(one: MeasuredChange) -> tuple[str, ...]:
     # What is compared in every one need not be said.
     return one.part, one.of, "" if one.ways == STARTED_FROM else one.ways, one.measure
 
@@ -123,16 +123,16 @@ def _label(one: MeasuredChange) -> tuple[str, ...]:
 # -- training ---------------------------------------------------------------------------------------------------------
 
 
-def _training(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/train/{kind}")
     @needs("manager")
     async def form(request: Request, who: Who, kind: str, data: str = "") -> Response:
-        return await form_page(request, who, _kind(kind), {"data": data})
+        return await form_page(request, who, _require_kind(kind), {"data": data})
 
     @router.post("/train/{kind}")
     @needs("manager")
     async def begin(request: Request, who: Who, kind: str) -> Response:
-        given, wanted = await form_of(request), _kind(kind)
+        given, wanted = await form_of(request), _require_kind(kind)
         recipe = {
             name.removeprefix(RECIPE): value.strip()
             for name, value in given.items()
@@ -151,7 +151,7 @@ def _training(router: APIRouter, kb: KnowledgeBase) -> None:
             )
         except (InvalidInput, NotFound, Conflict) as error:
             return await form_page(request, who, wanted, given, error)
-        return sent_to_address(_address(run.id))
+        return sent_to_address(_link_run(run.id))
 
     async def form_page(
         request: Request, who: Visitor, kind: RunKind, given: dict[str, str], error: Exception | None = None
@@ -163,21 +163,21 @@ def _training(router: APIRouter, kb: KnowledgeBase) -> None:
         return page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
 
 
-def _kind(kind: str) -> RunKind:
+def _require_kind(kind: str) -> RunKind:
     try:
         return find_choice(KINDS, kind, "what is trained")
     except InvalidInput as error:
         raise NotFound(f"There is no page '{kind}' here.") from error
 
 
-def _address(run: str) -> str:
+def _link_run(run: str) -> str:
     return f"{WORKBENCH}/runs/{run}"
 
 
 # -- one run ----------------------------------------------------------------------------------------------------------
 
 
-def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/runs/{run}")
     @needs("manager")
     async def one(request: Request, who: Who, run: str) -> Response:
@@ -186,7 +186,7 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/runs/{run}/state")
     @needs("manager")
     async def state(request: Request, who: Who, run: str) -> Response:
-        """What changes while it is trained."""
+        """Render the parts of a training that change while it runs."""
         if "hx-request" not in request.headers:
             return await run_page(request, who, run)
         return part("workbench_state.html", who=who, **await shown(who, run))
@@ -211,7 +211,7 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
             raise
         except ArgotError as error:
             return await run_page(request, who, run, error)
-        return sent_to_address(WORKBENCH if change == "remove" else _address(run))
+        return sent_to_address(WORKBENCH if change == "remove" else _link_run(run))
 
     async def shown(who: Visitor, run: str) -> dict[str, Any]:
         found = await training_show(kb, who.principal, run=run)
@@ -219,7 +219,7 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
         change = await model_change(kb, who.principal)
         changing = change is not None and not change.ended
         live = found.run.status in ("running", "waiting") or changing
-        view = RunView(found, curves_of(found.curve), verdict)
+        view = RunView(found, build_curves(found.curve), verdict)
         return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_FIXED}
 
     async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
@@ -232,17 +232,17 @@ _FIXED: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "STARTED_FROM": STAR
 # -- models in force, and asking --------------------------------------------------------------------------------------
 
 
-def _models(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_model_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/back/{kind}")
     @needs("manager")
     async def back(request: Request, who: Who, kind: str) -> Response:
-        await model_back_start(kb, who.principal, kind=_kind(kind))
+        await model_back_start(kb, who.principal, kind=_require_kind(kind))
         return sent_to_address(WORKBENCH)
 
     @router.get("/ask")
     @needs("manager")
     async def ask(request: Request, who: Who, run: str = "", q: str = "") -> Response:
-        """The same question by the present and by a candidate model. A GET: it changes nothing."""
+        """Search for a question by the present and by a candidate model. A GET: it changes nothing."""
         listed = await training_list(kb, who.principal)
         runs = [one for one in listed if one.status == "done" and one.kind != "generator"]
         found, error = None, None

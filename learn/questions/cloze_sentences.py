@@ -34,14 +34,14 @@ _RUN_INTO = re.compile(
 )
 
 
-def cloze_sentence(sentences: Sequence[str]) -> str | None:
-    """The sentence of a passage that speaks for itself and of what the others speak of; None where none does.
+def choose_cloze_sentence(sentences: Sequence[str]) -> str | None:
+    """Choose the sentence of a passage that speaks for itself and of the others' topic; None where none does.
 
     Always the same one of the same sentences.
     """
     if len(sentences) <= LEAST_LEFT:
         return None
-    fit = [place for place, one in enumerate(sentences) if _stands_alone(one)]
+    fit = [place for place, one in enumerate(sentences) if _may_stand_alone(one)]
     for place in sorted(fit, key=lambda place: hashlib.blake2b(sentences[place].encode(), digest_size=8).digest()):
         others = set(content_stems(" ".join(one for other, one in enumerate(sentences) if other != place)))
         if len(set(content_stems(sentences[place])) & others) >= LEAST_SHARED:
@@ -49,13 +49,13 @@ def cloze_sentence(sentences: Sequence[str]) -> str | None:
     return None
 
 
-def without_sentence(text: str, sentence: str) -> str:
-    """The passage less the sentence that was taken out of it."""
+def remove_sentence(text: str, sentence: str) -> str:
+    """Remove the sentence from its passage."""
     wanted = r"\s+".join(map(re.escape, sentence.split()))
     return re.sub(wanted, "", text, count=1).strip() or text
 
 
-def _stands_alone(sentence: str) -> bool:
+def _may_stand_alone(sentence: str) -> bool:
     words = sentence.split()
     if not LEAST_WORDS <= len(words) <= MOST_WORDS or not re.search(r"[^.]\.$", sentence) or not sentence[0].isupper():
         return False

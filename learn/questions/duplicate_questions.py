@@ -1,4 +1,4 @@
-"""Which questions were asked already: a pair that says the same again teaches nothing, and one in two parts cheats."""
+"""Duplicate questions: a pair that says the same again teaches nothing, and one in two parts cheats."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ NEAR = 0.8
 Duplicate = Literal["the same question", "nearly the same question"]
 
 
-def passage_key(text: str) -> str:
-    """The same for passages of equal words, wherever they stand."""
+def make_passage_key(text: str) -> str:
+    """Return a key that passages of equal words share, wherever they stand."""
     return bare(text)
 
 
@@ -25,12 +25,12 @@ class AskedQuestions:
         self._questions: set[str] = set()
         self._stems: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
 
-    def duplicate(self, question: str, passage: str, *, twin: bool = False) -> Duplicate | None:
-        """What is wrong with a question about this passage's text; nothing: it counts as asked from now on.
+    def find_duplicate(self, question: str, passage: str, *, twin: bool = False) -> Duplicate | None:
+        """Find how a question about this passage's text repeats another; None: it counts as asked from now on.
 
         `twin`: it is meant to be near another one.
         """
-        key, about, stems = bare(question), passage_key(passage), frozenset(content_stems(question))
+        key, about, stems = bare(question), make_passage_key(passage), frozenset(content_stems(question))
         if not key or key in self._questions:
             return "the same question"
         if not twin and any(_share(stems, other) >= NEAR for other in self._stems[about]):

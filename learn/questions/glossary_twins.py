@@ -16,28 +16,28 @@ class ShortForm:
     alone: bool = True
 
 
-def twins(question: str, passage: str, spellings: Sequence[ShortForm]) -> Iterator[tuple[str, str]]:
-    """The twins of a question, each with its kind: "abbreviated" or "spelt out".
+def make_twins(question: str, passage: str, spellings: Sequence[ShortForm]) -> Iterator[tuple[str, str]]:
+    """Make the twins of a question, each with its kind: "abbreviated" or "spelt out".
 
     A short form with several meanings stands only where the passage says which: it holds this full form.
     """
     fitting = [one for one in spellings if one.alone or _place(one.full, passage)]
-    abbreviated = _replaced(question, [(one.full, one.short) for one in fitting])
+    abbreviated = _replace_forms(question, [(one.full, one.short) for one in fitting])
     if abbreviated != question:
         yield "abbreviated", abbreviated
-    spelt = _replaced(question, [(one.short, one.full) for one in fitting], exact=True)
+    spelt = _replace_forms(question, [(one.short, one.full) for one in fitting], exact=True)
     # "What does CP stand for?" is not answered by a passage on charge pumps any more.
     if spelt != question and not re.search(r"stand for|is meant by|mean\b", question):
         yield "spelt out", spelt
 
 
-def _replaced(question: str, forms: Sequence[tuple[str, str]], *, exact: bool = False) -> str:
+def _replace_forms(question: str, forms: Sequence[tuple[str, str]], *, exact: bool = False) -> str:
     # The longest first: "logical block address table" before "logical block address".
     for given, instead in sorted(forms, key=lambda form: -len(form[0])):
         found = _place(given, question, exact=exact)
         if found is None or _place(instead, question):
             continue
-        question = _with_article(question[: found.start()], instead) + question[found.end() :]
+        question = _fit_article(question[: found.start()], instead) + question[found.end() :]
     return question
 
 
@@ -46,8 +46,8 @@ def _place(form: str, text: str, *, exact: bool = False) -> re.Match[str] | None
     return re.search(rf"(?<![\w-]){words}(?![\w-])", text, 0 if exact else re.IGNORECASE)
 
 
-def _with_article(before: str, form: str) -> str:
-    """What stands before a form, with the form; an article as it is spoken: an NDA, a PUC."""
+def _fit_article(before: str, form: str) -> str:
+    """Join the text before a form to the form, with an article as it is spoken: an NDA, a PUC."""
     spelt = form.isupper() and len(form) < 6
     vowel = form[0] in "AEFHILMNORSX" if spelt else form[0].lower() in "aeio"
     return re.sub(r"\b([Aa])n? $", r"\1n " if vowel else r"\1 ", before) + form

@@ -6,10 +6,10 @@ import re
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 
 
-def listed_words(listed: str) -> frozenset[str]:
+def split_words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
@@ -19,7 +19,7 @@ _NUMBERING = re.compile(
 )
 _GERUND = re.compile(r"^((?:[a-z]+-)?[a-z]{2,})ing\b (?=\w)(.+)$")
 _ASKS = re.compile(r"(?:why|how|when|where|what|who|which|can|do|does|is|are|should|must)\b", re.IGNORECASE)
-_NO_GERUNDS = listed_words(
+_NO_GERUNDS = split_words(
     """opening operating timing training pricing during nothing something morning missing existing remaining following
     warning setting meeting packaging marketing manufacturing engineering accounting string ceiling lighting wiring
     switching processing computing floating leading hearing shipping clothing banking advertising being having
@@ -36,7 +36,7 @@ _NO_SILENT_E = re.compile(
     r"(?:monitor|[aeiou]{2}[bdklmnprst]|develop|gn|set ?up|error|ok?ay|ut put|edit|visit|limit|ask)$"
 )
 _ALWAYS_SILENT_E = frozenset(("creat", "us", "choos", "sav", "releas", "increas", "decreas"))
-IMPERATIVES = listed_words(
+IMPERATIVES = split_words(
     """activate add adjust allow apply approve assign attach avoid back build buy calculate calibrate call cancel
     change charge check choose clean clear close compile complete configure connect contact control convert copy
     correct create customize define delete deploy disable disconnect display download edit enable end enter erase
@@ -48,7 +48,7 @@ IMPERATIVES = listed_words(
     share show sign solve sort specify start stop store submit switch sync take test track transfer troubleshoot
     turn uninstall unlock update upgrade upload use validate verify view watch write"""
 )
-_AS_NOUNS = listed_words(
+_AS_NOUNS = split_words(
     """back build call change read write charge check control copy display end file format handle hold increase launch
     link lock log monitor mount order pair pay plan play port print purchase record release report request reset
     return review run scan schedule search select set share show sign sort start stop store switch test track
@@ -87,8 +87,8 @@ _PREPOSITION = re.compile(r"\b(?:of|for|in|on|to|with|at|by|from|between|during|
 _FILE_LIKE = re.compile(r"[_|<>{}]|\.\w{2,4}$|\d{5}")
 
 
-def asked(heading: str, title: str, text: str, place: int, *, ambiguous: bool = False) -> str | None:
-    """What somebody would ask whom `text`, which stands under `heading`, answers; None where it says nothing.
+def word_heading(heading: str, title: str, text: str, place: int, *, ambiguous: bool = False) -> str | None:
+    """Word the question that `text`, which stands under `heading`, answers; None where the heading says nothing.
 
     Args:
         title: of the document.
@@ -96,21 +96,21 @@ def asked(heading: str, title: str, text: str, place: int, *, ambiguous: bool = 
         ambiguous: other texts stand under the same heading: it is asked with the title, or not at all.
     """
     plain = _NUMBERING.sub("", heading.replace("`", "").strip()).strip(" .:–-")
-    if not _says_something(plain):
+    if not _has_meaning(plain):
         return None
-    about = _about(plain, title)
+    about = _find_topic(plain, title)
     if ambiguous and not about:
         return None
     if plain.endswith("?"):
         return plain if len(plain.split()) > 2 and _ASKS.match(plain) and not ambiguous else None
-    short = len(plain.split()) < 3 and not _task(lowered(_sentence_case(plain, text)))
+    short = len(plain.split()) < 3 and not _find_task(lower_first(_convert_to_sentence_case(plain, text)))
     topic = f" {about}" if about and (ambiguous or short) else ""
-    return _worded(_sentence_case(plain, text), topic, text, place)
+    return _choose_wording(_convert_to_sentence_case(plain, text), topic, text, place)
 
 
-def _says_something(heading: str) -> bool:
+def _has_meaning(heading: str) -> bool:
     words = heading.split()
-    if _EMPTY.match(heading) or len(heading) < 5 or len(words) > MOST_WORDS or _NO_WORDS.search(heading):
+    if _EMPTY.match(heading) or len(heading) < 5 or len(words) > MAX_WORDS or _NO_WORDS.search(heading):
         return False
     # A number, a date or a code by itself; a heading that was cut off.
     letters = sum(character.isalpha() for character in heading)
@@ -119,55 +119,55 @@ def _says_something(heading: str) -> bool:
     return any(word.lower() not in STOP_WORDS and len(word) > 2 for word in words)
 
 
-def _about(heading: str, title: str) -> str:
-    """As in "in wafer handling": what the document is about; empty where its title is none that people would say."""
+def _find_topic(heading: str, title: str) -> str:
+    """Find the document's topic, as in "in wafer handling"; empty where people would not say its title."""
     plain = re.sub(r"\s*[:(–|,].*$", "", title).strip(" .")
     held = heading.casefold() in plain.casefold() or plain.casefold() in heading.casefold()
     if held or not 1 <= len(plain.split()) <= 7 or _FILE_LIKE.search(plain) or _EMPTY.match(plain):
         return ""
     # Of a title in capitals, the first word is as much a part of the name as the others.
     named = any(word[:1].isupper() for word in plain.split()[1:])
-    return f"in {plain if named else lowered(plain)}"
+    return f"in {plain if named else lower_first(plain)}"
 
 
-def _worded(heading: str, topic: str, text: str, place: int) -> str:
-    if task := _task(lowered(heading)):
+def _choose_wording(heading: str, topic: str, text: str, place: int) -> str:
+    if task := _find_task(lower_first(heading)):
         return (f"How do I {task}{topic}?", f"how to {task}{topic}", f"How can I {task}{topic}?")[place % 3]
-    return _about_case(heading, topic) or _about_thing(heading, topic, text, place)
+    return _ask_about_case(heading, topic) or _ask_about_thing(heading, topic, text, place)
 
 
-def _about_case(heading: str, topic: str) -> str:
-    """Of a heading that names a question, a case or a fault; empty for all others."""
+def _ask_about_case(heading: str, topic: str) -> str:
+    """Word a heading that names a question, a case or a fault; empty for all others."""
     if found := re.match(r"(when|where|what|how much|how many|how often) to (.+)", heading):
-        return f"{found[1].capitalize()} should I {_mine(found[2])}{topic}?"
+        return f"{found[1].capitalize()} should I {_turn_to_reader(found[2])}{topic}?"
     if found := re.match(r"(read )?((?:if|before|after) .+)", heading):
-        return f"What should I {'know' if found[1] else 'do'} {_mine(found[2])}?"
+        return f"What should I {'know' if found[1] else 'do'} {_turn_to_reader(found[2])}?"
     if found := re.match(r"(.+?) (?:vs\.?|versus) (.+)", heading):
         return f"What is the difference between {found[1]} and {found[2]}?"
     if heading.startswith("no "):
         return f"Why is there {heading}?"
     if _TROUBLE.search(heading):
-        return f"What can I do if {_mine(heading)}?"
+        return f"What can I do if {_turn_to_reader(heading)}?"
     return f"{heading}{topic}" if _ASKS.match(heading) else ""
 
 
-def _task(heading: str) -> str:
-    """What the heading tells one to do, as after "how to"; empty where it tells nothing of the kind."""
+def _find_task(heading: str) -> str:
+    """Find the task in a heading, as after "how to"; empty where it names none."""
     if found := re.match(r"(?:how (?:to|do i|can i|do you)|i want to) (.+)", heading, re.IGNORECASE):
-        return _mine(found[1])
+        return _turn_to_reader(found[1])
     found = _GERUND.match(heading)
     if found and (f"{found[1]}ing" not in _NO_GERUNDS or _DOES_SOMETHING.match(heading)):
         # "Adding and removing users": the second one, too.
-        rest = re.sub(r"^(and|or) ([a-z]+)ing\b", lambda other: f"{other[1]} {_infinitive(other[2])}", found[2])
-        return _mine(f"{_infinitive(found[1])} {rest}")
+        rest = re.sub(r"^(and|or) ([a-z]+)ing\b", lambda other: f"{other[1]} {_derive_infinitive(other[2])}", found[2])
+        return _turn_to_reader(f"{_derive_infinitive(found[1])} {rest}")
     first, *others = heading.split()
     tells = first in IMPERATIVES and others and others[0] not in ("before", "after", "of", "and")
     if tells and (first not in _AS_NOUNS or _TELLS.match(heading)):
-        return _mine(heading)
+        return _turn_to_reader(heading)
     return ""
 
 
-def _about_thing(thing: str, topic: str, text: str, place: int) -> str:
+def _ask_about_thing(thing: str, topic: str, text: str, place: int) -> str:
     thing = re.sub(r"^description of ", "", thing)
     bare = re.sub(r"^(?:(?:about|on) )?(?:(?:the|an?) )?", "", thing)
     head = _PREPOSITION.split(bare)[0].strip()
@@ -185,32 +185,32 @@ def _about_thing(thing: str, topic: str, text: str, place: int) -> str:
     return f"{bare}{topic}"
 
 
-def _mine(text: str) -> str:
-    """As the reader says it of whom the document speaks to."""
+def _turn_to_reader(text: str) -> str:
+    """Turn words to the reader ("your") into the reader's own ("my")."""
     return re.sub(r"\byourself\b", "myself", re.sub(r"\byour\b", "my", re.sub(r"\byou\b", "I", text)))
 
 
-def _sentence_case(heading: str, text: str) -> str:
-    """Capitals as in a sentence: only names keep theirs, as the text has them."""
-    return " ".join(_cased(word, text) for word in heading.split())
+def _convert_to_sentence_case(heading: str, text: str) -> str:
+    """Convert capitals as in a sentence: only names keep theirs, as the text has them."""
+    return " ".join(_lower_word(word, text) for word in heading.split())
 
 
-def _cased(word: str, text: str) -> str:
+def _lower_word(word: str, text: str) -> str:
     if not word[:1].isupper() or not (word[1:].islower() or word == "A") or not re.sub("['’]", "", word).isalpha():
         return word
     # A name stands with its capital where no sentence begins.
     return word if re.search(rf"[a-z,] {word}\b", text) else word.lower()
 
 
-def _infinitive(stem: str) -> str:
-    """Of a gerund without its "ing": "creat" -> "create", "runn" -> "run", "upload" -> "upload"."""
+def _derive_infinitive(stem: str) -> str:
+    """Derive the infinitive of a gerund without "ing": "creat" -> "create", "runn" -> "run", "upload" -> "upload"."""
     if _DOUBLED.search(stem) and stem != "add":
         return stem[:-1]
     regular = _SILENT_E.search(stem) and not _NO_SILENT_E.search(stem)
     return f"{stem}e" if regular or stem in _ALWAYS_SILENT_E else stem
 
 
-def lowered(text: str) -> str:
-    """The first letter small, unless the word is an abbreviation or a name with capitals inside."""
+def lower_first(text: str) -> str:
+    """Lower the first letter, unless the word is an abbreviation or a name with capitals inside."""
     first = text.split(" ", 1)[0]
     return text[:1].lower() + text[1:] if first[1:].islower() or first in ("A", "I") else text

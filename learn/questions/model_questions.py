@@ -27,9 +27,9 @@ ModelKind = Literal["standard", "alternative", "simple", "complex"]
 MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
 TOGETHER = 3
 """Passages that a simple or complex question is made of."""
-MOST_CHARS = 6_000
+MAX_CHARS = 6_000
 QUESTIONS = {"simple": 4, "complex": 2}
-LEAST_SHARED = 0.4
+MIN_SHARED = 0.4
 """Of an answer's content words that its passage has."""
 UNUSABLE, NOT_BORNE_OUT = "unusable replies", "not answered by the passage"
 
@@ -43,7 +43,7 @@ class ModelQuestions:
     left_out: Counter[str] = field(default_factory=Counter)
 
     async def of(self, kind: ModelKind, passages: Sequence[Passage], about: str) -> list[tuple[MadeQuestion, Passage]]:
-        """The questions about these passages, each with the one that bears its answer best.
+        """Ask for questions about these passages, each with the one that bears its answer best.
 
         Args:
             passages: of one document, one after the other; the first alone for standard and alternative.
@@ -52,21 +52,21 @@ class ModelQuestions:
         Raises:
             ModelUnavailable: the server fails; a reply that is of no use is left out and counted.
         """
-        shown = _fitting(passages) if kind in QUESTIONS else passages[:1]
+        shown = _select_fitting(passages) if kind in QUESTIONS else passages[:1]
         text = "\n\n".join(one.text for one in shown)
         if kind in QUESTIONS:
             given = {"title": about, "passage": text, "count": str(QUESTIONS[kind])}
         else:
             given = {"about": about, "passage": text}
-        reply = await self._asked(f"qa_{kind}", **given)
+        reply = await self._ask(f"qa_{kind}", **given)
         found: list[tuple[MadeQuestion, Passage]] = []
         for said in reply.get("pairs", []):
-            candidate, passage = self._plausible(kind, said, shown)
+            candidate, passage = self._check_plausible(kind, said, shown)
             if candidate is not None and await self._is_borne_out(candidate, text):
                 found.append((candidate, passage))
         return found
 
-    async def _asked(self, prompt: str, **inputs: str) -> dict[str, Any]:
+    async def _ask(self, prompt: str, **inputs: str) -> dict[str, Any]:
         session = self.server.session(self.calls)
         try:
             return await session.json(prompt, choices=None, **inputs)
@@ -77,14 +77,14 @@ class ModelQuestions:
             self.left_out[UNUSABLE] += 1
             return {}
 
-    def _plausible(
+    def _check_plausible(
         self, kind: ModelKind, said: dict[str, str], passages: Sequence[Passage]
     ) -> tuple[MadeQuestion | None, Passage]:
         answer = " ".join(said["answer"].split())
-        passage = max(passages, key=lambda one: (_shared(answer, one), -one.ordinal))
+        passage = max(passages, key=lambda one: (_measure_shared(answer, one), -one.ordinal))
         # An alternative question does not name its case, so it shares less with its passage.
         question = next(filter_questions([said["question"]], passage), "")
-        if not question or not answer or is_instruction(answer) or _shared(answer, passage) < LEAST_SHARED:
+        if not question or not answer or is_instruction(answer) or _measure_shared(answer, passage) < MIN_SHARED:
             self.left_out[UNUSABLE] += 1
             return None, passage
         return MadeQuestion(kind, question, answer), passage
@@ -92,23 +92,23 @@ class ModelQuestions:
     async def _is_borne_out(self, candidate: MadeQuestion, text: str) -> bool:
         if candidate.kind not in QUESTIONS:
             return True
-        reply = await self._asked("qa_validate", passage=text, question=candidate.question)
+        reply = await self._ask("qa_validate", passage=text, question=candidate.question)
         borne_out = bool(reply.get("answerable")) and bool(str(reply.get("answer", "")).strip())
         if reply and not borne_out:
             self.left_out[NOT_BORNE_OUT] += 1
         return borne_out
 
 
-def _fitting(passages: Sequence[Passage]) -> list[Passage]:
+def _select_fitting(passages: Sequence[Passage]) -> list[Passage]:
     shown, chars = list(passages[:1]), len(passages[0].text)
     for one in passages[1:TOGETHER]:
         chars += len(one.text)
-        if chars > MOST_CHARS:
+        if chars > MAX_CHARS:
             break
         shown.append(one)
     return shown
 
 
-def _shared(answer: str, passage: Passage) -> float:
+def _measure_shared(answer: str, passage: Passage) -> float:
     stems = set(content_stems(answer))
     return len(stems & set(content_stems(passage.with_header))) / len(stems) if stems else 0.0

@@ -1,4 +1,4 @@
-"""What a passage is asked without a language model: by its headings, by what it defines, by a sentence of its own."""
+"""Questions about a passage without a language model: from its headings, its definitions, or one of its sentences."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from argot.learn.questions.cloze_sentences import cloze_sentence
-from argot.learn.questions.heading_wording import asked
-from argot.learn.questions.section_questions import Section, section_below, sections_of
-from argot.learn.questions.stated_definitions import definition_question, short_form_question
+from argot.learn.questions.cloze_sentences import choose_cloze_sentence
+from argot.learn.questions.heading_wording import word_heading
+from argot.learn.questions.section_questions import Section, make_section_below, split_sections
+from argot.learn.questions.stated_definitions import make_definition_question, make_short_form_question
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 
-LEAST_WORDS = 10
+MIN_WORDS = 10
 """Below a heading, for it to be answered there."""
 
 
@@ -29,12 +29,12 @@ class MadeQuestion:
     answer: str = ""
 
 
-def headings_of(text: str, title: str, *, first: bool) -> list[str]:
-    """The headings of a passage under which there is enough to answer; arguments as for `passage_questions`."""
-    return [one.heading for one in _sections(text, title, first)]
+def list_headings(text: str, title: str, *, first: bool) -> list[str]:
+    """List the headings of a passage with enough text to answer; arguments as for `make_passage_questions`."""
+    return [one.heading for one in _list_sections(text, title, first)]
 
 
-def passage_questions(
+def make_passage_questions(
     text: str, title: str, kinds: Iterable[str], *, first: bool = False, repeated: frozenset[str] = frozenset()
 ) -> Iterator[MadeQuestion]:
     """
@@ -46,47 +46,47 @@ def passage_questions(
         repeated: headings, folded, that stand in several places.
     """
     kinds = set(kinds)
-    sentences = prose_sentences(text) if kinds & {"definition", "cloze"} else ()
+    sentences = split_prose(text) if kinds & {"definition", "cloze"} else ()
     # First, for they have answers: a heading often asks nearly the same.
     if "definition" in kinds:
-        yield from _of_definitions(sentences)
+        yield from _ask_by_definitions(sentences)
     if "heading" in kinds:
-        for section in _sections(text, title, first):
-            yield from _of_heading(section, title, repeated)
+        for section in _list_sections(text, title, first):
+            yield from _ask_by_heading(section, title, repeated)
     # A passage from which its definition is taken would not answer what it is.
-    said = [one for one in sentences if not definition_question(one, 0) and not short_form_question(one, 0)]
-    if "cloze" in kinds and (sentence := cloze_sentence(said)):
+    said = [one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)]
+    if "cloze" in kinds and (sentence := choose_cloze_sentence(said)):
         yield MadeQuestion("cloze", sentence)
 
 
-def _sections(text: str, title: str, first: bool) -> list[Section]:
+def _list_sections(text: str, title: str, first: bool) -> list[Section]:
     # One word alone, as "Connections", asks for nothing: of what?
-    below_title = first and len(title.split()) > 1 and not sections_of(text, 0)
-    return section_below(title, text, LEAST_WORDS) if below_title else sections_of(text, LEAST_WORDS)
+    below_title = first and len(title.split()) > 1 and not split_sections(text, 0)
+    return make_section_below(title, text, MIN_WORDS) if below_title else split_sections(text, MIN_WORDS)
 
 
-def _of_heading(section: Section, title: str, repeated: frozenset[str]) -> Iterator[MadeQuestion]:
+def _ask_by_heading(section: Section, title: str, repeated: frozenset[str]) -> Iterator[MadeQuestion]:
     ambiguous = section.heading.casefold() in repeated
-    if question := asked(section.heading, title, section.text, _place(section.text), ambiguous=ambiguous):
+    if question := word_heading(section.heading, title, section.text, _place(section.text), ambiguous=ambiguous):
         yield MadeQuestion("heading", question)
 
 
-def _of_definitions(sentences: Iterable[str]) -> Iterator[MadeQuestion]:
+def _ask_by_definitions(sentences: Iterable[str]) -> Iterator[MadeQuestion]:
     for sentence in sentences:
         place = _place(sentence)
-        for found in (definition_question(sentence, place), short_form_question(sentence, place)):
+        for found in (make_definition_question(sentence, place), make_short_form_question(sentence, place)):
             if found:
                 yield MadeQuestion("definition", *found)
 
 
 @lru_cache(maxsize=256)
-def prose_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of the passage's prose, without mark-up; none that speaks to a model."""
+def split_prose(text: str) -> tuple[str, ...]:
+    """Split the passage's prose into sentences, without mark-up and without any that speaks to a model."""
     found = (text[start:end] for start, end, kind in split_units(text) if kind == "prose")
     plain = (" ".join(extract_prose(one).text.split()) for one in found)
     return tuple(one for one in plain if one and not is_instruction(one))
 
 
 def _place(text: str) -> int:
-    """Chooses among wordings: the same for the same text, whatever stands around it."""
+    """Choose among wordings: the same for the same text, whatever stands around it."""
     return int.from_bytes(hashlib.blake2b(re.sub(r"\s+", " ", text).encode(), digest_size=4).digest(), "big")

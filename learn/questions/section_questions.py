@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from argot.learn.questions.heading_wording import asked
+from argot.learn.questions.heading_wording import word_heading
 
 LEAST_WORDS, MOST_WORDS = 25, 150
 
@@ -28,28 +28,28 @@ class Section:
 
     @property
     def passage(self) -> str:
-        """As search hands it out, less the heading itself, which would give the answer away."""
+        """The text as search returns it, without the heading itself, which would give the answer away."""
         return f"{self.title}\n{self.text}" if self.title != self.heading else self.text
 
 
-def sections_of(markup: str, least: int = LEAST_WORDS) -> list[Section]:
-    """The sections of a Markdown or reStructuredText document that have so many words, in order."""
+def split_sections(markup: str, least: int = LEAST_WORDS) -> list[Section]:
+    """Split a Markdown or reStructuredText document into its sections of at least so many words."""
     title, heading, lines, found = "", "", list[str](), list[Section]()
-    for kind, line in _lines(markup):
+    for kind, line in _parse_lines(markup):
         if kind == "heading":
-            found.extend(_section(title, heading, lines, least))
+            found.extend(_make_section(title, heading, lines, least))
             title, heading, lines = title or line, line, []
         else:
             lines.append(line)
-    return [*found, *_section(title, heading, lines, least)]
+    return [*found, *_make_section(title, heading, lines, least)]
 
 
-def section_below(title: str, markup: str, least: int = LEAST_WORDS) -> list[Section]:
-    """A text without headings, below the title of its document; empty where it has fewer words."""
-    return list(_section(title, title, [line for _, line in _lines(markup)], least))
+def make_section_below(title: str, markup: str, least: int = LEAST_WORDS) -> list[Section]:
+    """Make a section of a text without headings, below its document's title; empty where it has fewer words."""
+    return list(_make_section(title, title, [line for _, line in _parse_lines(markup)], least))
 
 
-def _lines(markup: str) -> Iterator[tuple[str, str]]:
+def _parse_lines(markup: str) -> Iterator[tuple[str, str]]:
     lines = markup.splitlines()
     fenced = False
     for place, line in enumerate(lines):
@@ -70,7 +70,7 @@ def _is_underline(line: str, above: str) -> bool:
     return bool(_RST_UNDERLINE.match(line)) and len(line.rstrip()) >= len(above.rstrip())
 
 
-def _section(title: str, heading: str, lines: list[str], least: int) -> Iterator[Section]:
+def _make_section(title: str, heading: str, lines: list[str], least: int) -> Iterator[Section]:
     words = _clean(" ".join(line.strip() for line in lines)).split()
     if heading and len(words) >= least:
         yield Section(title, heading, " ".join(words[:MOST_WORDS]))
@@ -84,9 +84,9 @@ def _clean(text: str) -> str:
 # -- questions --------------------------------------------------------------------------------------------------------
 
 
-def heading_question(section: Section, place: int) -> str | None:
-    """What somebody would ask whom this section answers; None where its heading says nothing.
+def make_heading_question(section: Section, place: int) -> str | None:
+    """Make the question that this section answers; None where its heading says nothing.
 
     `place` chooses among the wordings.
     """
-    return asked(section.heading, section.title, section.text, place)
+    return word_heading(section.heading, section.title, section.text, place)

@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prepares data, trains (going on where it was), exports."""
+    """Prepare data, train (going on where it was), export."""
     parser = argparse.ArgumentParser(
         prog="python -m argot.learn.reader",
         description="Trains the reader: which passage answers a question.",
@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(given: argparse.Namespace) -> None:
     if given.command == "data":
-        from argot.learn.reader.training_data import training_examples, write_examples
+        from argot.learn.reader.training_data import read_training_examples, write_examples
 
-        examples = training_examples(given.datasets)
+        examples = read_training_examples(given.datasets)
         write_examples(examples, given.out)
         print(f"{len(examples)} examples in {given.out}")
     elif given.command == "train":

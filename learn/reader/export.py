@@ -13,7 +13,7 @@ from torch import Tensor
 
 from argot.corpus.embedding.exported_models import find_model_folder
 from argot.corpus.embedding.quantisation import quantise
-from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
+from argot.learn.reader.network import READ_FOR, ReaderNetwork, load_network
 from argot.learn.training_loop import Checkpoint, read_checkpoint
 from argot.tools.retrieval.reader_export import build_card, write_card
 
@@ -39,7 +39,7 @@ def write_reader(
     data: str = DATA,
     commands: Sequence[str] = COMMANDS,
 ) -> dict[str, Any]:
-    """Writes `model.onnx`, `tokenizer.json` and `card.json` into `target`; gives the card.
+    """Write `model.onnx`, `tokenizer.json` and `card.json` into `target`; return the card.
 
     Args:
         trained: the checkpoint of a training; None: the starting weights as they are.
@@ -48,25 +48,25 @@ def write_reader(
         data, commands: for the card: what it learnt from, and how it can be made again.
     """
     start = find_model_folder(model)
-    network = network_from(start)
+    network = load_network(start)
     saved = read_checkpoint(trained) if trained else None
     if saved is not None:
-        network.load_state_dict(_mixed(network.state_dict(), saved.network, kept))
+        network.load_state_dict(_mix_weights(network.state_dict(), saved.network, kept))
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.onnx"
         _trace(network.eval(), plain)
         quantise(plain, target / "model.onnx")
     (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
-    card = _card(network, saved, target, model, kept)
+    card = _build_card(network, saved, target, model, kept)
     if saved is not None:
         card |= {"data": data, "commands": [command.format(kept=kept) for command in commands]}
     write_card(target, card)
     return card
 
 
-def _mixed(start: dict[str, Tensor], trained: dict[str, Tensor], kept: float) -> dict[str, Tensor]:
-    """The trained weights, and of the encoder's a mixture with the starting ones; what did not learn, as it was."""
+def _mix_weights(start: dict[str, Tensor], trained: dict[str, Tensor], kept: float) -> dict[str, Tensor]:
+    """Mix the encoder's weights with the starting ones; other trained weights stay, and the rest is as it was."""
     mixed = {**start, **trained}
     for name, value in trained.items():
         if name.startswith("encoder.") and value.is_floating_point():
@@ -93,7 +93,9 @@ def _trace(network: ReaderNetwork, path: Path) -> None:
         )
 
 
-def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float) -> dict[str, Any]:
+def _build_card(
+    network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float
+) -> dict[str, Any]:
     values = {name: value.detach().flatten().tolist() for name, value in network.readings.state_dict().items()}
     readings = {name: (tuple(values[f"{name}.weight"]), values[f"{name}.bias"][0]) for name in READ_FOR}
     card = build_card(target, model, readings)

@@ -1,4 +1,4 @@
-"""The network: MiniLM's token vectors, and what is read from how those of a question and of a passage match.
+"""The network: MiniLM's token vectors, and readings of the match between those of a question and of a passage.
 
 Late interaction (Khattab and Zaharia, 2020): question and passage are read apart, so that a passage is read once
 whatever is asked; each token of the question then looks for its like in the passage. Without any training this already
@@ -27,7 +27,7 @@ _WORST = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadTexts:
     """Texts as read: `vectors` (texts, tokens, dimensions), of length 1; `weights` (texts, tokens), positive;
     `mask` (texts, tokens), true for tokens of the text itself.
     """
@@ -46,23 +46,23 @@ class ReaderNetwork(nn.Module):
         self.importance = nn.Linear(hidden, 1)
         nn.init.zeros_(self.importance.weight)
         nn.init.zeros_(self.importance.bias)
-        self.readings = nn.ModuleDict({name: _reading(*start) for name, start in READINGS.items()})
+        self.readings = nn.ModuleDict({name: _build_reading(*start) for name, start in READINGS.items()})
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Vectors and weights of every token, special ones too: what is exported."""
+        """Return vectors and weights of every token, special ones too, as they are exported."""
         hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
         return functional.normalize(hidden, dim=-1), functional.softplus(self.importance(hidden).squeeze(-1)) + 1e-3
 
-    def read(self, input_ids: Tensor, attention_mask: Tensor) -> Read:
+    def read(self, input_ids: Tensor, attention_mask: Tensor) -> ReadTexts:
         vectors, weights = self(input_ids, attention_mask)
-        return Read(vectors, weights, text_mask(attention_mask))
+        return ReadTexts(vectors, weights, build_text_mask(attention_mask))
 
     def logits(self, name: str, features: Tensor) -> Tensor:
-        """Of (..., features) the reading of this name, (...)."""
+        """Return the reading of this name, (...), of features (..., features)."""
         return self.readings[name](features).squeeze(-1)  # type: ignore[no-any-return]
 
 
-def _reading(weights: Sequence[float], bias: float) -> nn.Linear:
+def _build_reading(weights: Sequence[float], bias: float) -> nn.Linear:
     linear = nn.Linear(FEATURES, 1)
     with torch.no_grad():
         linear.weight.copy_(torch.tensor([list(weights)]))
@@ -70,28 +70,28 @@ def _reading(weights: Sequence[float], bias: float) -> nn.Linear:
     return linear
 
 
-def text_mask(attention_mask: Tensor) -> Tensor:
-    """True for all tokens but the first and the last, which are the model's own."""
+def build_text_mask(attention_mask: Tensor) -> Tensor:
+    """Build a mask that is true for all tokens but the first and the last, which are the model's own."""
     mask = attention_mask.bool().clone()
     mask[:, 0] = False
     mask[torch.arange(len(mask)), attention_mask.sum(1) - 1] = False
     return mask
 
 
-def similarities(asked: Read, passages: Read) -> Tensor:
-    """The cosine of each asked token with each of a passage, (asked, passages, tokens, tokens); -1 beyond its end."""
+def compute_similarities(asked: ReadTexts, passages: ReadTexts) -> Tensor:
+    """Compute cosines of asked tokens with a passage's, (asked, passages, tokens, tokens); -1 beyond its end."""
     cosines = torch.einsum("aid,pjd->apij", asked.vectors, passages.vectors)
     return cosines.masked_fill(~passages.mask[None, :, None, :], -1.0)
 
 
-def features_of(asked: Read, passages: Read) -> Tensor:
-    """The features of each asked text with each passage, (asked, passages, features)."""
-    best = similarities(asked, passages).amax(-1)
-    return _match_features(asked, best, mean_vectors(asked) @ mean_vectors(passages).T)
+def compute_features(asked: ReadTexts, passages: ReadTexts) -> Tensor:
+    """Compute the features of each asked text with each passage, (asked, passages, features)."""
+    best = compute_similarities(asked, passages).amax(-1)
+    return _match_features(asked, best, compute_mean_vectors(asked) @ compute_mean_vectors(passages).T)
 
 
-def _match_features(asked: Read, best: Tensor, cosines: Tensor) -> Tensor:
-    """Of each asked token's best match (asked, others, tokens) and the mean vectors' cosines (asked, others)."""
+def _match_features(asked: ReadTexts, best: Tensor, cosines: Tensor) -> Tensor:
+    """Match features: from each token's best match (asked, others, tokens) and mean cosines (asked, others)."""
     weights = asked.weights * asked.mask
     shares = (weights / weights.sum(-1, keepdim=True).clamp_min(1e-6))[:, None, :]
     mean = (shares * best).sum(-1)
@@ -99,13 +99,13 @@ def _match_features(asked: Read, best: Tensor, cosines: Tensor) -> Tensor:
     return torch.stack((mean, worst, cosines), dim=-1)
 
 
-def mean_vectors(read: Read) -> Tensor:
-    """The mean of the tokens' vectors, of length 1; (texts, dimensions)."""
+def compute_mean_vectors(read: ReadTexts) -> Tensor:
+    """Compute the mean of the tokens' vectors, of length 1; (texts, dimensions)."""
     return functional.normalize((read.vectors * read.mask[..., None]).sum(1), dim=-1)
 
 
-def network_from(folder: Path) -> ReaderNetwork:
-    """A network that starts from the weights of a sentence-transformers folder; its word vectors stay as they are."""
+def load_network(folder: Path) -> ReaderNetwork:
+    """Load a network that starts from a sentence-transformers folder; its word vectors stay as they are."""
     from transformers import AutoModel
 
     encoder = AutoModel.from_pretrained(folder, local_files_only=True)

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from argot.learn.reader.network import Read, features_of, network_from
+from argot.learn.reader.network import ReadTexts, compute_features, load_network
 from argot.learn.reader.training_data import Example
 from argot.learn.training_loop import LoopRecipe, Told, TrainingLoop
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRecipe:
-    """What decides the weights, beside the data."""
+    """The recipe of a reader: its settings beside the data."""
 
     seed: int = 7
     epochs: int = 1
@@ -42,8 +42,8 @@ class Trainer:
 
         torch.manual_seed(recipe.seed)  # weights that the model does not bring are drawn
         self.recipe = recipe
-        self.network = network_from(model)
-        self.batches = _batches(examples, recipe)
+        self.network = load_network(model)
+        self.batches = _split_batches(examples, recipe)
         self.tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
         self.tokenizer.no_padding()
         encoder = [one for one in self.network.encoder.parameters() if one.requires_grad]
@@ -57,7 +57,7 @@ class Trainer:
         )
 
     def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
-        """Trains to the end, saving every so many steps.
+        """Train to the end, saving every so many steps.
 
         Raises:
             TrainingStopped: `stop` said so.
@@ -71,11 +71,11 @@ class Trainer:
     # -- losses -------------------------------------------------------------------------------------------------------
 
     def losses(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        """Right passages above all others of the batch; near ones without the answer told apart."""
-        passages, owners, right = _passages(examples)
+        """Return the losses: right passages above all others of the batch; near ones without the answer told apart."""
+        passages, owners, right = _collect_passages(examples)
         asked = self._read([one.text for one in examples], self.recipe.question_tokens)
         read = self._read(passages, self.recipe.passage_tokens)
-        logits = self.network.logits("relevance", features_of(asked, read))
+        logits = self.network.logits("relevance", compute_features(asked, read))
         losses = {}
         answered = [(row, right.index(row)) for row, one in enumerate(examples) if one.passage is not None]
         if answered:
@@ -88,7 +88,7 @@ class Trainer:
         )
         return losses
 
-    def _read(self, texts: Sequence[str], tokens: int) -> Read:
+    def _read(self, texts: Sequence[str], tokens: int) -> ReadTexts:
         self.tokenizer.enable_truncation(tokens)
         found = self.tokenizer.encode_batch(list(texts))
         longest = max(len(one.ids) for one in found)
@@ -98,8 +98,8 @@ class Trainer:
             return self.network.read(ids, mask)
 
 
-def _passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[int]]:
-    """All passages of a batch; which question each belongs to; and which question it answers, -1 for none."""
+def _collect_passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[int]]:
+    """Collect all passages of a batch, the question of each, and the question it answers, -1 for none."""
     passages, owners, right = [], [], []
     for row, one in enumerate(examples):
         own = [(one.passage, row)] if one.passage is not None else []
@@ -110,6 +110,6 @@ def _passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[i
     return passages, owners, right
 
 
-def _batches(examples: Sequence[Example], recipe: TrainingRecipe) -> list[Sequence[Example]]:
+def _split_batches(examples: Sequence[Example], recipe: TrainingRecipe) -> list[Sequence[Example]]:
     every = [*examples] * recipe.epochs
     return [every[first : first + recipe.questions] for first in range(0, len(every), recipe.questions)]

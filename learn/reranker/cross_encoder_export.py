@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from argot.corpus.embedding.quantisation import quantise
-from argot.learn.training_card import published
+from argot.learn.training_card import publish_model
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE
 
 OPSET = 17
@@ -26,14 +26,14 @@ class _Graph(nn.Module):
         self.parts = classifier.config.type_vocab_size > 1
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """(texts,): logits. Parts are taken by all, so that one scorer serves all; some models have none."""
+        """Return logits, (texts,). Parts are taken by all, so that one scorer serves all; some models have none."""
         more = {"token_type_ids": token_type_ids} if self.parts else {}
         logits = self.classifier(input_ids=input_ids, attention_mask=attention_mask, **more).logits.squeeze(-1)
         return logits + 0 * token_type_ids[:, 0]  # type: ignore[no-any-return]
 
 
 def write_cross_encoder(classifier: Any, tokenizer: Any, tokens: int, target: Path) -> None:
-    """A folder that the setting `reranker` takes, whole or not at all.
+    """Write a folder that the setting `reranker` takes, whole or not at all.
 
     Args:
         tokens: of question and passage together; what is longer is cut.
@@ -53,7 +53,7 @@ def write_cross_encoder(classifier: Any, tokenizer: Any, tokens: int, target: Pa
         _trace(classifier, plain)
         # Only products, as of the embedder.
         quantise(plain, draft / CROSS_ENCODER_FILE, ["MatMul"])
-    published(draft, target)
+    publish_model(draft, target)
 
 
 def _trace(classifier: Any, path: Path) -> None:

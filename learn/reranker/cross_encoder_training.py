@@ -16,20 +16,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from argot.errors import InvalidInput
-from argot.learn.batches import Drawn
-from argot.learn.pool_search import device, multiplies_bfloat16
+from argot.learn.batches import DrawnExample
+from argot.learn.pool_search import device, has_bfloat16
 from argot.learn.reranker.cross_encoder_export import write_cross_encoder
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
-from argot.learn.reranker.ts_tcl import TermJudgingNetwork, idle_tokens, selected_tokens
+from argot.learn.reranker.ts_tcl import TermJudgingNetwork, list_idle_tokens, select_tokens
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop
 
 
 def tune_cross_encoder(
-    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
+    base: Path, batches: Sequence[Sequence[DrawnExample]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
 ) -> TrainingLoop:
-    """Trains a cross-encoder from the encoder in `base`, going on where it was, and writes it as the folder's model."""
+    """Train a cross-encoder from the encoder in `base`, going on where it was, and write it as the folder's model."""
     seed = run.request.seed
     torch.manual_seed(seed)  # the head, which no embedder brings, is drawn
     training = CrossEncoderTraining(base, recipe)
@@ -64,17 +64,17 @@ class CrossEncoderTraining:
         if recipe.ts_tcl and not (recipe.token_selection or recipe.term_control):
             raise InvalidInput("The recipe has 'ts_tcl' without 'token_selection' and 'term_control': nothing is left.")
         self.recipe = recipe
-        classifier, self.tokenizer = opened(base)
+        classifier, self.tokenizer = open_cross_encoder(base)
         self.network = TermJudgingNetwork(classifier, control=recipe.ts_tcl and recipe.term_control).to(device())
-        self.idle = idle_tokens(self.tokenizer)
-        self.half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and multiplies_bfloat16())
+        self.idle = list_idle_tokens(self.tokenizer)
+        self.half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and has_bfloat16())
         for name, value in classifier.named_parameters():
             # Half of the weights, of which few pairs say nothing.
             if ".word_embeddings." in name:
                 value.requires_grad_(False)
 
-    def losses(self, batch: Sequence[Drawn]) -> dict[str, Tensor]:
-        """Binary cross entropy of each pair, alpha times; with TS+TCL that by the selected tokens, beta times."""
+    def losses(self, batch: Sequence[DrawnExample]) -> dict[str, Tensor]:
+        """Return the cross entropy of the pairs, alpha times; with TS+TCL that of selected tokens, beta times."""
         pairs = [(one.question, text) for one in batch for text in (one.passage, *one.negatives)]
         labels = [float(place == 0) for one in batch for place in range(1 + len(one.negatives))]
         wanted = torch.tensor(labels, device=device())
@@ -88,28 +88,28 @@ class CrossEncoderTraining:
         read = {name: value.to(device()) for name, value in found.items()}
         with torch.autocast(device(), torch.bfloat16, enabled=self.half):
             hidden = self.network.encoded(read)
-            losses = {"relevance": self.recipe.alpha * _entropy(self.network.relevance(hidden), wanted)}
+            losses = {"relevance": self.recipe.alpha * _compute_entropy(self.network.relevance(hidden), wanted)}
             if self.recipe.ts_tcl:
-                by_terms = self.network.term_relevance(read, hidden, self._selected(found, read))
-                losses["terms"] = self.recipe.beta * _entropy(by_terms, wanted)
+                by_terms = self.network.term_relevance(read, hidden, self._select_tokens(found, read))
+                losses["terms"] = self.recipe.beta * _compute_entropy(by_terms, wanted)
         return losses
 
-    def _selected(self, found: Any, read: dict[str, Tensor]) -> Tensor:
+    def _select_tokens(self, found: Any, read: dict[str, Tensor]) -> Tensor:
         if not self.recipe.token_selection:
             return read["attention_mask"].bool()
         parts = [found.sequence_ids(row) for row in range(len(read["input_ids"]))]
         question, passage = (
             torch.tensor([[one == which for one in row] for row in parts], device=device()) for which in (0, 1)
         )
-        return selected_tokens(read["input_ids"], question, passage, self.idle)
+        return select_tokens(read["input_ids"], question, passage, self.idle)
 
 
-def _entropy(logits: Tensor, wanted: Tensor) -> Tensor:
+def _compute_entropy(logits: Tensor, wanted: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits.float(), wanted)
 
 
-def opened(base: Path) -> tuple[Any, Any]:
-    """The encoder of a folder with a head of one score, new where it has none; and its tokenizer.
+def open_cross_encoder(base: Path) -> tuple[Any, Any]:
+    """Open the encoder of a folder with a head of one score, new where it has none; and its tokenizer.
 
     Raises:
         InvalidInput: it cannot be opened, or has more than one score.

@@ -6,21 +6,21 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from argot.learn.batches import Drawn
+from argot.learn.batches import DrawnExample
 from argot.learn.reader.export import write_reader
 from argot.learn.reader.training import Trainer, TrainingRecipe
 from argot.learn.reader.training_data import Example
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
-from argot.learn.training_card import published
+from argot.learn.training_card import publish_model
 from argot.learn.training_loop import CHECKPOINT, TrainingLoop
 
 
 def tune_reader(
-    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
+    base: Path, batches: Sequence[Sequence[DrawnExample]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
 ) -> TrainingLoop:
-    """Trains the reader from the encoder in `base`, going on where it was, and writes it as the folder's model."""
+    """Train the reader from the encoder in `base`, going on where it was, and write it as the folder's model."""
     # The recipe of the reader cuts its examples into batches by itself: those that are not full would shift the others.
     full = [batch for batch in batches if len(batch) == len(batches[0])]
     examples = [Example("own", one.question, one.passage, one.negatives) for batch in full for one in batch]
@@ -42,5 +42,5 @@ def tune_reader(
     draft = run.path / ".model-draft"
     shutil.rmtree(draft, ignore_errors=True)
     write_reader(run.path / CHECKPOINT, str(base), draft, kept=recipe.kept, data="", commands=())
-    published(draft, run.model)
+    publish_model(draft, run.model)
     return trainer.loop

@@ -1,4 +1,4 @@
-"""What decides the weights of a re-ranker, beside the data."""
+"""The recipe of a re-ranker: its settings beside the data."""
 
 from __future__ import annotations
 
@@ -6,53 +6,61 @@ from dataclasses import dataclass
 from typing import Literal
 
 from argot.learn.batches import Drawing
-from argot.learn.recipes import TuningRecipe, option
+from argot.learn.recipes import TuningRecipe, make_option
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerRecipe(TuningRecipe):
-    """The defaults suit two processor cores.
+    """The recipe of a re-ranker. The defaults suit two processor cores.
 
     *Trustworthy Answers* draws three negatives of the first ten (3.2.3), which holds for the cross-encoder; the reader
     takes one, and those of the other questions in the batch. The paper names the weights of the two losses, and gives
     no values.
     """
 
-    form: Literal["reader", "cross_encoder"] = option(
+    form: Literal["reader", "cross_encoder"] = make_option(
         "reader",
         "reader: the one that Argot comes with, which reads a passage once for all questions; cross_encoder: one that "
         "reads question and passage together",
     )
-    embedder: str = option("", "what finds the passages that are put in order; empty: the model that is started from")
-    epochs: int = option(2, "how often each pair is seen", least=1, most=100)
-    batch: int = option(12, "pairs read at once; fewer need less memory", least=2, most=1024)
-    negatives: int = option(3, "passages beside the right one that each question learns to leave", least=0, most=10)
-    negatives_from: int = option(10, "of how many of the first found they are drawn", least=1, most=50)
-    margin: float = option(
+    embedder: str = make_option(
+        "", "what finds the passages that are put in order; empty: the model that is started from"
+    )
+    epochs: int = make_option(2, "how often each pair is seen", least=1, most=100)
+    batch: int = make_option(12, "pairs read at once; fewer need less memory", least=2, most=1024)
+    negatives: int = make_option(
+        3, "passages beside the right one that each question learns to leave", least=0, most=10
+    )
+    negatives_from: int = make_option(10, "of how many of the first found they are drawn", least=1, most=50)
+    margin: float = make_option(
         0.0, "how much less like the question than the right passage a negative has to be", least=0, most=1
     )
-    rate: float = option(2e-5, "the highest learning rate", least=1e-8, most=1e-1)
-    reading_rate: float = option(1e-3, "the learning rate of what is not the encoder", least=1e-8, most=1e-1)
-    warm_up: float = option(0.1, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1)
-    question_tokens: int = option(48, "tokens of a question that are read", least=8, most=8192)
-    passage_tokens: int = option(160, "tokens of a passage that are read", least=8, most=8192)
-    kept: float = option(
+    rate: float = make_option(2e-5, "the highest learning rate", least=1e-8, most=1e-1)
+    reading_rate: float = make_option(1e-3, "the learning rate of what is not the encoder", least=1e-8, most=1e-1)
+    warm_up: float = make_option(
+        0.1, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1
+    )
+    question_tokens: int = make_option(48, "tokens of a question that are read", least=8, most=8192)
+    passage_tokens: int = make_option(160, "tokens of a passage that are read", least=8, most=8192)
+    kept: float = make_option(
         0.5, "of the reader: the share of the starting encoder mixed into the trained one", least=0, most=1
     )
-    ts_tcl: bool = option(False, "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2.3)")
-    token_selection: bool = option(True, "one of the two")
-    term_control: bool = option(True, "the other one")
-    alpha: float = option(1.0, "the weight of token selection's loss", least=0, most=100)
-    beta: float = option(1.0, "the weight of term control's loss", least=0, most=100)
-    precision: Literal["auto", "bfloat16", "float32"] = option(
+    ts_tcl: bool = make_option(
+        False, "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2.3)"
+    )
+    token_selection: bool = make_option(True, "one of the two")
+    term_control: bool = make_option(True, "the other one")
+    alpha: float = make_option(1.0, "the weight of token selection's loss", least=0, most=100)
+    beta: float = make_option(1.0, "the weight of term control's loss", least=0, most=100)
+    precision: Literal["auto", "bfloat16", "float32"] = make_option(
         "auto", "of the products while learning; auto: 16 bits where the processor has instructions for them"
     )
-    every: int = option(25, "steps between checkpoints", least=1, most=100_000)
-    threads: int = option(0, "processor threads; 0: as many as PyTorch takes", least=0, most=256)
+    every: int = make_option(25, "steps between checkpoints", least=1, most=100_000)
+    threads: int = make_option(0, "processor threads; 0: as many as PyTorch takes", least=0, most=256)
 
     @property
     def pair_tokens(self) -> int:
-        """Of question and passage together, as the cross-encoder reads them."""
+        """The tokens of question and passage together, as the cross-encoder reads them."""
         return self.question_tokens + self.passage_tokens
 
     def drawing(self, seed: int) -> Drawing:

@@ -42,7 +42,7 @@ class TermJudgingNetwork(nn.Module):
         )
 
     def relevance(self, hidden: Tensor) -> Tensor:
-        """(texts,) logits from what the encoder made of them, (texts, tokens, dimensions), by the classifier's head."""
+        """Return logits, (texts,), of the encoder's output, (texts, tokens, dimensions), by the classifier's head."""
         model = self.classifier
         pooler = getattr(model.base_model, "pooler", None)
         if pooler is not None:
@@ -53,14 +53,14 @@ class TermJudgingNetwork(nn.Module):
         return self.classifier.base_model(**read).last_hidden_state.float()  # type: ignore[no-any-return]
 
     def term_relevance(self, read: dict[str, Tensor], hidden: Tensor, selected: Tensor) -> Tensor:
-        """(texts,) from the selected tokens alone; `selected`: (texts, tokens), true where one is."""
+        """Return logits, (texts,), of the selected tokens alone; `selected`: (texts, tokens), true where one is."""
         if self.control is not None:
             return self.relevance(self.control(hidden, src_key_padding_mask=~selected))
         return self.relevance(self.encoded({**read, "attention_mask": selected.long()}))
 
 
-def selected_tokens(ids: Tensor, question: Tensor, passage: Tensor, unselected: Collection[int]) -> Tensor:
-    """The model's own tokens, the question's, and of the passage's those that the question holds; (texts, tokens).
+def select_tokens(ids: Tensor, question: Tensor, passage: Tensor, unselected: Collection[int]) -> Tensor:
+    """Select the model's own tokens, the question's, and the passage's that the question holds; (texts, tokens).
 
     Args:
         ids: of tokens, (texts, tokens).
@@ -73,8 +73,8 @@ def selected_tokens(ids: Tensor, question: Tensor, passage: Tensor, unselected: 
     return question | (held & ~idle) | ~(question | passage | idle)
 
 
-def idle_tokens(tokenizer: Any) -> frozenset[int]:
-    """Stop words and marks, and what texts are filled up with."""
+def list_idle_tokens(tokenizer: Any) -> frozenset[int]:
+    """List stop words, marks, and the token that texts are filled up with."""
     words = tokenizer.get_vocab()
     idle = {number for word, number in words.items() if word in STOP_WORDS or not any(map(str.isalnum, word))}
     return frozenset(idle - {*tokenizer.all_special_ids} | {tokenizer.pad_token_id})

@@ -1,4 +1,4 @@
-"""The store `learning`: sets of training pairs, how each was made, and what people changed in it.
+"""The store `learning`: sets of training pairs, how each was made, and people's changes.
 
 The text of a passage is read from corpus.db, for whoever reads it, and is not kept here: what is removed there, or not
 to be read, is in no set either. Only passages that came with an import, and are not in the base, are kept with their
@@ -115,7 +115,7 @@ class StoredPair:
 
 @dataclass(frozen=True, slots=True)
 class PairQuery:
-    """Which pairs of a set: those with these words in question or answer, of this kind, part and state."""
+    """A query for pairs of a set with these words in question or answer, of this kind, part and state."""
 
     words: str = ""
     kind: str = ""
@@ -144,8 +144,8 @@ class PairStore:
     # -- sets ---------------------------------------------------------------------------------------------------------
 
     def sets(self) -> list[PairSet]:
-        """Newest first, whoever may see them."""
-        return [_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
+        """List all sets, newest first, whoever may see them."""
+        return [_read_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
 
     def named(self, name: str) -> PairSet:
         """
@@ -155,20 +155,28 @@ class PairStore:
         rows = self._rows(f"SELECT {_SET} FROM sets WHERE name = ?", name)  # noqa: S608
         if not rows:
             raise NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
-        return _set(rows[0])
+        return _read_set(rows[0])
 
     def create(self, new: PairSet) -> None:
         """
         Raises:
             Conflict: there is one of this name.
         """
-        values = (new.name, new.created, new.created_by, new.seed, _json(new.made), _json(new.readers), new.status)
+        values = (
+            new.name,
+            new.created,
+            new.created_by,
+            new.seed,
+            _serialize(new.made),
+            _serialize(new.readers),
+            new.status,
+        )
         sql = f"INSERT INTO sets ({_SET}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
-        if not self.database.write(sql, *values, new.done, new.total, _json(new.left_out)):
+        if not self.database.write(sql, *values, new.done, new.total, _serialize(new.left_out)):
             raise Conflict(f"There is a set of pairs '{new.name}' already. Give another name.")
 
     def remove(self, name: str) -> int:
-        """Remove a set; how many pairs it had."""
+        """Remove a set; return the number of its pairs."""
         with self._changing() as db:
             count = db.execute("SELECT count(*) FROM pairs WHERE of = ?", (name,)).fetchone()[0]
             db.execute("DELETE FROM sets WHERE name = ?", (name,))
@@ -180,7 +188,7 @@ class PairStore:
 
     # -- making -------------------------------------------------------------------------------------------------------
 
-    def steps_done(self, name: str) -> set[str]:
+    def list_done_steps(self, name: str) -> set[str]:
         return {step for (step,) in self._rows("SELECT step FROM steps WHERE of = ?", name)}
 
     def add(
@@ -193,7 +201,7 @@ class PairStore:
         left_out: Mapping[str, int] | None = None,
         total: int | None = None,
     ) -> int:
-        """Add what came of some steps of the making, with those steps; how many pairs are new."""
+        """Add the pairs of some steps of the making, with those steps; return the number of new pairs."""
         rows = [
             (
                 name,
@@ -205,7 +213,7 @@ class PairStore:
                 one.document,
                 one.kind,
                 one.part,
-                _json(one.negatives),
+                _serialize(one.negatives),
                 one.state,
                 one.asked_by,
             )
@@ -220,19 +228,19 @@ class PairStore:
             db.executemany(
                 "INSERT INTO set_documents (of, document, name, readers) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (of, document) DO UPDATE SET name = excluded.name, readers = excluded.readers",
-                [(name, one.document, one.name, _json(one.readers)) for one in documents],
+                [(name, one.document, one.name, _serialize(one.readers)) for one in documents],
             )
             noted = "INSERT INTO steps (of, step) VALUES (?, ?) ON CONFLICT DO NOTHING"
             db.executemany(noted, [(name, step) for step in steps])
             if left_out is not None:
-                db.execute("UPDATE sets SET left_out = ? WHERE name = ?", (_json(left_out), name))
+                db.execute("UPDATE sets SET left_out = ? WHERE name = ?", (_serialize(left_out), name))
             db.execute(
                 "UPDATE sets SET done = done + ?, total = coalesce(?, total) WHERE name = ?", (len(steps), total, name)
             )
         return max(added, 0)
 
     def finish(self, name: str) -> None:
-        """The set is made: its steps need not be known any more."""
+        """Mark a set as made: its steps need not be known any more."""
         with self._changing() as db:
             db.execute("UPDATE sets SET status = 'done' WHERE name = ?", (name,))
             db.execute("DELETE FROM steps WHERE of = ?", (name,))
@@ -247,17 +255,17 @@ class PairStore:
         limit: int = _ALL,
         offset: int = 0,
     ) -> list[StoredPair]:
-        """In the order in which they were made."""
-        where, values = _where(name, query, self.database.dialect)
+        """List pairs in the order in which they were made."""
+        where, values = _build_where(name, query, self.database.dialect)
         sql = f"SELECT {_PAIR} FROM pairs WHERE {where} ORDER BY place LIMIT ? OFFSET ?"  # noqa: S608
-        return [_pair(row) for row in self._rows(sql, *values, limit, offset)]
+        return [_read_pair(row) for row in self._rows(sql, *values, limit, offset)]
 
     def count(self, name: str, query: PairQuery = PairQuery()) -> int:
-        where, values = _where(name, query, self.database.dialect)
+        where, values = _build_where(name, query, self.database.dialect)
         return int(self._rows(f"SELECT count(*) FROM pairs WHERE {where}", *values)[0][0])  # noqa: S608
 
     def counts(self, name: str, by: Literal["kind", "part"]) -> dict[str, int]:
-        """How many kept pairs there are of each kind or part."""
+        """Count the kept pairs of each kind or part."""
         sql = f"SELECT {by}, count(*) FROM pairs WHERE of = ? AND state = 'kept' GROUP BY {by} ORDER BY {by}"  # noqa: S608
         found = {str(one): int(count) for one, count in self._rows(sql, name)}
         return {part: found.get(part, 0) for part in PARTS} if by == "part" else found
@@ -270,7 +278,7 @@ class PairStore:
         rows = self._rows(f"SELECT {_PAIR} FROM pairs WHERE of = ? AND id = ?", name, id_)  # noqa: S608
         if not rows:
             raise NotFound(f"The set '{name}' has no pair '{id_}'. See them with: argot learn data show {name}")
-        return _pair(rows[0])
+        return _read_pair(rows[0])
 
     def set_state(self, name: str, id_: str, state: PairState, by: str) -> StoredPair:
         self.pair(name, id_)
@@ -313,7 +321,7 @@ class PairStore:
                 ("pairs", "passage", quoted),
             ):
                 sql = f"DELETE FROM {table} WHERE {column} IN {listing}"  # noqa: S608
-                changed += db.execute(sql, (_json(sorted(gone)),)).rowcount
+                changed += db.execute(sql, (_serialize(sorted(gone)),)).rowcount
         return changed
 
     # -- people -------------------------------------------------------------------------------------------------------
@@ -322,14 +330,14 @@ class PairStore:
         """Return the ids of the pairs that are questions of these people."""
         listing = self.database.dialect.texts
         sql = f"SELECT DISTINCT id FROM pairs WHERE asked_by IN {listing}"  # noqa: S608
-        return {str(id_) for (id_,) in self._rows(sql, _json(names))}
+        return {str(id_) for (id_,) in self._rows(sql, _serialize(names))}
 
     def erase_person(self, names: Sequence[str], instead: str) -> int:
         """Remove what these people asked, and name another where they made or changed something; how many rows.
 
         A set that was exported and imported again does not say whose its questions are: their ids are the same.
         """
-        listed, asked = _json(names), _json(sorted(self.asked_by(names)))
+        listed, asked = _serialize(names), _serialize(sorted(self.asked_by(names)))
         with self._changing() as db:
             listing = self.database.dialect.texts
             changed = 0
@@ -348,18 +356,18 @@ _PAIR = (
 )
 
 
-def _set(row: Sequence[Any]) -> PairSet:
+def _read_set(row: Sequence[Any]) -> PairSet:
     name, created, by, seed, made, readers, status, done, total, left_out = row
     made, left_out = json.loads(made), json.loads(left_out)
     return PairSet(name, created, by, seed, made, tuple(json.loads(readers)), status, done, total, left_out)
 
 
-def _pair(row: Sequence[Any]) -> StoredPair:
+def _read_pair(row: Sequence[Any]) -> StoredPair:
     values = dict(zip(_PAIR.split(", "), row, strict=True))
     return StoredPair(**{**values, "negatives": tuple(json.loads(values["negatives"]))})
 
 
-def _where(name: str, query: PairQuery, said: Dialect) -> tuple[str, list[str]]:
+def _build_where(name: str, query: PairQuery, said: Dialect) -> tuple[str, list[str]]:
     clauses, values = ["of = ?"], [name]
     for word in query.words.split():
         found = (said.holds(said.lower_ascii(column), said.lower_ascii("?")) for column in ("question", "answer"))
@@ -377,5 +385,5 @@ def _where(name: str, query: PairQuery, said: Dialect) -> tuple[str, list[str]]:
     return " AND ".join(clauses), values
 
 
-def _json(value: object) -> str:
+def _serialize(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=list)

@@ -1,4 +1,4 @@
-"""Copies of trained models, where those lie that a knowledge base has adopted."""
+"""Copies of trained models that a knowledge base has adopted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from argot.learn.run_folder import RunFolder
 from argot.service.storage.adopted_models import MODELS
 
 
-def adopted_folder(run: RunFolder) -> str:
-    """Where its model lies once it is adopted: by its weights too, as a restored base may give a number again."""
+def name_adopted_folder(run: RunFolder) -> str:
+    """Name the folder of an adopted model: by its weights too, as a restored base may give a number again."""
     return f"{run.id}-{run.card.get('fingerprint', '')}"
 
 
 def put_model(home: Path, run: RunFolder) -> str:
-    """Copy a run's model to where adopted ones lie, whole or not at all; the name of its folder there."""
-    name = adopted_folder(run)
+    """Copy a run's model to where adopted ones lie, whole or not at all; return the name of its folder."""
+    name = name_adopted_folder(run)
     target, draft = home / MODELS / name, home / MODELS / f".{name}.draft"
     if not target.exists():
         shutil.rmtree(draft, ignore_errors=True)

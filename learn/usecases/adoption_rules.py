@@ -1,4 +1,4 @@
-"""When a training's model may take the place of the present one: only where it measures better, and is what it says."""
+"""The rules of adoption: a model replaces the present one only where it measures better, and is what it says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOOKED_AT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """By how much a model is better than the one it started from, by the card's main measure on the validation part.
+    """The gain of a model over the one it started from, by the card's main measure on the validation part.
 
     `low`, `high`: the 95 % interval of the paired difference. `of`: what was put in order, as in "top10".
     """
@@ -80,20 +80,20 @@ class MeasuredChange:
     questions: int
 
 
-def measured_changes(card: Mapping[str, Any]) -> Iterator[MeasuredChange]:
-    """All that the card compares. What is not in the form of a card is left out: a folder may come from anywhere."""
+def read_changes(card: Mapping[str, Any]) -> Iterator[MeasuredChange]:
+    """Read the card's comparisons, without those not in its form: a folder may come from anywhere."""
     figures = card.get("figures")
     if not isinstance(figures, Mapping):
         return
     for name, found in figures.items():
         if name in PARTS:
-            yield from _of_part(str(name), "", found)
+            yield from _read_part(str(name), "", found)
         elif isinstance(found, Mapping):
             for part, inner in found.items():
-                yield from _of_part(str(part), str(name), inner)
+                yield from _read_part(str(part), str(name), inner)
 
 
-def _of_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
+def _read_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
     if not isinstance(found, Mapping):
         return
     for measure, one in found.items():
@@ -114,13 +114,13 @@ def _of_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
                 yield MeasuredChange(part, of, str(ways), str(measure), was, now, change, low, high, questions)
 
 
-def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
-    """The main measure's, against the model it started from; None where the card does not say it.
+def find_gain(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
+    """Find the gain by the main measure, against the model it started from; None where the card does not say it.
 
     The card may name the measure (`main`) and what is compared (`compared`).
     """
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
-    for one in measured_changes(card):
+    for one in read_changes(card):
         if (one.part, one.measure, one.ways) == (PART, measure, ways):
             return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions, one.of)
     return None
@@ -130,11 +130,11 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
 
 
 def may_see(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> bool:
-    """Its figures, curves and model are for those who may read every document it learnt from, then and now."""
-    return all(principal.may_read(frozenset(readers)) for readers in readers_of(kb, request))
+    """Tell whether a person may see a run: they may read every document it learnt from, then and now."""
+    return all(principal.may_read(frozenset(readers)) for readers in list_readers(kb, request))
 
 
-def readers_of(kb: KnowledgeBase, request: RunRequest) -> list[tuple[str, ...]]:
+def list_readers(kb: KnowledgeBase, request: RunRequest) -> list[tuple[str, ...]]:
     """Return of each document learnt from who might read it when the training began, and who may now. Blocks."""
     if not request.documents:
         return list(request.readers)
@@ -143,12 +143,12 @@ def readers_of(kb: KnowledgeBase, request: RunRequest) -> list[tuple[str, ...]]:
     return [*request.readers, *(tuple(sorted(one.audience)) for one in there if one.id in learnt)]
 
 
-def visible_run(kb: KnowledgeBase, principal: Principal, name: str) -> RunFolder:
+def find_visible_run(kb: KnowledgeBase, principal: Principal, name: str) -> RunFolder:
     """
     Raises:
         NotFound: there is none that this principal may see.
     """
-    run = RunFolder.named(kb.home.absolute() / RUNS, name)
+    run = RunFolder.find(kb.home.absolute() / RUNS, name)
     if not may_see(kb, principal, run.request):
         # As if it were not there: what it learnt from is not to be guessed.
         raise NotFound(f"There is no training '{name}'. Those there are: argot learn runs")
@@ -156,12 +156,12 @@ def visible_run(kb: KnowledgeBase, principal: Principal, name: str) -> RunFolder
 
 
 def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody: bool) -> None:
-    """A model answers everybody. The principal is one who may see the run.
+    """Require that everybody may read the run's documents, since a model answers everybody.
 
     Raises:
         NotAllowed: it learnt from documents that not everybody may read.
     """
-    if not any(readers_of(kb, request)):
+    if not any(list_readers(kb, request)):
         return
     if request.kind == "generator":
         raise NotAllowed(
@@ -186,7 +186,7 @@ def require_better(run: RunFolder) -> Gain:
     state = run.state
     if state.status != "done":
         raise Conflict(f"Training {run.id} is {state.status}. Only one that is done can be adopted.")
-    gain = gain_of(run.request.kind, run.card)
+    gain = find_gain(run.request.kind, run.card)
     if gain is None:
         raise Conflict(
             f"The card of training {run.id} has no {MAIN_MEASURE[run.request.kind]} of the {PART} part, by which it is "
@@ -229,11 +229,11 @@ def require_safe_model(folder: Path) -> None:
             )
     for path in folder.rglob("modules.json"):
         # It names the classes that read the model.
-        if foreign := [one for one in _classes(path) if not one.startswith("sentence_transformers.")]:
+        if foreign := [one for one in _read_classes(path) if not one.startswith("sentence_transformers.")]:
             raise InvalidInput(f"The model's {path.name} names '{foreign[0]}', which is no part of what reads models.")
 
 
-def _classes(path: Path) -> list[str]:
+def _read_classes(path: Path) -> list[str]:
     try:
         return [str(module["type"]) for module in json.loads(path.read_text("utf-8"))]
     except (ValueError, KeyError, TypeError) as error:
@@ -241,7 +241,7 @@ def _classes(path: Path) -> list[str]:
 
 
 def _require_of_kind(run: RunFolder) -> None:
-    """A card can say anything: an embedder in a re-ranker's place would end every question in an error."""
+    """Require a model of the run's kind: an embedder in a re-ranker's place would end every question in an error."""
     from argot.learn.starting_model import is_embedder
     from argot.tools.retrieval.scorer_choice import is_reranker
 
@@ -251,13 +251,13 @@ def _require_of_kind(run: RunFolder) -> None:
 
 
 def _require_same_data(run: RunFolder) -> None:
-    from argot.learn.preparation import weights_of
-    from argot.learn.run_data import data_fingerprint
+    from argot.learn.preparation import compute_weights_fingerprint
+    from argot.learn.run_data import compute_data_fingerprint
 
     card = run.card
-    if data_fingerprint(run.pairs(), run.passages()) != card.get("data_fingerprint"):
+    if compute_data_fingerprint(run.pairs(), run.passages()) != card.get("data_fingerprint"):
         raise Conflict(f"The pairs of training {run.id} are not those it was measured with. Train it anew.")
-    if weights_of(run.model) != card.get("fingerprint"):
+    if compute_weights_fingerprint(run.model) != card.get("fingerprint"):
         raise Conflict(f"The model of training {run.id} is not the one that was measured. Train it anew.")
 
 
@@ -276,13 +276,13 @@ def _require_base(run: RunFolder) -> None:
     try:
         if run.request.kind == "generator":
             # What serves the adapter: by name, which is looked for elsewhere than an embedder's, and by its weights.
-            from argot.learn.generator.base_models import base_model
+            from argot.learn.generator.base_models import find_base_model
 
-            if base_model(run.request.base, run.path.parent).fingerprint != run.card.get("base_fingerprint"):
+            if find_base_model(run.request.base, run.path.parent).fingerprint != run.card.get("base_fingerprint"):
                 raise InvalidInput(f"'{run.request.base}' is another model by now.")
         else:
-            from argot.learn.starting_model import starting_model
+            from argot.learn.starting_model import find_starting_model
 
-            starting_model(run.request.base, run.path.parent)
+            find_starting_model(run.request.base, run.path.parent)
     except (InvalidInput, NotFound) as error:
         raise Conflict(f"What training {run.id} started from is not here any more. {error}") from error

@@ -1,4 +1,4 @@
-"""A question answered side by side: the passages as the present model and as a training's model put them in order."""
+"""The comparison of two models by a question: the passages in the order of the present and of a training's model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import Conflict, InvalidInput
 from argot.learn.run_folder import RunFolder
-from argot.learn.usecases.adoption_rules import require_safe_model, visible_run
+from argot.learn.usecases.adoption_rules import find_visible_run, require_safe_model
 from argot.learn.usecases.training_runs import RunId
 from argot.protocols import Embedder
 from argot.service.knowledge_base import KnowledgeBase
@@ -25,7 +25,7 @@ FOUND, SHOWN = 50, 5
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """`moved`: by how many places it stands higher than in the other list; None: it is not shown there."""
+    """A passage in its order. `moved`: places it stands higher than in the other list; None: it is not shown there."""
 
     passage_id: str
     document: str
@@ -59,16 +59,16 @@ async def candidate_search(
         NotFound: there is no such training.
         Conflict: it is not done, or trains no model that orders passages.
     """
-    found = await kb.blocking(visible_run, kb, principal, run)
+    found = await kb.blocking(find_visible_run, kb, principal, run)
     if found.state.status != "done":
         raise Conflict(f"Training {run} is {found.state.status}: it has no model to try yet.")
     if found.request.kind == "generator":
         raise Conflict("A language model is tried by asking it: serve it with vLLM, and set ARGOT_MODEL.")
     await kb.load()
-    return await kb.blocking(_side_by_side, kb, principal, question.strip(), found)
+    return await kb.blocking(_compare_models, kb, principal, question.strip(), found)
 
 
-def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: RunFolder) -> SideBySide:
+def _compare_models(kb: KnowledgeBase, principal: Principal, question: str, run: RunFolder) -> SideBySide:
     if not question:
         raise InvalidInput("There is no question. Type one.")
     require_safe_model(run.model)
@@ -78,13 +78,17 @@ def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: R
     kind = run.request.kind
     candidate = kb.settings.model_copy(update={kind: str(run.model)})
     if kind == "embedder":
-        present, other = (_by_meaning(one, question, hits) for one in (kb.corpus.embedder, load_embedder(candidate)))
+        present, other = (
+            _order_by_meaning(one, question, hits) for one in (kb.corpus.embedder, load_embedder(candidate))
+        )
     else:
         present, other = (rerank([query], hits, choose_scorer(one), profile) for one in (kb.settings, candidate))
-    return SideBySide(run.id, run.request.name, len(hits), _ranked(present, other), _ranked(other, present))
+    return SideBySide(
+        run.id, run.request.name, len(hits), _rank_passages(present, other), _rank_passages(other, present)
+    )
 
 
-def _by_meaning(embedder: Embedder, question: str, hits: list[Hit]) -> list[Hit]:
+def _order_by_meaning(embedder: Embedder, question: str, hits: list[Hit]) -> list[Hit]:
     if not hits:
         return []
     likeness = (
@@ -93,7 +97,7 @@ def _by_meaning(embedder: Embedder, question: str, hits: list[Hit]) -> list[Hit]
     return [hits[place] for place in sorted(range(len(hits)), key=lambda place: -float(likeness[place]))]
 
 
-def _ranked(hits: list[Hit], others: list[Hit]) -> list[RankedPassage]:
+def _rank_passages(hits: list[Hit], others: list[Hit]) -> list[RankedPassage]:
     elsewhere = {hit.passage.id: place for place, hit in enumerate(others)}
     return [
         RankedPassage(

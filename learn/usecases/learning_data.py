@@ -11,7 +11,7 @@ from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import (
-    MOST_SHOWN,
+    MAX_SHOWN_PAIRS,
     Answer,
     DataFound,
     DataPair,
@@ -23,13 +23,13 @@ from argot.learn.usecases.learning_data_results import (
     RemovedData,
     SetName,
     Words,
+    add_passages,
+    describe_set,
     is_being_made,
-    making_jobs,
-    shown_set,
-    with_passages,
+    list_making_jobs,
 )
-from argot.learn.usecases.pair_sets import visible_set, visible_sets
-from argot.learn.usecases.set_inputs import training_pairs
+from argot.learn.usecases.pair_sets import find_visible_set, list_visible_sets
+from argot.learn.usecases.set_inputs import build_training_pairs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
 from argot.types import Principal
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
-    """The sets of training pairs of documents that one may all read, newest first."""
-    jobs = await making_jobs(kb)
-    return await kb.blocking(lambda: [shown_set(kb, one, jobs) for one in visible_sets(kb, principal)])
+    """List the sets of training pairs of documents that one may all read, newest first."""
+    jobs = await list_making_jobs(kb)
+    return await kb.blocking(lambda: [describe_set(kb, one, jobs) for one in list_visible_sets(kb, principal)])
 
 
 @usecase("manager", everywhere=True)
@@ -58,7 +58,7 @@ async def data_show(
     part: PairPart = "",
     state: PairStateAsked = "",
     start: Count = 0,
-    limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 25,
+    limit: Annotated[int, Field(ge=1, le=MAX_SHOWN_PAIRS)] = 25,
 ) -> DataFound:
     """A set and its pairs, in the order in which they were made: those with all these words in question or answer, of
     this kind, part and state.
@@ -68,14 +68,14 @@ async def data_show(
     """
     from argot.learn.store.pair_store import PairQuery
 
-    jobs = await making_jobs(kb)
+    jobs = await list_making_jobs(kb)
 
     def read() -> DataFound:
-        found, query = visible_set(kb, principal, name), PairQuery(words, kind, part, state)
+        found, query = find_visible_set(kb, principal, name), PairQuery(words, kind, part, state)
         store = kb.open_store(PairStore)
         stored = store.pairs(name, query, limit=limit, offset=start)
-        pairs = with_passages(kb, principal, stored)
-        return DataFound(shown_set(kb, found, jobs), pairs, store.count(name, query))
+        pairs = add_passages(kb, principal, stored)
+        return DataFound(describe_set(kb, found, jobs), pairs, store.count(name, query))
 
     return await kb.blocking(read)
 
@@ -83,7 +83,7 @@ async def data_show(
 @usecase("manager", everywhere=True)
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Strike a pair: it is in no training and no export, until it is restored."""
-    return await _changed(
+    return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "struck", principal.name)
     )
 
@@ -91,7 +91,7 @@ async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName,
 @usecase("manager", everywhere=True)
 async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Take back that a pair was struck."""
-    return await _changed(
+    return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "kept", principal.name)
     )
 
@@ -121,14 +121,14 @@ async def data_correct(
         answered = (found.answer if answer is None else answer).strip()
         return kb.open_store(PairStore).correct(name, pair, asked, answered, principal.name)
 
-    return await _changed(kb, principal, name, correct)
+    return await _change_pair(kb, principal, name, correct)
 
 
 @usecase("manager", everywhere=True)
 async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> RemovedData:
     """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
     # First of all: that a set is being made would tell that there is one.
-    await kb.blocking(visible_set, kb, principal, name)
+    await kb.blocking(find_visible_set, kb, principal, name)
     if await is_being_made(kb, name):
         raise Conflict(f"The set '{name}' is being made. Stop that first.")
 
@@ -145,12 +145,12 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
     """The kept pairs of a set with their passages, one JSON object a line (docs/learning.md has the fields)."""
     from argot.learn.store.pair_store import PairQuery
-    from argot.learn.training_pairs import pairs_text
+    from argot.learn.training_pairs import serialize_pairs
 
     def export() -> ExportedData:
-        visible_set(kb, principal, name)
-        pairs = training_pairs(kb, principal, kb.open_store(PairStore).pairs(name, PairQuery(state="kept")))
-        return ExportedData(f"{name}.jsonl", pairs_text(pairs), len(pairs))
+        find_visible_set(kb, principal, name)
+        pairs = build_training_pairs(kb, principal, kb.open_store(PairStore).pairs(name, PairQuery(state="kept")))
+        return ExportedData(f"{name}.jsonl", serialize_pairs(pairs), len(pairs))
 
     return await kb.blocking(export)
 
@@ -168,10 +168,10 @@ async def data_import(
         Conflict: there is a set of this name.
     """
     from argot.learn.store.pair_store import PairSet, SetDocument, StoredPair
-    from argot.learn.training_pairs import pairs_in
+    from argot.learn.training_pairs import parse_pairs
 
     def put_in() -> DataSet:
-        given = pairs_in(text, f"{name}.jsonl")
+        given = parse_pairs(text, f"{name}.jsonl")
         if not given:
             raise InvalidInput(
                 "There is no pair in it. A line holds one as a JSON object: see argot learn data export."
@@ -194,14 +194,16 @@ async def data_import(
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
         kb.open_store(PairStore).add(name, (), left_out=left)
         kb.open_store(PairStore).finish(name)
-        return shown_set(kb, kb.open_store(PairStore).named(name), {})
+        return describe_set(kb, kb.open_store(PairStore).named(name), {})
 
     return await kb.blocking(put_in)
 
 
-async def _changed(kb: KnowledgeBase, principal: Principal, name: str, change: Callable[[], StoredPair]) -> DataPair:
+async def _change_pair(
+    kb: KnowledgeBase, principal: Principal, name: str, change: Callable[[], StoredPair]
+) -> DataPair:
     def work() -> DataPair:
-        visible_set(kb, principal, name)
-        return with_passages(kb, principal, [change()])[0]
+        find_visible_set(kb, principal, name)
+        return add_passages(kb, principal, [change()])[0]
 
     return await kb.blocking(work)

@@ -18,11 +18,11 @@ from argot.learn.usecases.learning_data_results import (
     DataKind,
     DataSet,
     SetName,
+    describe_set,
     is_being_made,
-    making_jobs,
-    shown_set,
+    list_making_jobs,
 )
-from argot.learn.usecases.pair_sets import visible_set
+from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import run_context
 from argot.service.usecases.queued_work import follow_job, stop_job
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
-    """How a set is made. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
+    """The recipe of a set. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
     documents with one of these alone; `seed`: the order of passages, and their parts. Going on with a set, what is
     not given is as it was begun.
     """
@@ -68,11 +68,11 @@ async def data_make(
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
     await _require_free(kb, principal, name, recipe)
-    async with aclosing(follow_job(kb, pairs_job(principal, name))) as events:
+    async with aclosing(follow_job(kb, build_pairs_job(principal, name))) as events:
         async for event in events:
             if not isinstance(event, Finished) and event["total"]:
                 yield event
-    yield Finished(await _shown(kb, principal, name))
+    yield Finished(await _describe_named_set(kb, principal, name))
 
 
 @usecase("manager", everywhere=True)
@@ -88,28 +88,28 @@ async def data_start(
     Raises: as `data_make`; of a model that fails later the set says it.
     """
     await _require_free(kb, principal, name, recipe)
-    await kb.jobs.begin(pairs_job(principal, name))
-    return await _shown(kb, principal, name)
+    await kb.jobs.begin(build_pairs_job(principal, name))
+    return await _describe_named_set(kb, principal, name)
 
 
 @usecase("manager", everywhere=True)
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
     """Stop what `data_start` began. What was made is kept, and the making can go on there."""
-    await kb.blocking(visible_set, kb, principal, name)
-    job = (await making_jobs(kb)).get(name)
+    await kb.blocking(find_visible_set, kb, principal, name)
+    job = (await list_making_jobs(kb)).get(name)
     if job is None or not job.is_under_way:
         raise Conflict(f"The set '{name}' is not being made.")
     await stop_job(kb, job.id)
-    return await _shown(kb, principal, name)
+    return await _describe_named_set(kb, principal, name)
 
 
-async def _shown(kb: KnowledgeBase, principal: Principal, name: str) -> DataSet:
-    jobs = await making_jobs(kb)
-    return await kb.blocking(lambda: shown_set(kb, visible_set(kb, principal, name), jobs))
+async def _describe_named_set(kb: KnowledgeBase, principal: Principal, name: str) -> DataSet:
+    jobs = await list_making_jobs(kb)
+    return await kb.blocking(lambda: describe_set(kb, find_visible_set(kb, principal, name), jobs))
 
 
-def pairs_job(principal: Principal, name: str) -> JobWanted:
-    """Return what makes a set that is begun, which nobody else may do at the same time."""
+def build_pairs_job(principal: Principal, name: str) -> JobWanted:
+    """Build the job that makes a set that is begun, one at a time."""
     return JobWanted(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
 
 
@@ -120,14 +120,14 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
         Conflict, InvalidInput, InvalidSettings: it cannot be made, or is being made.
     """
     if await is_being_made(kb, name):
-        raise await kb.blocking(_conflict_over, kb, principal, name)
-    await kb.blocking(_begun, kb, principal, name, recipe)
+        raise await kb.blocking(_describe_conflict, kb, principal, name)
+    await kb.blocking(_begin_set, kb, principal, name, recipe)
 
 
-def _conflict_over(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
-    """Return what is said of a set that is being made; of one that this person may not see, no more than its name."""
+def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
+    """Describe the conflict over a set that is being made; of a hidden one no more than its name."""
     try:
-        visible_set(kb, principal, name)
+        find_visible_set(kb, principal, name)
     except NotFound:
         # In the words of the store, which says the same of a hidden set that nobody is making.
         return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
@@ -135,15 +135,15 @@ def _conflict_over(kb: KnowledgeBase, principal: Principal, name: str) -> Confli
 
 
 @job_kind(PAIRS, busy="The set '{label}' is being made. Wait until that is done, or stop it.", is_retried=False)
-async def pairs_work(run: JobRun) -> None:
+async def make_pairs(run: JobRun) -> None:
     """Make a set that is begun, to its end."""
-    found = await run.kb.blocking(_begun, run.kb, run.principal, run.parameters["name"], DataRecipe())
-    async with aclosing(_steps(run.kb, run.principal, found)) as events:
+    found = await run.kb.blocking(_begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())
+    async with aclosing(_run_steps(run.kb, run.principal, found)) as events:
         async for event in events:
             run.tell(event["done"], event["total"], event["name"])
 
 
-async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
+async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
     from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
     from argot.learn.usecases.pair_making import PairMaking
 
@@ -153,20 +153,20 @@ async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> Asy
         kb,
         principal,
         found,
-        await kb.blocking(_spellings, kb, principal) if "twins" in kinds else (),
-        await _asked_before(kb, principal) if "asked" in kinds else {},
+        await kb.blocking(_list_spellings, kb, principal) if "twins" in kinds else (),
+        await _list_asked_before(kb, principal) if "asked" in kinds else {},
         ModelQuestions(server) if server else None,
     )
     try:
-        async with aclosing(making.events()) as events:
+        async with aclosing(making.make_pairs()) as events:
             async for event in events:
                 yield event
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error} What was made is kept; the same command goes on there.") from error
 
 
-def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
-    """The set as it is to be made: one that is begun, or a new one.
+def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
+    """Begin a set, or find the one that is begun.
 
     Raises:
         Conflict, InvalidInput, InvalidSettings
@@ -178,10 +178,10 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
     wanted: dict[str, Any] = {"kinds": kinds, "limit": recipe.limit or 0}
     wanted["tags"] = sorted(set(recipe.tags or ()))
     try:
-        found = visible_set(kb, principal, name)
+        found = find_visible_set(kb, principal, name)
     except NotFound:
         seed = DEFAULT_SEED if recipe.seed is None else recipe.seed
-        wanted["model"] = _model_for(kb, kinds)
+        wanted["model"] = _require_model(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
         # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
         kb.open_store(PairStore).create(found)
@@ -196,11 +196,11 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
         raise InvalidInput(
             f"The set '{name}' was begun with other {' and '.join(differs)}. Go on with: argot learn data make {name}"
         )
-    _model_for(kb, began["kinds"])
+    _require_model(kb, began["kinds"])
     return found
 
 
-def _model_for(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
+def _require_model(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
     asking = [kind for kind in kinds if kind not in WITHOUT_MODEL]
     if asking and kb.model_server is None:
         raise InvalidSettings(
@@ -210,8 +210,8 @@ def _model_for(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
     return kb.settings.model if asking else ""
 
 
-def _spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:
-    """The short forms of approved senses that everybody may read: a question must give no other away."""
+def _list_spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:
+    """List the short forms of approved senses that everybody may read: a question must give no other away."""
     from argot.learn.questions.glossary_twins import ShortForm
 
     senses = kb.glossary.senses.find(principal, status="approved")
@@ -229,8 +229,8 @@ def _is_short(term: str, expansion: str) -> bool:
     return len(term) < len(expansion) and " " not in term and sum(character.isupper() for character in term) > 1
 
 
-async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
-    """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
+async def _list_asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
+    """List questions with thumbs up that askers shared with the managers, by the passage cited first."""
     from argot.learn.usecases.pair_making import AskedBefore
     from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer

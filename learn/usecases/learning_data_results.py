@@ -26,7 +26,7 @@ PAIR_PARTS: tuple[PairPart, ...] = get_args(PairPart)
 PairStateAsked = Literal["", "kept", "struck", "corrected"]
 PAIR_STATES: tuple[PairStateAsked, ...] = get_args(PairStateAsked)
 DEFAULT_SEED = 7
-MOST_SHOWN = 200
+MAX_SHOWN_PAIRS = 200
 
 _SET_NAME = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
@@ -102,7 +102,7 @@ class DataPair:
 
 @dataclass(frozen=True, slots=True)
 class DataFound:
-    """The set, so many of its pairs, and how many there are of those asked for."""
+    """A set, some of its pairs, and the number of pairs that match."""
 
     set: DataSet
     pairs: list[DataPair]
@@ -124,18 +124,18 @@ class RemovedData:
     pairs: int
 
 
-async def making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
+async def list_making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
     """Return the newest job of each set that was being made lately, by the name of the set."""
     return {job.label: job for job in reversed(await kb.jobs.list_jobs(PAIRS))}
 
 
 async def is_being_made(kb: KnowledgeBase, name: str) -> bool:
-    jobs = await making_jobs(kb)
+    jobs = await list_making_jobs(kb)
     return name in jobs and jobs[name].is_under_way
 
 
-def shown_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord]) -> DataSet:
-    """Args: `jobs`: those of `making_jobs`."""
+def describe_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord]) -> DataSet:
+    """Describe a set. `jobs`: those of `list_making_jobs`."""
     from argot.learn.store.pair_store import PairQuery
 
     store, made = kb.open_store(PairStore), one.made
@@ -156,7 +156,7 @@ def shown_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord]) ->
     )  # fmt: skip
 
 
-def with_passages(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[DataPair]:
+def add_passages(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[DataPair]:
     found = kb.document_store.passages(principal, [one.passage_id for one in stored if not one.passage])
     shown = []
     for one in stored:

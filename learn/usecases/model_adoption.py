@@ -1,4 +1,4 @@
-"""Adopting what a training made, where it measures better, and going back: in one step, while Argot answers."""
+"""The adoption of a trained model that measures better, and the way back: in one step, while Argot answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.learn.usecases import adoption_rules as rules
-from argot.learn.usecases.adopted_copies import adopted_folder, put_model
+from argot.learn.usecases.adopted_copies import name_adopted_folder, put_model
 from argot.learn.usecases.adoption_rules import Gain
 from argot.learn.usecases.training_runs import RunId
 from argot.service.blocking_work import HandOver, progress_events
@@ -40,7 +40,7 @@ SWITCH_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What answers questions as `kind`. `model`: the adopted one; None: what the settings say.
+    """The model in force as `kind`. `model`: the adopted one; None: the one of the settings.
 
     `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: what going back would
     bring; empty where nothing was adopted.
@@ -61,7 +61,7 @@ class Adoptions:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a training's model may be adopted. `refused`: why not; empty: it may. `gain`: what is decided by.
+    """The verdict on adopting a training's model. `refused`: why not; empty: it may be adopted. `gain`: decides.
 
     `asks`: it may be, once it is confirmed that a model of restricted documents is for everybody.
     """
@@ -73,7 +73,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What is in force now. `say`: what else is to be done, or to be known."""
+    """The model now in force. `say`: further steps or facts to tell."""
 
     kind: RunKind
     now: str
@@ -83,7 +83,7 @@ class Switched:
 
 @dataclass(slots=True)
 class ModelChange:
-    """A change of a model in the background. `said`: what came of it; `error`: why nothing did."""
+    """A change of a model in the background. `said`: its result; `error`: why it failed."""
 
     kind: RunKind
     run: str
@@ -101,22 +101,22 @@ _KIND: TypeAdapter[RunKind] = TypeAdapter(RunKind)
 
 @usecase("manager", everywhere=True)
 async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
-    """Which models answer, which of them were adopted, and what was adopted and taken back before, newest first."""
+    """List the models that answer, those that were adopted, and earlier adoptions and returns, newest first."""
     adopted = await kb.blocking(store.read_adopted, kb.home)
-    return Adoptions([_in_force(kb, adopted, kind) for kind in RUN_KINDS], list(reversed(adopted.history)))
+    return Adoptions([_describe_in_force(kb, adopted, kind) for kind in RUN_KINDS], list(reversed(adopted.history)))
 
 
-def _in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
+def _describe_in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
     stack = adopted.stack(kind)
     setting = store.SETTING_OF.get(kind)
     explicit = setting is not None and setting in kb.given.model_fields_set
     model = stack[-1] if stack and not explicit else None
-    before = _named(kb, stack[-2] if len(stack) > 1 else None, kind) if stack else ""
+    before = _name_model(kb, stack[-2] if len(stack) > 1 else None, kind) if stack else ""
     set_to = str(getattr(kb.given, setting)) if setting and explicit else ""
-    return InForce(kind, model, _named(kb, model, kind), set_to, before)
+    return InForce(kind, model, _name_model(kb, model, kind), set_to, before)
 
 
-def _named(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) -> str:
+def _name_model(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) -> str:
     if model is not None:
         return f"{model.name} ({model.run})"
     setting = store.SETTING_OF.get(kind)
@@ -125,24 +125,24 @@ def _named(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) -> str:
 
 @usecase("manager", everywhere=True)
 async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> Verdict:
-    """Whether a training's model may be adopted, and if not, why."""
-    found = await kb.blocking(rules.visible_run, kb, principal, run)
-    gain = rules.gain_of(found.request.kind, found.card)
+    """Tell whether a training's model may be adopted, and if not, why."""
+    found = await kb.blocking(rules.find_visible_run, kb, principal, run)
+    gain = rules.find_gain(found.request.kind, found.card)
     try:
-        await kb.blocking(_judged, kb, found, for_everybody=True)
+        await kb.blocking(_judge_run, kb, found, for_everybody=True)
     except (Conflict, InvalidInput, NotAllowed) as error:
         return Verdict(str(error), gain, asks=False)
-    return Verdict("", gain, asks=any(await kb.blocking(rules.readers_of, kb, found.request)))
+    return Verdict("", gain, asks=any(await kb.blocking(rules.list_readers, kb, found.request)))
 
 
-def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
+def _judge_run(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     store.require_adoptable(kb.settings)
     kind = run.request.kind
     gain = rules.require_better(run)
     rules.require_open_to_all(kb, run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
-    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == adopted_folder(run):
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == name_adopted_folder(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 
@@ -174,8 +174,8 @@ async def model_adopt(
         NotAllowed: it learnt from documents that not everybody may read.
         InvalidInput: its folder holds what no model needs.
     """
-    found = await kb.blocking(rules.visible_run, kb, principal, run)
-    gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
+    found = await kb.blocking(rules.find_visible_run, kb, principal, run)
+    gain = await kb.blocking(_judge_run, kb, found, for_everybody=for_everybody)
     request = found.request
     async with kb.writing:
         folder = await kb.blocking(put_model, kb.home, found)
@@ -193,7 +193,7 @@ async def model_adopt(
             step.at,
         )
         stack = (*store.read_adopted(kb.home).stack(request.kind), model)
-        async with aclosing(_switched(kb, stack, step)) as events:
+        async with aclosing(_switch_model(kb, stack, step)) as events:
             async for event in events:
                 yield event
 
@@ -208,14 +208,14 @@ async def model_back(
         Conflict: none was adopted, or a setting wins over it.
     """
     async with kb.writing:
-        stack = _stack_to_leave(kb, kind)
+        stack = _require_stack(kb, kind)
         step = store.make_step(kind, "back", stack[-1].run, principal.name)
-        async with aclosing(_switched(kb, stack[:-1], step)) as events:
+        async with aclosing(_switch_model(kb, stack[:-1], step)) as events:
             async for event in events:
                 yield event
 
 
-def _stack_to_leave(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]:
+def _require_stack(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]:
     _require_unset(kb, kind)
     stack = store.read_adopted(kb.home).stack(kind)
     if not stack:
@@ -235,9 +235,9 @@ async def model_adopt_start(
     Raises:
         Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
     """
-    found = await kb.blocking(rules.visible_run, kb, principal, run)
-    await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
-    return await _begun(kb, principal, found.request.kind, {"run": run, "for_everybody": for_everybody})
+    found = await kb.blocking(rules.find_visible_run, kb, principal, run)
+    await kb.blocking(_judge_run, kb, found, for_everybody=for_everybody)
+    return await _begin_change(kb, principal, found.request.kind, {"run": run, "for_everybody": for_everybody})
 
 
 @usecase("manager", everywhere=True)
@@ -247,23 +247,23 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
     Raises:
         Conflict: as `model_back`, at once; or another change is going on.
     """
-    await kb.blocking(_stack_to_leave, kb, kind)
-    return await _begun(kb, principal, kind, {"kind": kind})
+    await kb.blocking(_require_stack, kb, kind)
+    return await _begin_change(kb, principal, kind, {"kind": kind})
 
 
 @usecase("manager", everywhere=True)
 async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
-    """How far the change is that was begun last; None if none is known."""
+    """Tell how far the change is that was begun last; None if none is known."""
     found = await kb.jobs.find_latest(ADOPT, ADOPT)
-    return _change_of(found) if found else None
+    return _describe_change(found) if found else None
 
 
-async def _begun(kb: KnowledgeBase, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
+async def _begin_change(kb: KnowledgeBase, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
     # One process has the knowledge base: where several share one, none adopts models.
-    return _change_of(await kb.jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
+    return _describe_change(await kb.jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
 
 
-def _change_of(job: JobRecord) -> ModelChange:
+def _describe_change(job: JobRecord) -> ModelChange:
     error = "It was cancelled. The one before answers as it did." if job.state == "cancelled" else job.error
     kind, run = _KIND.validate_python(job.label), job.parameters.get("run", "")
     return ModelChange(kind, run, job.done, job.total, not job.is_under_way, job.outcome or "", error)
@@ -271,7 +271,7 @@ def _change_of(job: JobRecord) -> ModelChange:
 
 @job_kind(ADOPT, busy="A model is being changed already. Wait until that is done.", is_retried=False)
 async def adopt_work(run: JobRun) -> str:
-    """Adopt a training's model, or go back to the one before; what is to be said of it."""
+    """Adopt a training's model, or go back to the one before; return the message about it."""
     change = model_adopt.function if "run" in run.parameters else model_back.function
     said = ""
     try:
@@ -289,15 +289,15 @@ async def adopt_work(run: JobRun) -> str:
     return said
 
 
-async def _switched(
+async def _switch_model(
     kb: KnowledgeBase, stack: Sequence[AdoptedModel], step: AdoptionStep
 ) -> AsyncGenerator[Event | Finished[Switched]]:
-    """Put the last of the stack into force. To be called with `writing` held."""
-    kind, before = step.kind, _in_force(kb, store.read_adopted(kb.home), step.kind).name
-    settings = _settings_with(kb, kind, stack)
+    """Put the last model of the stack into force. Call it with `writing` held."""
+    kind, before = step.kind, _describe_in_force(kb, store.read_adopted(kb.home), step.kind).name
+    settings = _build_settings(kb, kind, stack)
     try:
         if kind == "embedder" and settings.embedder != kb.settings.embedder:
-            async with aclosing(_embedder_changed(kb, settings, stack, step)) as events:
+            async with aclosing(_change_embedder(kb, settings, stack, step)) as events:
                 async for event in events:
                     yield event
         else:
@@ -311,11 +311,11 @@ async def _switched(
         store.remove_unused(kb.home)
         kb.take_adopted()
         await kb.answers.renew(kb.settings)
-    now = _in_force(kb, store.read_adopted(kb.home), kind).name
-    yield Finished(Switched(kind, now, before, _say(kb, kind, stack)))
+    now = _describe_in_force(kb, store.read_adopted(kb.home), kind).name
+    yield Finished(Switched(kind, now, before, _describe_consequences(kb, kind, stack)))
 
 
-async def _embedder_changed(
+async def _change_embedder(
     kb: KnowledgeBase, settings: Settings, stack: Sequence[AdoptedModel], step: AdoptionStep
 ) -> AsyncGenerator[Event]:
     from argot.corpus.embedding.exported_models import export_once
@@ -324,7 +324,7 @@ async def _embedder_changed(
     _, card = await kb.blocking(export_once, settings.embedder, settings.cache)
     adopted = store.read_adopted(kb.home)
     store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
-    switching = _no_questions(kb, settings)
+    switching = _hold_questions(kb, settings)
 
     def work(tell: HandOver[tuple[int, int]]) -> None:
         corpus.change_embedder(settings, lambda done, total: tell((done, total)), switching)
@@ -334,7 +334,7 @@ async def _embedder_changed(
             yield {"kind": "progress", "done": done, "total": total}
 
 
-def _settings_with(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> Settings:
+def _build_settings(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> Settings:
     setting = store.SETTING_OF.get(kind)
     if setting is None or setting in kb.given.model_fields_set:
         return kb.settings
@@ -348,7 +348,7 @@ def _load_scorer(settings: Settings) -> None:
     load_scorer(settings)
 
 
-def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
+def _describe_consequences(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
     if kind != "generator" or not stack:
         return ""
     folder = store.find_model_path(kb.home, stack[-1])
@@ -364,14 +364,14 @@ def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str
     )
 
 
-def _no_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:
-    """Questions wait, as work in a thread has them wait for the moment; then they are answered by these settings. To be
+def _hold_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:
+    """Hold questions, as work in a thread does for the moment, and then answer them by these settings. To be
     called in the event loop.
     """
     loop = asyncio.get_running_loop()
 
     @contextmanager
-    def paused() -> Iterator[None]:
+    def pause_questions() -> Iterator[None]:
         pause = kb.gate.pause(SWITCH_SECONDS)
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
@@ -380,4 +380,4 @@ def _no_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], Abstrac
         finally:
             asyncio.run_coroutine_threadsafe(pause.__aexit__(None, None, None), loop).result()
 
-    return paused
+    return pause_questions

@@ -13,12 +13,12 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from argot.learn.questions.duplicate_questions import AskedQuestions, passage_key
-from argot.learn.questions.glossary_twins import ShortForm, twins
+from argot.learn.questions.duplicate_questions import AskedQuestions, make_passage_key
+from argot.learn.questions.glossary_twins import ShortForm, make_twins
 from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKind, ModelQuestions
-from argot.learn.questions.passage_questions import MadeQuestion, headings_of, passage_questions
+from argot.learn.questions.passage_questions import MadeQuestion, list_headings, make_passage_questions
 from argot.learn.store.pair_store import PairQuery, PairSet, PairStore, SetDocument, StoredPair
-from argot.learn.training_pairs import pair_id, part_of
+from argot.learn.training_pairs import choose_part, make_pair_id
 from argot.service.blocking_work import to_its_end
 from argot.types import Document, Passage, Principal, is_of_thread
 
@@ -35,7 +35,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AskedBefore:
-    """A question with thumbs up that its asker shared, with what it was answered. `by`: whose it was."""
+    """A question with thumbs up that its asker shared, with its answer. `by`: whose it was."""
 
     question: str
     answer: str
@@ -63,33 +63,33 @@ class PairMaking:
         self._left_out = Counter(self.made.left_out)
         self._count = 0
 
-    async def events(self) -> AsyncGenerator[Event, None]:
-        """`{"kind": "progress", "name", "done", "total"}` after each passage or few.
+    async def make_pairs(self) -> AsyncGenerator[Event, None]:
+        """Make the pairs; give `{"kind": "progress", "name", "done", "total"}` after each passage or few.
 
         Raises:
             ModelUnavailable: the server does not answer, or not any more; what was made before is kept.
         """
-        steps = await self.kb.blocking(self._prepared)
+        steps = await self.kb.blocking(self._prepare)
         done, total = self.made.done, self.made.done + len(steps)
-        yield self._progress("", done, total)
+        yield self._report_progress("", done, total)
         size = AT_ONCE if self.model else TOGETHER_WITHOUT_MODEL
         for start in range(0, len(steps), size):
             if self._is_full():
                 break
             some = steps[start : start + size]
             of_model = (
-                await asyncio.gather(*(self._of_model(one) for one in some)) if self.model else [[] for _ in some]
+                await asyncio.gather(*(self._ask_model(one) for one in some)) if self.model else [[] for _ in some]
             )
             # Stopped meanwhile, the making goes on at once from what is stored: this is stored first.
             await to_its_end(asyncio.ensure_future(self.kb.blocking(self._keep, some, of_model, total)))
             done += len(some)
-            yield self._progress(self._documents[self._places[some[-1]][0]].name, done, total)
+            yield self._report_progress(self._documents[self._places[some[-1]][0]].name, done, total)
         await self.kb.blocking(self.kb.open_store(PairStore).finish, self.made.name)
 
     # -- what is to be done -------------------------------------------------------------------------------------------
 
-    def _prepared(self) -> list[str]:
-        """The ids of the passages that are still to be gone through, in their order."""
+    def _prepare(self) -> list[str]:
+        """Prepare the making; return the ids of the passages still to be gone through, in their order."""
         store, tags = self.kb.document_store, set(self.made.made.get("tags") or ())
         headings: Counter[str] = Counter()
         for document in store.documents(self.principal):
@@ -98,24 +98,24 @@ class PairMaking:
             self._documents[document.id] = document
             for place, passage in enumerate(store.passages_of(self.principal, document.id)):
                 self._places[passage.id] = (document.id, place)
-                found = headings_of(passage.text, document.title, first=not place)
+                found = list_headings(passage.text, document.title, first=not place)
                 headings.update({one.casefold() for one in found})
         self._repeated = frozenset(heading for heading, count in headings.items() if count > 1)
         self._remember()
-        done = self.kb.open_store(PairStore).steps_done(self.made.name)
+        done = self.kb.open_store(PairStore).list_done_steps(self.made.name)
         return sorted((one for one in self._places if one not in done), key=self._order)
 
     def _order(self, passage: str) -> bytes:
         return hashlib.blake2b(f"{self.made.seed}\0{passage}".encode(), digest_size=8).digest()
 
     def _remember(self) -> None:
-        """What was asked before the making was cut off counts as asked."""
+        """Count the questions made before the making was cut off as asked."""
         kept = self.kb.open_store(PairStore).pairs(self.made.name, PairQuery())
         found = self.kb.document_store.passages(self.principal, [one.passage_id for one in kept])
         for one in kept:
             if one.passage_id in found:
                 question = one.first_question or one.question
-                self._asked.duplicate(question, found[one.passage_id][0].text, twin=one.kind in PASSED_ON)
+                self._asked.find_duplicate(question, found[one.passage_id][0].text, twin=one.kind in PASSED_ON)
         self._count = len(kept)
 
     def _is_full(self) -> bool:
@@ -123,8 +123,8 @@ class PairMaking:
 
     # -- what comes of a passage --------------------------------------------------------------------------------------
 
-    async def _of_model(self, id_: str) -> list[tuple[MadeQuestion, Passage]]:
-        passages = await self.kb.blocking(self._following, id_)
+    async def _ask_model(self, id_: str) -> list[tuple[MadeQuestion, Passage]]:
+        passages = await self.kb.blocking(self._read_following, id_)
         kinds: list[ModelKind] = [kind for kind in MODEL_KINDS if kind in self._kinds]
         if self.model is None or not passages:
             return []
@@ -134,8 +134,8 @@ class PairMaking:
             found += await self.model.of(kind, passages, document.title)
         return found
 
-    def _following(self, id_: str) -> list[Passage]:
-        """The passage with those that follow it in its document."""
+    def _read_following(self, id_: str) -> list[Passage]:
+        """Read the passage with those that follow it in its document."""
         document, place = self._places[id_]
         return self.kb.document_store.passages_of(self.principal, document)[place : place + TOGETHER]
 
@@ -145,55 +145,55 @@ class PairMaking:
         pairs: list[StoredPair] = []
         for id_, made in zip(steps, of_model, strict=True):
             if id_ in found:
-                pairs += self._pairs(*found[id_], made)
+                pairs += self._make_pairs_of(*found[id_], made)
         used = [self._documents[id_] for id_ in dict.fromkeys(pair.document for pair in pairs)]
         documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
         left_out = self._left_out + (self.model.left_out if self.model else Counter())
         self.kb.open_store(PairStore).add(self.made.name, pairs, documents, steps=steps, left_out=left_out, total=total)
 
-    def _pairs(
+    def _make_pairs_of(
         self, passage: Passage, document: Document, of_model: Sequence[tuple[MadeQuestion, Passage]]
     ) -> Iterator[StoredPair]:
         if "asked" in self._kinds:
             for before in self.asked_before.get(passage.id, ()):
                 candidate = MadeQuestion("asked", before.question, before.answer)
-                yield from self._with_twins(candidate, passage, before.by)
-        for candidate in passage_questions(
+                yield from self._make_with_twins(candidate, passage, before.by)
+        for candidate in make_passage_questions(
             passage.text, document.title, self._kinds, first=not passage.ordinal, repeated=self._repeated
         ):
-            yield from self._with_twins(candidate, passage)
+            yield from self._make_with_twins(candidate, passage)
         for candidate, of in of_model:
-            yield from self._with_twins(candidate, of)
+            yield from self._make_with_twins(candidate, of)
 
-    def _with_twins(self, candidate: MadeQuestion, passage: Passage, by: str = "") -> Iterator[StoredPair]:
-        if not (first := self._pair(candidate, passage, by)):
+    def _make_with_twins(self, candidate: MadeQuestion, passage: Passage, by: str = "") -> Iterator[StoredPair]:
+        if not (first := self._make_pair(candidate, passage, by)):
             return
         yield first
         # A sentence that is taken out of its passage must stand there as it is.
         if "twins" in self._kinds and candidate.kind != "cloze":
-            for kind, question in twins(candidate.question, passage.with_header, self.spellings):
-                if twin := self._pair(MadeQuestion(kind, question, candidate.answer), passage, by):
+            for kind, question in make_twins(candidate.question, passage.with_header, self.spellings):
+                if twin := self._make_pair(MadeQuestion(kind, question, candidate.answer), passage, by):
                     yield twin
 
-    def _pair(self, candidate: MadeQuestion, passage: Passage, by: str) -> StoredPair | None:
+    def _make_pair(self, candidate: MadeQuestion, passage: Passage, by: str) -> StoredPair | None:
         if self._is_full():
             return None
         twin = candidate.kind in PASSED_ON
-        if reason := self._asked.duplicate(candidate.question, passage.text, twin=twin):
+        if reason := self._asked.find_duplicate(candidate.question, passage.text, twin=twin):
             self._left_out[reason] += 1
             return None
         self._count += 1
         return StoredPair(
-            pair_id(candidate.question, passage.id),
+            make_pair_id(candidate.question, passage.id),
             candidate.question,
             candidate.answer,
             passage.id,
             passage.document_id,
             candidate.kind,
             # By its words: the same passage in two documents is in one part.
-            part_of(passage_key(passage.text), self.made.seed),
+            choose_part(make_passage_key(passage.text), self.made.seed),
             asked_by=by,
         )
 
-    def _progress(self, name: str, done: int, total: int) -> Event:
+    def _report_progress(self, name: str, done: int, total: int) -> Event:
         return {"kind": "progress", "name": name, "done": done, "total": total}

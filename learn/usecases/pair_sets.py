@@ -1,4 +1,4 @@
-"""Who may see a set of pairs: whoever may read every document that it was made of."""
+"""The right to see a set of pairs: a reader of every document that it was made of has it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 
-def visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
-    """Newest first."""
-    by_id = _documents(kb)
+def list_visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
+    """List the sets that a person may see, newest first."""
+    by_id = _read_documents(kb)
     return [one for one in kb.open_store(PairStore).sets() if _may_see(kb, principal, one, by_id)]
 
 
-def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
+def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     Raises:
         NotFound: there is none, or it is of documents that this principal may not all read; never told apart.
@@ -30,20 +30,20 @@ def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
         found: PairSet = kb.open_store(PairStore).named(name)
     except NotFound:
         raise none from None
-    if not _may_see(kb, principal, found, _documents(kb)):
+    if not _may_see(kb, principal, found, _read_documents(kb)):
         raise none
     return found
 
 
-def audiences_of(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
-    """Of each document that the set was made of who may read it now; of one that is gone, who could."""
-    return _audiences(kb, one, _documents(kb))
+def list_audiences(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
+    """List for each document that the set was made of who may read it now; for one that is gone, who could."""
+    return _list_audiences(kb, one, _read_documents(kb))
 
 
-def passages_for(
+def read_passages_for(
     kb: KnowledgeBase, principal: Principal, audiences: Sequence[Audience]
 ) -> Iterator[tuple[Document, list[Passage]]]:
-    """Of each document this principal may read its passages, in order, where everybody may read it who may read
+    """Read the passages of each document of this principal, in order, where everybody may read it who may read
     documents of all these audiences.
     """
     for document in kb.document_store.documents(principal):
@@ -51,16 +51,16 @@ def passages_for(
             yield document, kb.document_store.passages_of(principal, document.id)
 
 
-def _documents(kb: KnowledgeBase) -> dict[str, Document]:
+def _read_documents(kb: KnowledgeBase) -> dict[str, Document]:
     # Whose set it is asks for the audiences alone, so it looks at every document.
     return {one.id: one for one in kb.document_store.documents(Principal("learning", sees_all=True))}
 
 
-def _audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:
+def _list_audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:
     used = kb.open_store(PairStore).documents(one.name)
     now = [by_id[each.document].audience if each.document in by_id else frozenset(each.readers) for each in used]
     return [*now, frozenset(one.readers)]
 
 
 def _may_see(kb: KnowledgeBase, principal: Principal, one: PairSet, by_id: dict[str, Document]) -> bool:
-    return all(principal.may_read(audience) for audience in _audiences(kb, one, by_id))
+    return all(principal.may_read(audience) for audience in _list_audiences(kb, one, by_id))

@@ -1,4 +1,4 @@
-"""What a training gets of a set of pairs: the pairs that people kept, and all passages that are searched for them."""
+"""The inputs of a training from a set of pairs: the pairs that people kept, and all passages that are searched."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
-from argot.learn.questions.cloze_sentences import without_sentence
+from argot.learn.questions.cloze_sentences import remove_sentence
 from argot.learn.store.pair_store import PairStore
 from argot.learn.training_pairs import PoolPassage, TrainingPair
-from argot.learn.usecases.pair_sets import audiences_of, passages_for, visible_set
+from argot.learn.usecases.pair_sets import find_visible_set, list_audiences, read_passages_for
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -35,43 +35,43 @@ class TrainingInputs:
     askers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-async def training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
+async def load_training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
     """
     Raises:
         NotFound: there is no such set that this principal may see.
         InvalidInput: it is not made yet, or no pair of it is kept.
     """
-    return await kb.blocking(_inputs, kb, principal, name)
+    return await kb.blocking(_load_inputs, kb, principal, name)
 
 
-def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
+def _load_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
     from argot.learn.store.pair_store import PairQuery
 
-    found = visible_set(kb, principal, name)
+    found = find_visible_set(kb, principal, name)
     if found.status != "done":
         raise InvalidInput(f"The set '{name}' is not made yet. Go on with: argot learn data make {name}")
     stored = kb.open_store(PairStore).pairs(name, PairQuery(state="kept"))
-    pairs = training_pairs(kb, principal, stored)
+    pairs = build_training_pairs(kb, principal, stored)
     if not pairs:
         raise InvalidInput(
             f"The set '{name}' has no pair to learn from: all are struck, or their passages are not in the documents "
             f"any more. Make a new one with: argot learn data make NAME"
         )
-    audiences = audiences_of(kb, found)
+    audiences = list_audiences(kb, found)
     pool = {
         one.id: PoolPassage(one.id, one.with_header, document.name)
-        for document, passages in passages_for(kb, principal, audiences)
+        for document, passages in read_passages_for(kb, principal, audiences)
         for one in passages
     }
     # As the pairs have them: with what came by an import, and without the sentences that are questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
     documents = tuple(one.document for one in kb.open_store(PairStore).documents(name))
-    askers = _askers(stored, {one.id for one in pairs})
+    askers = _collect_askers(stored, {one.id for one in pairs})
     return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)), documents, askers)
 
 
-def _askers(stored: list[StoredPair], taken: set[str]) -> dict[str, tuple[str, ...]]:
+def _collect_askers(stored: list[StoredPair], taken: set[str]) -> dict[str, tuple[str, ...]]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for one in stored:
         if one.asked_by and one.id in taken:
@@ -79,8 +79,8 @@ def _askers(stored: list[StoredPair], taken: set[str]) -> dict[str, tuple[str, .
     return {name: tuple(ids) for name, ids in found.items()}
 
 
-def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
-    """These pairs with their passages; those whose passage is gone, or not to be read, are left out.
+def build_training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
+    """Build these pairs with their passages, without those whose passage is gone, or not to be read.
 
     A sentence that is a question of one of them is in no passage: the search would find it by its words alone.
     """
@@ -94,7 +94,7 @@ def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredP
             passage, of = found[one.passage_id]
             text, document = passage.with_header, of.name
             if one.passage_id in taken_out:
-                text = without_sentence(text, taken_out[one.passage_id])
+                text = remove_sentence(text, taken_out[one.passage_id])
         else:
             continue
         pairs.append(

@@ -1,4 +1,4 @@
-"""What a training starts from: looked at before anybody waits, and never past who may see what it learnt from."""
+"""The starting model of a training: checked before anybody waits, and only for those who may see its data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.learn.run_folder import RunKind, RunRequest, is_run
-from argot.learn.starting_model import given_folder, starting_model
-from argot.learn.usecases.adoption_rules import visible_run
+from argot.learn.starting_model import find_starting_model, parse_folder
+from argot.learn.usecases.adoption_rules import find_visible_run
 from argot.service.storage.home_folder import RUNS
 from argot.settings import Settings
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 
-def base_given(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: Settings, runs: Path) -> str:
-    """What a training starts from: `base`, or the model in use where nobody says.
+def choose_base(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: Settings, runs: Path) -> str:
+    """Choose the starting model of a training: `base`, or the model in use where none is given.
 
     Raises:
         InvalidInput: there is no such model, or its weights are no safetensors; or none is named for a generator.
     """
     if kind == "generator" and not base:
         raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
-    base = base or _in_use(kind, recipe, settings)
+    base = base or _find_in_use(kind, recipe, settings)
     # Another training may be done by the time that this one begins.
     if not is_run(runs, base):
         _require_model(kind, base, runs)
@@ -40,7 +40,7 @@ def _require_model(kind: RunKind, base: str, runs: Path) -> None:
     from argot.learn.generator.base_models import require_base
 
     try:
-        (require_base if kind == "generator" else starting_model)(base, runs)
+        (require_base if kind == "generator" else find_starting_model)(base, runs)
     except (InvalidInput, NotFound) as error:
         # One message for all reasons: over the network, nobody learns which folders this machine has.
         if asked_from_elsewhere.get():
@@ -51,18 +51,18 @@ def _require_model(kind: RunKind, base: str, runs: Path) -> None:
         raise
 
 
-def started_from(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
-    """The trainings whose models a training is to start from: what they learnt from is in the new one, too.
+def list_starting_runs(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
+    """List the trainings whose models a training is to start from: their data is in the new one, too.
 
     Raises:
         NotFound: this principal may not see one of them.
     """
     names = (request.base, str(request.recipe.get("embedder", "")))
     runs = kb.home.absolute() / RUNS
-    return [visible_run(kb, principal, run).request for name in names if (run := _run_of(name, runs))]
+    return [find_visible_run(kb, principal, run).request for name in names if (run := _find_run(name, runs))]
 
 
-def _in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str:
+def _find_in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str:
     # Readers start from an embedder, and the comparison of words has no weights; a cross-encoder may go on.
     goes_on = kind == "reranker" and recipe.get("form") == "cross_encoder"
     if goes_on and isinstance(choose_scorer(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
@@ -70,9 +70,9 @@ def _in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str
     return settings.embedder
 
 
-def _run_of(name: str, runs: Path) -> str:
-    """The id of the training whose model this names, by id or by path; empty: it is none's."""
+def _find_run(name: str, runs: Path) -> str:
+    """Find the id of the training whose model this names, by id or by path; empty: it is none's."""
     if is_run(runs, name):
         return name
-    place, runs = given_folder(name).resolve(), runs.resolve()
+    place, runs = parse_folder(name).resolve(), runs.resolve()
     return place.relative_to(runs).parts[0] if name and runs in place.parents else ""

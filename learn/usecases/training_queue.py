@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argot.learn.run_folder import RunFolder
-from argot.learn.run_worker import RunWorker, next_run
+from argot.learn.run_worker import RunWorker, find_next_run
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_folder import RUNS
 from argot.settings import ENV_PREFIX, Settings
@@ -29,13 +29,13 @@ REST_SECONDS = 60.0
 """After a fault of the queue itself, as on a full disk."""
 
 
-def runs_folder(home: Path) -> Path:
-    """The folder of a knowledge base's trainings."""
+def get_runs_folder(home: Path) -> Path:
+    """Return the folder of a knowledge base's trainings."""
     return home.expanduser().absolute() / RUNS
 
 
-def worker_for(runs: Path, settings: Settings) -> RunWorker:
-    """Its processes prepare models where the settings say, and know nothing else of them."""
+def make_worker(runs: Path, settings: Settings) -> RunWorker:
+    """Make a worker whose processes prepare models in the settings' cache, and know no other setting."""
     known = {f"{ENV_PREFIX}CACHE": str(settings.cache.expanduser().absolute())}
     if settings.threads:
         known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
@@ -55,18 +55,18 @@ async def keep_training(kb: KnowledgeBase) -> AsyncIterator[None]:
 
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
     """Train whatever waits, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
-    worker = worker or worker_for(runs_folder(kb.home), kb.settings)
+    worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)
     try:
         while True:
-            if await _worked(worker) is None:
+            if await _train_next(worker) is None:
                 await asyncio.sleep(LOOK_SECONDS)
     finally:
         await asyncio.to_thread(worker.end)
 
 
-async def _worked(worker: RunWorker) -> RunFolder | None:
+async def _train_next(worker: RunWorker) -> RunFolder | None:
     try:
-        return await asyncio.to_thread(worker.work_once)
+        return await asyncio.to_thread(worker.train_next)
     # One failure must not end the queue for as long as the service runs.
     except Exception:
         logger.exception("waiting trainings could not be looked at; it is tried again in a minute")
@@ -79,7 +79,7 @@ async def _worked(worker: RunWorker) -> RunFolder | None:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a training is, as its folder says it."""
+    """The progress of a training, as its folder says it."""
 
     run: str
     name: str
@@ -101,28 +101,28 @@ def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgr
     Raises:
         NotFound: there is no such run.
     """
-    return _followed(worker_for(runs, settings), RunFolder.named(runs, run), told)
+    return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), told)
 
 
-def work_through(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
+def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
     """Train whatever waits in a folder, for ever; `once`: until none waits. An interrupt lets what runs wait again."""
-    worker = worker_for(runs, settings)
+    worker = make_worker(runs, settings)
     while True:
-        if (run := next_run(runs)) is not None:
-            _followed(worker, run, told, stop=False)
+        if (run := find_next_run(runs)) is not None:
+            _follow_run(worker, run, told, stop=False)
         elif once:
             return
         else:
             time.sleep(LOOK_SECONDS)
 
 
-def _followed(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = True) -> RunProgress:
+def _follow_run(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = True) -> RunProgress:
     training = threading.Thread(target=worker.train, args=(run,))
     training.start()
     try:
         while training.is_alive():
             training.join(FOLLOW_SECONDS)
-            told(_progress(run))
+            told(_describe_progress(run))
     except KeyboardInterrupt:
         if stop:
             run.stop()
@@ -131,10 +131,10 @@ def _followed(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = Tru
         training.join()
         if not stop:
             raise
-    return _progress(run)
+    return _describe_progress(run)
 
 
-def _progress(run: RunFolder) -> RunProgress:
+def _describe_progress(run: RunFolder) -> RunProgress:
     state, curve = run.state, run.curve()
     losses = {name: value for name, value in curve[-1].items() if name != "step"} if curve else {}
     return RunProgress(

@@ -11,23 +11,23 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from argot.errors import Conflict
-from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, run_folders
+from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, list_run_folders
 from argot.learn.trainable_pairs import require_trainable
-from argot.learn.usecases.adopted_copies import adopted_folder
+from argot.learn.usecases.adopted_copies import name_adopted_folder
 from argot.learn.usecases.adoption_rules import (
     STARTED_FROM,
     Gain,
     MeasuredChange,
-    gain_of,
+    find_gain,
+    find_visible_run,
+    list_readers,
     may_see,
-    measured_changes,
-    readers_of,
-    visible_run,
+    read_changes,
 )
-from argot.learn.usecases.pair_sets import visible_sets
-from argot.learn.usecases.set_inputs import training_inputs
-from argot.learn.usecases.starting_models import base_given, started_from
-from argot.learn.usecases.training_recipes import RecipeField, recipe_fields, recipe_given
+from argot.learn.usecases.pair_sets import list_visible_sets
+from argot.learn.usecases.set_inputs import load_training_inputs
+from argot.learn.usecases.starting_models import choose_base, list_starting_runs
+from argot.learn.usecases.training_recipes import RecipeField, list_recipe_fields, parse_recipe
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.adopted_models import read_adopted
 from argot.service.storage.home_folder import RUNS
@@ -38,12 +38,12 @@ __all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
-MOST_POINTS = 400
+MAX_POINTS = 400
 """Of a curve, as it is shown: more than a picture of it has room for are left out evenly."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunShown:
+class RunSummary:
     """A training as it is listed. `seconds_left`: by its pace, while it runs. `in_force`: its model answers now.
 
     `gain`: how much better its model is, once it is done. `restricted`: it learnt from documents that not everybody
@@ -78,7 +78,7 @@ class RunDetails:
     `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None where the card does not say it.
     """
 
-    run: RunShown
+    run: RunSummary
     curve: list[dict[str, float]]
     figures: list[MeasuredChange]
     card: dict[str, Any]
@@ -97,14 +97,14 @@ class RemovedRun:
 
 @usecase("manager", everywhere=True)
 async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> list[RecipeField]:
-    """What decides a training of this kind beside its data, with the defaults."""
-    return await kb.blocking(recipe_fields, kind)
+    """List the recipe of a training of this kind, with the defaults."""
+    return await kb.blocking(list_recipe_fields, kind)
 
 
 @usecase("manager", everywhere=True)
 async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
-    """The names of the sets of pairs that are made, and that one may see: newest first."""
-    return [one.name for one in await kb.blocking(visible_sets, kb, principal) if one.status == "done"]
+    """List the names of the finished sets of pairs that one may see, newest first."""
+    return [one.name for one in await kb.blocking(list_visible_sets, kb, principal) if one.status == "done"]
 
 
 @usecase("manager", everywhere=True)
@@ -118,7 +118,7 @@ async def training_start(
     base: Annotated[Text, Field(max_length=1000)] = "",
     recipe: dict[Text, Text] | None = None,
     seed: Number = 7,
-) -> RunShown:
+) -> RunSummary:
     """Have a model trained on a set of pairs. It waits for its turn: the running service trains one after the other.
 
     `base`: the model to start from, by its folder, its package, or the id of a training; empty: the present one.
@@ -128,56 +128,58 @@ async def training_start(
         NotFound: there is no such set of pairs, or it is to start from a training that one may not see.
         InvalidInput: the pairs are too few, or the recipe or the model to start from is none.
     """
-    given = await kb.blocking(recipe_given, kind, recipe or {})
-    inputs = await training_inputs(kb, principal, data)
+    given = await kb.blocking(parse_recipe, kind, recipe or {})
+    inputs = await load_training_inputs(kb, principal, data)
     require_trainable(inputs.pairs, kind)
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=await kb.blocking(base_given, kind, base.strip(), given, kb.settings, _runs(kb)),
+        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb)),
         data=data,
         seed=seed,
         recipe=given,
         askers=inputs.askers,
         asked_by=principal.name,
     )
-    before = await kb.blocking(started_from, kb, principal, request)
+    before = await kb.blocking(list_starting_runs, kb, principal, request)
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
     documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
     request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
-    run = await kb.blocking(RunFolder.create, _runs(kb), request, inputs.pairs, inputs.passages)
-    return await kb.blocking(_shown, kb, run)
+    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb), request, inputs.pairs, inputs.passages)
+    return await kb.blocking(_describe_run, kb, run)
 
 
 # -- looking ----------------------------------------------------------------------------------------------------------
 
 
 @usecase("manager", everywhere=True)
-async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunShown]:
-    """The trainings one may see, newest first: those of documents that one may read."""
-    return await kb.blocking(_listed, kb, principal)
+async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
+    """List the trainings one may see, newest first: those of documents that one may read."""
+    return await kb.blocking(_list_runs, kb, principal)
 
 
-def _listed(kb: KnowledgeBase, principal: Principal) -> list[RunShown]:
-    return [_shown(kb, run) for run in run_folders(_runs(kb)) if may_see(kb, principal, run.request)]
+def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
+    return [
+        _describe_run(kb, run) for run in list_run_folders(_get_runs_folder(kb)) if may_see(kb, principal, run.request)
+    ]
 
 
 @usecase("manager", everywhere=True)
 async def training_show(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunDetails:
-    """How far a training is, its curve, and what came of it.
+    """Show how far a training is, its curve, and its results.
 
     Raises:
         NotFound: there is none that one may see.
     """
-    return await kb.blocking(_details, kb, principal, run)
+    return await kb.blocking(_describe_details, kb, principal, run)
 
 
-def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
-    run = visible_run(kb, principal, name)
+def _describe_details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
+    run = find_visible_run(kb, principal, name)
     curve, card = run.curve(), run.card
-    thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
+    thinned = curve[:: max(1, -(-len(curve) // MAX_POINTS))]
     seconds, peak = (_number(card.get(name)) for name in ("seconds", "peak_megabytes"))
-    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card, seconds, peak)
+    return RunDetails(_describe_run(kb, run), thinned, list(read_changes(card)), card, seconds, peak)
 
 
 def _number(value: object) -> float | None:
@@ -194,36 +196,36 @@ async def training_compare(
     Raises:
         NotFound: one of them is none that one may see.
     """
-    return [await kb.blocking(_details, kb, principal, one) for one in dict.fromkeys(runs)]
+    return [await kb.blocking(_describe_details, kb, principal, one) for one in dict.fromkeys(runs)]
 
 
 # -- stopping, going on, removing -------------------------------------------------------------------------------------
 
 
 @usecase("manager", everywhere=True)
-async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunShown:
+async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunSummary:
     """Stop a training at its next step. Its checkpoint is kept, and it can go on from there.
 
     Raises:
         Conflict: it has ended.
     """
-    found = await kb.blocking(visible_run, kb, principal, run)
+    found = await kb.blocking(find_visible_run, kb, principal, run)
     if (status := found.state.status) not in ("running", "waiting"):
         raise Conflict(f"Training {found.id} is {status} already.")
     await kb.blocking(found.stop)
-    return await kb.blocking(_shown, kb, found)
+    return await kb.blocking(_describe_run, kb, found)
 
 
 @usecase("manager", everywhere=True)
-async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunShown:
+async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunSummary:
     """Have a stopped or failed training go on from its last checkpoint, when its turn comes.
 
     Raises:
         Conflict: it is done, or runs.
     """
-    found = await kb.blocking(visible_run, kb, principal, run)
+    found = await kb.blocking(find_visible_run, kb, principal, run)
     await kb.blocking(found.resume)
-    return await kb.blocking(_shown, kb, found)
+    return await kb.blocking(_describe_run, kb, found)
 
 
 @usecase("manager", everywhere=True)
@@ -233,7 +235,7 @@ async def training_remove(kb: KnowledgeBase, principal: Principal, *, run: RunId
     Raises:
         Conflict: it runs, or another training starts from its model.
     """
-    found = await kb.blocking(visible_run, kb, principal, run)
+    found = await kb.blocking(find_visible_run, kb, principal, run)
     name = found.request.name
     await kb.blocking(_remove, found)
     return RemovedRun(found.id, name)
@@ -242,7 +244,7 @@ async def training_remove(kb: KnowledgeBase, principal: Principal, *, run: RunId
 def _remove(run: RunFolder) -> None:
     if run.is_held():
         raise Conflict(f"Training {run.id} runs. Stop it first: argot learn stop {run.id}")
-    for other in run_folders(run.path.parent):
+    for other in list_run_folders(run.path.parent):
         if other.request.base == run.id and other.state.status != "done":
             raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
     # Renamed first: half a folder is to be nobody's training.
@@ -256,17 +258,17 @@ def _remove(run: RunFolder) -> None:
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _runs(kb: KnowledgeBase) -> Path:
+def _get_runs_folder(kb: KnowledgeBase) -> Path:
     return kb.home.absolute() / RUNS
 
 
-def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
+def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:
     request, state = run.request, run.state
     # Nobody stopped it: it goes on when somebody trains again.
     if run.is_cut_off:
         state = replace(state, status="waiting")
     model = read_adopted(kb.home).in_force(request.kind)
-    return RunShown(
+    return RunSummary(
         run.id,
         request.kind,
         request.name,
@@ -283,7 +285,7 @@ def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
         state.seconds_left,
         state.error,
         state.changed,
-        restricted=any(readers_of(kb, request)),
-        in_force=model is not None and model.folder == adopted_folder(run),
-        gain=gain_of(request.kind, run.card) if state.status == "done" else None,
+        restricted=any(list_readers(kb, request)),
+        in_force=model is not None and model.folder == name_adopted_folder(run),
+        gain=find_gain(request.kind, run.card) if state.status == "done" else None,
     )

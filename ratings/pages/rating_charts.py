@@ -9,19 +9,19 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-WIDE, TALL = 220, 18
+WIDTH, HEIGHT = 220, 18
 _FRAME = Markup('<svg class="rating-bar" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
 
 
-def mean_bar(mean: float, interval: tuple[float, float] | None, scale: tuple[int, int]) -> Markup:
-    """A bar from the scale's beginning to its end, with the interval as a line over the bar's end."""
+def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tuple[int, int]) -> Markup:
+    """Draw a bar from the scale's beginning to the mean, with the interval as a line over the bar's end."""
     lowest, most = scale
 
-    def at(value: float) -> float:
-        return round((value - lowest) / max(most - lowest, 1) * WIDE, 1)
+    def locate(value: float) -> float:
+        return round((value - lowest) / max(most - lowest, 1) * WIDTH, 1)
 
-    drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDE, TALL)
-    drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(at(mean), TALL)
+    drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDTH, HEIGHT)
+    drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(locate(mean), HEIGHT)
     told = f"{mean:.2f} of {most}"
     if interval:
         low, high = interval
@@ -29,28 +29,28 @@ def mean_bar(mean: float, interval: tuple[float, float] | None, scale: tuple[int
         for kind in ("interval under", "interval"):
             line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
             # Within the picture, also where the line stands at its very end.
-            left, right = (min(max(at(one), 1), WIDE - 1) for one in interval)
+            left, right = (min(max(locate(one), 1), WIDTH - 1) for one in interval)
             drawn += line.format(kind, left, right, left, right)
         told += f", 95 % interval {low:.2f} to {high:.2f}"
-    return _FRAME.format(told, WIDE, TALL, drawn)
+    return _FRAME.format(told, WIDTH, HEIGHT, drawn)
 
 
-def shares_bar(counts: Sequence[int], lowest: int) -> Markup:
-    """How often each value was given, from the lowest on, as parts of one bar."""
+def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
+    """Draw as parts of one bar how often each value was given, from the lowest on."""
     total = sum(counts) or 1
     drawn, left = Markup(""), 0.0
     for value, count in enumerate(counts, lowest):
-        wide = count / total * WIDE
+        wide = count / total * WIDTH
         if count:
             # As strong as the value is far up the scale: told by opacity, so that it shows on light and on dark.
             strong = round(0.2 + 0.8 * (value - lowest) / max(len(counts) - 1, 1), 2)
             part = Markup(
                 '<rect class="share" opacity="{}" x="{:.1f}" width="{:.1f}" height="{}"><title>{}</title></rect>'
             )
-            drawn += part.format(strong, left, wide, TALL, f"{value}: {count}")
+            drawn += part.format(strong, left, wide, HEIGHT, f"{value}: {count}")
             if wide > 16:
                 text = Markup('<text x="{:.1f}" y="13" class="{}">{}</text>')
                 drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
         left += wide
     told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
-    return _FRAME.format(f"how often each was given: {told}", WIDE, TALL, drawn)
+    return _FRAME.format(f"how often each was given: {told}", WIDTH, HEIGHT, drawn)

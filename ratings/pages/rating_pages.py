@@ -35,81 +35,81 @@ DONE.update(
         "study-removed": "Removed, with its ratings.",
     }
 )
-MOST_LINKS = 300
+MAX_LINKS = 300
 """Questions that are linked one by one; of a longer study only those before and after."""
 
 
 class _SmallRoute(BoundedRoute):
-    """For forms alone: points, marks, ranks and a comment."""
+    """The route of forms alone: points, marks, ranks and a comment."""
 
     most = 2**20
 
 
-def rating_pages(kb: KnowledgeBase) -> APIRouter:
+def build_rating_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=RATINGS, route_class=_SmallRoute)
-    _reading(router, kb)
-    _saving(router, kb)
+    _add_reading_routes(router, kb)
+    _add_saving_routes(router, kb)
     return router
 
 
-def _reading(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_reading_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("")
     @needs("asker")
     async def studies(request: Request, who: Who) -> Response:
         found = await rating_studies_mine(kb, who.principal)
-        return page("ratings.html", request, who, studies=found, study_link=study_link)
+        return page("ratings.html", request, who, studies=found, study_link=link_rating)
 
     @router.get("/study/{study}")
     @needs("asker")
     async def begin(who: Who, study: str) -> Response:
-        """The next question without a rating; the first one where all are rated."""
+        """Show the next question without a rating, or the first one where all are rated."""
         task = await rating_task(kb, who.principal, study=study)
-        return sent_to_address(study_link(study, task.place) if task else RATINGS)
+        return sent_to_address(link_rating(study, task.place) if task else RATINGS)
 
     @router.get("/study/{study}/{place}")
     @needs("asker")
     async def question(request: Request, who: Who, study: str, place: str) -> Response:
-        task = await _task(kb, who, study, place)
-        return _task_page(request, who, task, task.given)
+        task = await _load_task(kb, who, study, place)
+        return _render_task_page(request, who, task, task.given)
 
 
-def _saving(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_saving_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/study/{study}/{place}")
     @needs("asker")
     async def save(request: Request, who: Who, study: str, place: str) -> Response:
         form = await form_of(request)
-        task = await _task(kb, who, study, place)
-        given = _judgement(task, form)
+        task = await _load_task(kb, who, study, place)
+        given = _read_judgement(task, form)
         draft = form.get("go") == "later"
         try:
-            saved = await _saved(kb, who, task, given, draft=draft)
+            saved = await _save_rating(kb, who, task, given, draft=draft)
         except InvalidInput as error:
-            return _task_page(request, who, task, given, await _kept(kb, who, task, given) or error)
+            return _render_task_page(request, who, task, given, await _keep_draft(kb, who, task, given) or error)
         except (Conflict, NotAllowed) as error:
-            return _task_page(request, who, task, given, error)
+            return _render_task_page(request, who, task, given, error)
         if draft:
-            return sent_to_address(study_link(study, task.place, done="kept-for-later"))
+            return sent_to_address(link_rating(study, task.place, done="kept-for-later"))
         if saved.next is None:
             return sent_to_address(f"{RATINGS}?done=all-rated")
-        return sent_to_address(study_link(study, saved.next, done="rated"))
+        return sent_to_address(link_rating(study, saved.next, done="rated"))
 
     @router.post("/study/{study}/{place}/draft")
     @needs("asker")
     async def keep(request: Request, who: Who, study: str, place: str) -> Response:
-        """What was chosen so far, sent as one goes: a browser that closes loses nothing."""
+        """Keep the choices made so far: a browser that closes loses nothing."""
         form = await form_of(request)
-        task = await _task(kb, who, study, place)
-        await _saved(kb, who, task, _judgement(task, form), draft=True)
+        task = await _load_task(kb, who, study, place)
+        await _save_rating(kb, who, task, _read_judgement(task, form), draft=True)
         return Response(status_code=204)
 
 
-def study_link(study: str, place: int | None = None, done: str = "") -> str:
-    """The address at which a study is rated, or one of its questions."""
+def link_rating(study: str, place: int | None = None, done: str = "") -> str:
+    """Return the address at which a study is rated, or one of its questions."""
     address = f"{RATINGS}/study/{quote(study, safe='')}" + (f"/{place}" if place is not None else "")
     return f"{address}?done={done}" if done else address
 
 
-async def _task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
+async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
     # -1 for what is no number: there is no such place either.
     found = await rating_task(kb, who.principal, study=study, place=max(number(place), 0))
     if found is None:
@@ -117,7 +117,9 @@ async def _task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> Rati
     return found
 
 
-async def _saved(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement, *, draft: bool) -> SavedRating:
+async def _save_rating(
+    kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement, *, draft: bool
+) -> SavedRating:
     return await rating_save(
         kb,
         who.principal,
@@ -131,20 +133,20 @@ async def _saved(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judge
     )
 
 
-async def _kept(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement) -> ArgotError | None:
-    """Keep what was typed, should the browser be closed now; why it cannot be, as in a study that is closed by now."""
+async def _keep_draft(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement) -> ArgotError | None:
+    """Keep the typed judgement as a draft; return the error that prevents it, as in a study that is closed by now."""
     try:
-        await _saved(kb, who, task, given, draft=True)
+        await _save_rating(kb, who, task, given, draft=True)
     except (InvalidInput, Conflict, NotAllowed) as error:
         return error
     return None
 
 
-def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
-    """What was chosen. Fields that are none of this question's are left out."""
+def _read_judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
+    """Read the judgement from the form, without fields that are none of this question's."""
     letters = [one.letter for one in task.answers]
     if task.study.kind == "references":
-        return Judgement(_references(task, form), {}, "cannot_judge" in form, form.get("comment", ""))
+        return Judgement(_read_references(task, form), {}, "cannot_judge" in form, form.get("comment", ""))
     scores: dict[str, dict[str, int]] = {}
     for letter in letters:
         for place, aspect in enumerate(task.aspects):
@@ -154,8 +156,8 @@ def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
     return Judgement(scores, ranks, "cannot_judge" in form, form.get("comment", ""))
 
 
-def _references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Of each passage the sentences that it bears out (1) or not (0), as far as something was said of the sentence."""
+def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Read for each passage the sentences that it bears out (1) or not (0), as far as the form judges the sentence."""
     scores: dict[str, dict[str, int]] = {}
     for place, sentence in enumerate(task.aspects):
         marked = {one.letter for one in task.answers if f"points-{one.letter}-{place}" in form}
@@ -165,13 +167,13 @@ def _references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str
     return scores
 
 
-def _others_none(task: RatingTask, given: Judgement) -> bool:
-    """Whether a sentence was said to rest on no passage."""
+def _has_unsupported_sentence(task: RatingTask, given: Judgement) -> bool:
+    """Tell whether the rater said of a sentence that it rests on no passage."""
     said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
     return any(set(values) == {0} for values in said)
 
 
-def _task_page(
+def _render_task_page(
     request: Request, who: Visitor, task: RatingTask, given: Judgement, error: ArgotError | None = None
 ) -> Response:
     numbers = [one.place for one in task.places]
@@ -179,9 +181,9 @@ def _task_page(
     shown: dict[str, Any] = {
         "before": numbers[at - 1] if at else None,
         "after": numbers[at + 1] if at + 1 < len(numbers) else None,
-        "places": task.places if len(numbers) <= MOST_LINKS else [],
+        "places": task.places if len(numbers) <= MAX_LINKS else [],
     }
     if task.study.kind == "references":
-        shown["others_none"] = _others_none(task, given)
+        shown["others_none"] = _has_unsupported_sentence(task, given)
     template = f"rating_{task.study.kind}.html"
-    return page(template, request, who, error=error, task=task, given=given, study_link=study_link, **shown)
+    return page(template, request, who, error=error, task=task, given=given, study_link=link_rating, **shown)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.ratings.pages.rating_charts import mean_bar, shares_bar
+from argot.ratings.pages.rating_charts import draw_mean_bar, draw_shares_bar
 from argot.ratings.pages.rating_pages import RATINGS
 from argot.ratings.usecases.questions import rating_create_from_thumbs
 from argot.ratings.usecases.studies import (
@@ -40,24 +40,24 @@ FIELDS = ("name", "about", "aspects", "since", "kind")
 WIDEST = "\n".join(f"{one.name}: {one.wording}" for one in ASPECTS)
 
 
-def rating_study_pages(kb: KnowledgeBase) -> APIRouter:
+def build_study_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=MANAGE, route_class=BoundedRoute)
-    _studies(router, kb)
-    _one_study(router, kb)
-    _changes(router, kb)
+    _add_list_routes(router, kb)
+    _add_study_routes(router, kb)
+    _add_change_routes(router, kb)
     return router
 
 
-def manage_link(study: str, done: str = "") -> str:
-    """The address of a study's page for managers."""
+def link_study(study: str, done: str = "") -> str:
+    """Return the address of a study's page for managers."""
     return f"{MANAGE}/{quote(study, safe='')}" + (f"?done={done}" if done else "")
 
 
-def _studies(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("")
     @needs("manager")
     async def studies(request: Request, who: Who) -> Response:
-        return await _list_page(kb, request, who)
+        return await _render_list_page(kb, request, who)
 
     @router.post("")
     @needs("manager")
@@ -66,17 +66,17 @@ def _studies(router: APIRouter, kb: KnowledgeBase) -> None:
         typed = {name: form.get(name, "").strip() for name in FIELDS}
         given: dict[str, object] = {**typed, "ranking": "ranking" in form}
         try:
-            made = await _made(kb, request, who, form)
+            made = await _make_study(kb, request, who, form)
         except (InvalidInput, Conflict, NotAllowed) as error:
-            return await _list_page(kb, request, who, given, error)
-        return sent_to_address(manage_link(made.name, "study-made"))
+            return await _render_list_page(kb, request, who, given, error)
+        return sent_to_address(link_study(made.name, "study-made"))
 
 
-def _one_study(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_study_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/{study}")
     @needs("manager")
     async def show(request: Request, who: Who, study: str) -> Response:
-        return await _study_page(kb, request, who, study)
+        return await _render_study_page(kb, request, who, study)
 
     @router.get("/{study}/export")
     @needs("manager")
@@ -89,7 +89,7 @@ def _one_study(router: APIRouter, kb: KnowledgeBase) -> None:
         return Response((mark + found.text).encode("utf-8"), media_type=found.media_type, headers=headers)
 
 
-def _changes(router: APIRouter, kb: KnowledgeBase) -> None:
+def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{study}/invite")
     @needs("manager")
     async def invite(request: Request, who: Who, study: str) -> Response:
@@ -97,27 +97,27 @@ def _changes(router: APIRouter, kb: KnowledgeBase) -> None:
         try:
             await rating_invite(kb, who.principal, study=study, people=between_commas(people.replace("\n", ",")))
         except (InvalidInput, NotFound) as error:
-            return await _study_page(kb, request, who, study, error, people)
-        return sent_to_address(manage_link(study, "study-invited"))
+            return await _render_study_page(kb, request, who, study, error, people)
+        return sent_to_address(link_study(study, "study-invited"))
 
     @router.post("/{study}/uninvite")
     @needs("manager")
     async def uninvite(request: Request, who: Who, study: str) -> Response:
         person = (await form_of(request)).get("person", "")
         await rating_uninvite(kb, who.principal, study=study, people=[person])
-        return sent_to_address(manage_link(study, "study-uninvited"))
+        return sent_to_address(link_study(study, "study-uninvited"))
 
     @router.post("/{study}/close")
     @needs("manager")
     async def close(who: Who, study: str) -> Response:
         await rating_close(kb, who.principal, study=study)
-        return sent_to_address(manage_link(study, "study-closed"))
+        return sent_to_address(link_study(study, "study-closed"))
 
     @router.post("/{study}/reopen")
     @needs("manager")
     async def reopen(who: Who, study: str) -> Response:
         await rating_reopen(kb, who.principal, study=study)
-        return sent_to_address(manage_link(study, "study-reopened"))
+        return sent_to_address(link_study(study, "study-reopened"))
 
     @router.post("/{study}/remove")
     @needs("manager")
@@ -126,7 +126,7 @@ def _changes(router: APIRouter, kb: KnowledgeBase) -> None:
         return sent_to_address(f"{MANAGE}?done=study-removed")
 
 
-async def _list_page(
+async def _render_list_page(
     kb: KnowledgeBase,
     request: Request,
     who: Visitor,
@@ -135,24 +135,24 @@ async def _list_page(
 ) -> Response:
     found = await rating_list(kb, who.principal)
     shown = given or {**dict.fromkeys(FIELDS, ""), "aspects": WIDEST, "ranking": True, "kind": "answers"}
-    return page("rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=manage_link)
+    return page("rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=link_study)
 
 
-async def _study_page(  # noqa: PLR0917
+async def _render_study_page(  # noqa: PLR0917
     kb: KnowledgeBase, request: Request, who: Visitor, study: str, error: ArgotError | None = None, people: str = ""
 ) -> Response:
     found = await rating_show(kb, who.principal, study=study)
-    tools = {"manage_link": manage_link, "mean_bar": mean_bar, "shares_bar": shares_bar, "ratings": RATINGS}
+    tools = {"manage_link": link_study, "mean_bar": draw_mean_bar, "shares_bar": draw_shares_bar, "ratings": RATINGS}
     return page("rating_study.html", request, who, error=error, study=found, people=people, **tools)
 
 
-async def _made(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:
+async def _make_study(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:
     kind = find_choice(get_args(StudyKind), form.get("kind", "answers"), "what is judged")
     study = StudyForm(
         name=form.get("name", "").strip(),
         about=form.get("about", ""),
         # The field is there whatever is judged.
-        aspects=_aspects(form.get("aspects", "")) if kind == "answers" else None,
+        aspects=_parse_aspects(form.get("aspects", "")) if kind == "answers" else None,
         ranking="ranking" in form,
         kind=kind,
     )
@@ -168,7 +168,7 @@ async def _made(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[st
     return await rating_create(kb, who.principal, form=study, data=data, readers_confirmed="confirmed" in form)
 
 
-def _aspects(text: str) -> list[Aspect]:
-    """One a line: its name, and behind a colon what is meant."""
+def _parse_aspects(text: str) -> list[Aspect]:
+    """Parse aspects, one a line: its name, and behind a colon its meaning."""
     lines = [line.partition(":") for line in text.splitlines() if line.strip()]
     return [Aspect(name.strip(), wording.strip()) for name, _, wording in lines]

@@ -1,4 +1,4 @@
-"""The store `ratings`: studies, their questions and answers, who is invited, and what raters said.
+"""The store `ratings`: studies, their questions and answers, the invitations, and the judgements of raters.
 
 A rating is one row by question and rater, whatever is sent how often from how many tabs. What is not finished yet is
 kept beside it as a draft, so that a browser that closes loses nothing.
@@ -110,17 +110,25 @@ class RatingStore:
             )
             (number,) = connection.execute(sql, values).fetchone()
             for place, item in enumerate(items, 1):
-                row = (number, place, item.question, item.reference, item.thread, item.turn, _listed(item.sentences))
+                row = (
+                    number,
+                    place,
+                    item.question,
+                    item.reference,
+                    item.thread,
+                    item.turn,
+                    _serialize_texts(item.sentences),
+                )
                 (made,) = connection.execute(_NEW_ITEM, row).fetchone()
                 for answer in item.answers:
                     _insert_answer(connection, made, answer)
-        return self.study(study.name)
+        return self.get_study(study.name)
 
-    def studies(self) -> list[Study]:
-        """All of them, the latest first."""
-        return [_study(row) for row in self.database.rows("SELECT * FROM studies ORDER BY id DESC")]
+    def list_studies(self) -> list[Study]:
+        """List all studies, the latest first."""
+        return [_read_study(row) for row in self.database.rows("SELECT * FROM studies ORDER BY id DESC")]
 
-    def study(self, name: str) -> Study:
+    def get_study(self, name: str) -> Study:
         """
         Raises:
             NotFound
@@ -128,42 +136,42 @@ class RatingStore:
         rows = self.database.rows(self._of_name, name)
         if not rows:
             raise NotFound(f"There is no study '{name}'. See them with: argot ratings list")
-        return _study(rows[0])
+        return _read_study(rows[0])
 
     def close_study(self, name: str, *, closed: bool) -> Study:
         """Close a study or open it again; one that is so already stays as it is."""
-        study = self.study(name)
+        study = self.get_study(name)
         sql = "UPDATE studies SET closed_at = coalesce(closed_at, ?) WHERE id = ?"
         self.database.write(sql if closed else "UPDATE studies SET closed_at = NULL WHERE id = ?",
                             *((timestamp(), study.id) if closed else (study.id,)))  # fmt: skip
-        return self.study(name)
+        return self.get_study(name)
 
     def remove(self, name: str) -> Study:
         """Delete a study with its ratings, for good."""
-        study = self.study(name)
+        study = self.get_study(name)
         self.database.write("DELETE FROM studies WHERE id = ?", study.id)
         return study
 
     # -- questions and answers -----------------------------------------------------------------------------------------
 
-    def items(self, study: Study) -> list[StudyItem]:
-        """Its questions in order, each with the answers there are so far."""
+    def list_items(self, study: Study) -> list[StudyItem]:
+        """List a study's questions in order, each with the answers there are so far."""
         with self.database.reader() as connection:
             rows = connection.execute(f"{_ITEMS} WHERE study = ? ORDER BY place", (study.id,)).fetchall()
             sql = "SELECT a.* FROM answers AS a JOIN items AS i ON i.id = a.item WHERE i.study = ? ORDER BY a.rowid"
             answers: dict[int, list[Answer]] = {}
             for row in connection.execute(sql, (study.id,)):
-                answers.setdefault(row["item"], []).append(_answer(row))
-        return [_item(row, answers.get(row["id"], ())) for row in rows]
+                answers.setdefault(row["item"], []).append(_read_answer(row))
+        return [_read_item(row, answers.get(row["id"], ())) for row in rows]
 
     def add_answer(self, item: int, answer: Answer) -> None:
-        """Keep what a system answered; where it answered already, that stays. Nothing where the question is gone."""
+        """Keep a system's answer; an earlier one stays. Nothing is kept where the question is gone."""
         with self.database.transaction() as connection:
             if connection.execute("SELECT 1 FROM items WHERE id = ?", (item,)).fetchone():
                 _insert_answer(connection, item, answer)
 
     def add_passages(self, item: int, passages: Sequence[Answer], sentences: Sequence[str] = ()) -> None:
-        """Keep what was found for a question, all or nothing; where there is something already, that stays.
+        """Keep the passages found for a question, all or nothing; earlier ones stay.
 
         A question for which nothing was found is deleted: there is nothing to judge.
         """
@@ -172,7 +180,7 @@ class RatingStore:
                 connection.execute("DELETE FROM items WHERE id = ?", (item,))
             sql = "SELECT 1 FROM items WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM answers WHERE item = ?1)"
             if connection.execute(sql, (item,)).fetchone():
-                connection.execute("UPDATE items SET sentences = ? WHERE id = ?", (_listed(sentences), item))
+                connection.execute("UPDATE items SET sentences = ? WHERE id = ?", (_serialize_texts(sentences), item))
                 for passage in passages:
                     _insert_answer(connection, item, passage)
 
@@ -208,32 +216,32 @@ class RatingStore:
                 rows,
             )
 
-    def uninvite(self, study: Study, people: Iterable[str]) -> None:
-        """Take invitations back. What these people saved already stays."""
+    def cancel_invitations(self, study: Study, people: Iterable[str]) -> None:
+        """Take invitations back. The ratings that these people saved stay."""
         with self.database.transaction() as connection:
             rows = [(study.id, person) for person in people]
             connection.executemany("DELETE FROM raters WHERE study = ? AND person = ?", rows)
 
-    def invited(self, study: Study) -> list[str]:
+    def list_invited(self, study: Study) -> list[str]:
         sql = "SELECT person FROM raters WHERE study = ? ORDER BY person"
         return [str(row["person"]) for row in self.database.rows(sql, study.id)]
 
-    def studies_of(self, person: str) -> list[Study]:
-        """The studies this person is invited to, the latest first."""
+    def list_invited_studies(self, person: str) -> list[Study]:
+        """List the studies this person is invited to, the latest first."""
         sql = "SELECT s.* FROM studies AS s JOIN raters AS r ON r.study = s.id WHERE r.person = ? ORDER BY s.id DESC"
-        return [_study(row) for row in self.database.rows(sql, person)]
+        return [_read_study(row) for row in self.database.rows(sql, person)]
 
     # -- ratings -------------------------------------------------------------------------------------------------------
 
-    def ratings(self, study: Study) -> list[Rating]:
-        """Of everybody, in the order of questions and raters."""
+    def list_ratings(self, study: Study) -> list[Rating]:
+        """List everybody's ratings, in the order of questions and raters."""
         sql = "SELECT r.* FROM ratings AS r JOIN items AS i ON i.id = r.item WHERE i.study = ? ORDER BY place, rater"
-        return [_rating(row) for row in self.database.rows(sql, study.id)]
+        return [_read_rating(row) for row in self.database.rows(sql, study.id)]
 
-    def ratings_by(self, study: Study, rater: str) -> dict[int, Rating]:
-        """Those of one person, by the question's id."""
+    def list_ratings_by(self, study: Study, rater: str) -> dict[int, Rating]:
+        """Return the ratings of one person, by the question's id."""
         sql = "SELECT r.* FROM ratings AS r JOIN items AS i ON i.id = r.item WHERE i.study = ? AND r.rater = ?"
-        return {row["item"]: _rating(row) for row in self.database.rows(sql, study.id, rater)}
+        return {row["item"]: _read_rating(row) for row in self.database.rows(sql, study.id, rater)}
 
     def save(self, item: int, rater: str, said: Judgement) -> None:
         """Keep a rating in the place of the one before; its draft has served its purpose. Sent twice, it is one.
@@ -247,12 +255,12 @@ class RatingStore:
                 "INSERT INTO ratings (item, rater, said, at) VALUES (?, ?, ?, ?) ON CONFLICT (item, rater)"
                 " DO UPDATE SET at = CASE WHEN ratings.said = excluded.said THEN ratings.at ELSE excluded.at END,"
                 " said = excluded.said, draft = NULL",
-                (item, rater, _stored(said), timestamp()),
+                (item, rater, _serialize_judgement(said), timestamp()),
             )
 
     def keep_draft(self, item: int, rater: str, draft: Judgement) -> None:
-        """Keep what is not finished. One that says what is saved already, or nothing, is none. Raises as `save`."""
-        kept = None if draft == Judgement() else _stored(draft)
+        """Keep an unfinished judgement, unless it is empty or equal to the saved one. Raises as `save`."""
+        kept = None if draft == Judgement() else _serialize_judgement(draft)
         with self.database.transaction() as connection:
             _require_open(connection, item, rater)
             connection.execute(
@@ -263,21 +271,21 @@ class RatingStore:
 
     # -- people --------------------------------------------------------------------------------------------------------
 
-    def kept_of(self, names: Sequence[str]) -> list[tuple[Study, StudyItem, Rating]]:
-        """Every rating of these names, with what it is about."""
+    def list_ratings_of(self, names: Sequence[str]) -> list[tuple[Study, StudyItem, Rating]]:
+        """List every rating of these names, with its study and its question."""
         found = []
-        for study in self.studies():
-            items = {one.id: one for one in self.items(study)}
-            found += [(study, items[one.item], one) for one in self.ratings(study) if one.rater in names]
+        for study in self.list_studies():
+            items = {one.id: one for one in self.list_items(study)}
+            found += [(study, items[one.item], one) for one in self.list_ratings(study) if one.rater in names]
         return found
 
-    def invitations_of(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """To which study each of these names was invited, and when."""
+    def list_invitations(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """List the studies to which each of these names was invited, and when."""
         sql = "SELECT s.name AS study, invited_at FROM raters JOIN studies AS s ON s.id = study WHERE person = ?"
         return [dict(row) for name in names for row in self.database.rows(sql, name)]
 
     def erase(self, names: Sequence[str]) -> int:
-        """Forget who these people are; how many rows named them.
+        """Forget who these people are; return how many rows named them.
 
         What they scored stays under a name made up for each study, so that its results stay; their words go.
         """
@@ -286,20 +294,20 @@ class RatingStore:
             for name in names:
                 gone += connection.execute("DELETE FROM raters WHERE person = ?", (name,)).rowcount
                 for (study,) in connection.execute("SELECT id FROM studies").fetchall():
-                    gone += _anonymise(connection, study, name)
+                    gone += _hide_rater(connection, study, name)
                 for table, column in (("raters", "invited_by"), ("studies", "created_by")):
                     sql = f"UPDATE {table} SET {column} = ? WHERE {column} = ?"  # noqa: S608  names of our own
                     gone += connection.execute(sql, (ERASED, name)).rowcount
         return gone
 
 
-def _anonymise(connection: Connection, study: int, name: str) -> int:
+def _hide_rater(connection: Connection, study: int, name: str) -> int:
     of_study = "rater = ? AND item IN (SELECT id FROM items WHERE study = ?)"
     gone = connection.execute(f"DELETE FROM ratings WHERE said IS NULL AND {of_study}", (name, study)).rowcount  # noqa: S608
     rows = connection.execute(f"SELECT item, said FROM ratings WHERE {of_study}", (name, study)).fetchall()  # noqa: S608
     instead = f"{ERASED} {secrets.token_hex(3)}"
     for item, text in rows:
-        said = _stored(replace(_saved(text), comment=""))
+        said = _serialize_judgement(replace(_read_judgement(text), comment=""))
         sql = "UPDATE ratings SET rater = ?, draft = NULL, said = ? WHERE item = ? AND rater = ?"
         connection.execute(sql, (instead, said, item, name))
     return gone + len(rows)
@@ -325,39 +333,45 @@ def _insert_answer(connection: Connection, item: int, answer: Answer) -> None:
     connection.execute(sql, row)
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _serialize_texts(texts: Sequence[str]) -> str:
     return json.dumps(list(texts), ensure_ascii=False)
 
 
-def _study(row: Row) -> Study:
+def _read_study(row: Row) -> Study:
     aspects = tuple(Aspect(**one) for one in json.loads(row["aspects"]))
     kept = {**dict(row), "aspects": aspects, "ranking": bool(row["ranking"])}
     return Study(**{**kept, "profiles": tuple(json.loads(row["profiles"]))})
 
 
-def _item(row: Row, answers: Sequence[Answer]) -> StudyItem:
+def _read_item(row: Row, answers: Sequence[Answer]) -> StudyItem:
     kept = {**dict(row), "sentences": tuple(json.loads(row["sentences"]))}
     return StudyItem(**kept, answers=tuple(answers))
 
 
-def _answer(row: Row) -> Answer:
+def _read_answer(row: Row) -> Answer:
     sources = json.loads(row["sources"])
     kept = Sources(tuple(sources["documents"]), tuple(sources["senses"]))
     return Answer(row["system"], row["text"], kept, row["label"])
 
 
-def _rating(row: Row) -> Rating:
-    return Rating(row["item"], row["rater"], _judgement(row["said"]), row["at"], _judgement(row["draft"]))
+def _read_rating(row: Row) -> Rating:
+    return Rating(
+        row["item"],
+        row["rater"],
+        _read_optional_judgement(row["said"]),
+        row["at"],
+        _read_optional_judgement(row["draft"]),
+    )
 
 
-def _stored(said: Judgement) -> str:
+def _serialize_judgement(said: Judgement) -> str:
     # Sorted, so that the same judgement is the same text.
     return json.dumps(asdict(said), ensure_ascii=False, sort_keys=True)
 
 
-def _judgement(text: str | None) -> Judgement | None:
-    return _saved(text) if text else None
+def _read_optional_judgement(text: str | None) -> Judgement | None:
+    return _read_judgement(text) if text else None
 
 
-def _saved(text: str) -> Judgement:
+def _read_judgement(text: str) -> Judgement:
     return Judgement(**json.loads(text))

@@ -1,4 +1,4 @@
-"""Which questions of a rating study somebody may see."""
+"""The questions of a rating study that a person may see."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.types import Principal
 
 
-def ready_items(study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
-    """Those that every profile of the study has answered. Others are shown to nobody yet: answers would still come."""
+def select_ready_items(study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
+    """Select the questions that every profile has answered. Nobody sees the others yet: answers would still come."""
     # Passages come all at once, from one profile.
     wanted = set(study.profiles) if study.kind == "answers" else set()
     return [one for one in items if one.answers and wanted <= {answer.system for answer in one.answers}]
 
 
-def items_for(kb: KnowledgeBase, principal: Principal, study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
-    """The questions that this person may rate: they may read all that the answers rest on. Blocks."""
+def select_readable_items(
+    kb: KnowledgeBase, principal: Principal, study: Study, items: Sequence[StudyItem]
+) -> list[StudyItem]:
+    """Select the questions that this person may rate: they may read all that the answers rest on. Blocks."""
     # What askers share by a thumb they share with managers of all contexts alone (docs/chat.md).
     if study.origin == "thumbs" and not principal.manages_all:
         return []
-    ready = ready_items(study, items)
+    ready = select_ready_items(study, items)
     sources = [answer.sources for item in ready for answer in item.answers]
     documents: set[str] = set()
     if any(one.documents for one in sources):
         documents = {one.uri for one in kb.document_store.documents(principal)}
-    senses = {id_ for id_ in {id_ for one in sources for id_ in one.senses} if _reads_sense(kb, principal, id_)}
+    senses = {id_ for id_ in {id_ for one in sources for id_ in one.senses} if _may_read_sense(kb, principal, id_)}
 
     def may_read(answer: Answer) -> bool:
         return documents.issuperset(answer.sources.documents) and senses.issuperset(answer.sources.senses)
@@ -35,7 +37,7 @@ def items_for(kb: KnowledgeBase, principal: Principal, study: Study, items: Sequ
     return [one for one in ready if all(map(may_read, one.answers))]
 
 
-def _reads_sense(kb: KnowledgeBase, principal: Principal, sense_id: int) -> bool:
+def _may_read_sense(kb: KnowledgeBase, principal: Principal, sense_id: int) -> bool:
     try:
         kb.glossary.senses.get(principal, sense_id)
     except NotFound:

@@ -9,10 +9,10 @@ from typing import Annotated
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.ratings.answer_order import blind_order, by_letter, by_system
+from argot.ratings.answer_order import draw_blind_order, translate_to_letters, translate_to_systems
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import (
-    LONGEST_COMMENT,
+    MAX_COMMENT_CHARS,
     Answer,
     Aspect,
     Judgement,
@@ -22,17 +22,17 @@ from argot.ratings.study import (
     StudyItem,
     StudyKind,
 )
-from argot.ratings.usecases.access import items_for
+from argot.ratings.usecases.access import select_readable_items
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["LONGEST_COMMENT", "Judgement"]
+__all__ = ["MAX_COMMENT_CHARS", "Judgement"]
 
 Letter = Annotated[Text, Field(pattern="^[A-Z]$")]
 Scores = Annotated[dict[Letter, dict[Text, Points]], Field(max_length=26)]
 Ranks = Annotated[dict[Letter, Annotated[int, Field(ge=1, le=26)]], Field(max_length=26)]
-Comment = Annotated[Text, Field(max_length=LONGEST_COMMENT)]
+Comment = Annotated[Text, Field(max_length=MAX_COMMENT_CHARS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class RatingTask:
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """That it is saved, how far one is, and the place of the next question without a rating; None: there is none."""
+    """A saved rating: how far one is, and the place of the next question without a rating; None: there is none."""
 
     study: StudyToRate
     next: int | None
@@ -99,8 +99,8 @@ class SavedRating:
 @usecase("asker")
 async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[StudyToRate]:
     """The studies one is invited to, the latest first, and how far one is in each."""
-    studies = await kb.blocking(kb.open_store(RatingStore).studies_of, principal.name)
-    return [(await kb.blocking(_Desk, kb, principal, one)).study_to_rate() for one in studies]
+    studies = await kb.blocking(kb.open_store(RatingStore).list_invited_studies, principal.name)
+    return [(await kb.blocking(_Desk, kb, principal, one)).describe_study() for one in studies]
 
 
 @usecase("asker")
@@ -112,10 +112,10 @@ async def rating_task(
     Raises:
         NotFound: one is invited to no such study, or there is no such question that one may see.
     """
-    desk = await kb.blocking(_desk, kb, principal, study)
-    if place is None and (place := desk.next()) is None:
+    desk = await kb.blocking(_open_desk, kb, principal, study)
+    if place is None and (place := desk.find_next()) is None:
         return None
-    return desk.task(desk.item(place))
+    return desk.build_task(desk.find_item(place))
 
 
 @usecase("asker")
@@ -142,22 +142,22 @@ async def rating_save(
         Conflict: the study is closed.
         NotFound: one is invited to no such study, or there is no such question that one may see.
     """
-    desk = await kb.blocking(_desk, kb, principal, study)
-    item = desk.item(place)
+    desk = await kb.blocking(_open_desk, kb, principal, study)
+    item = desk.find_item(place)
     order = desk.order(item)
     given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
-    aspects = [one.name for one in desk.study.judged(item)]
-    problems = list(_unknown(desk.study, aspects, order, given))
+    aspects = [one.name for one in desk.study.list_aspects(item)]
+    problems = list(_find_unknown(desk.study, aspects, order, given))
     if not (problems or draft or cannot_judge):
-        problems = list(_missing(desk.study, aspects, order, given))
+        problems = list(_find_missing(desk.study, aspects, order, given))
     if problems:
         raise InvalidInput("\n".join(problems))
     if cannot_judge:
         given = Judgement(cannot_judge=True, comment=given.comment)
     keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
-    await kb.blocking(keep, item.id, principal.name, by_system(given, order))
-    after = await kb.blocking(_desk, kb, principal, study)
-    return SavedRating(after.study_to_rate(), after.next(place))
+    await kb.blocking(keep, item.id, principal.name, translate_to_systems(given, order))
+    after = await kb.blocking(_open_desk, kb, principal, study)
+    return SavedRating(after.describe_study(), after.next(place))
 
 
 class _Desk:
@@ -165,11 +165,11 @@ class _Desk:
 
     def __init__(self, kb: KnowledgeBase, principal: Principal, study: Study) -> None:
         self.study, self.rater = study, principal.name
-        self.items = items_for(kb, principal, study, kb.open_store(RatingStore).items(study))
-        self.ratings = kb.open_store(RatingStore).ratings_by(study, principal.name)
+        self.items = select_readable_items(kb, principal, study, kb.open_store(RatingStore).list_items(study))
+        self.ratings = kb.open_store(RatingStore).list_ratings_by(study, principal.name)
 
-    def study_to_rate(self) -> StudyToRate:
-        rated = sum(self._said(one) is not None for one in self.items)
+    def describe_study(self) -> StudyToRate:
+        rated = sum(self._find_saved(one) is not None for one in self.items)
         return StudyToRate(
             name=self.study.name,
             about=self.study.about,
@@ -179,26 +179,26 @@ class _Desk:
             of=len(self.items),
         )
 
-    def item(self, place: int) -> StudyItem:
+    def find_item(self, place: int) -> StudyItem:
         for one in self.items:
             if one.place == place:
                 return one
         raise NotFound(f"Study '{self.study.name}' has no question {place} for you. Go on with the next one.")
 
-    def next(self, after: int = 0) -> int | None:
-        """The next question without a rating behind this place, else from the beginning."""
-        left = [one.place for one in self.items if self._said(one) is None]
+    def find_next(self, after: int = 0) -> int | None:
+        """Find the next question without a rating behind this place, else from the beginning."""
+        left = [one.place for one in self.items if self._find_saved(one) is None]
         return next((place for place in left if place > after), left[0] if left else None)
 
     def order(self, item: StudyItem) -> dict[str, Answer]:
-        return blind_order(item.answers, self.study.seed, self.rater, item.place)
+        return draw_blind_order(item.answers, self.study.seed, self.rater, item.place)
 
-    def task(self, item: StudyItem) -> RatingTask:
+    def build_task(self, item: StudyItem) -> RatingTask:
         order, rating = self.order(item), self.ratings.get(item.id)
         given = (rating.draft or rating.said if rating else None) or Judgement()
         return RatingTask(
-            study=self.study_to_rate(),
-            aspects=list(self.study.judged(item)),
+            study=self.describe_study(),
+            aspects=list(self.study.list_aspects(item)),
             scale=self.study.scale,
             ranking=self.study.ranking and len(order) > 1,
             place=item.place,
@@ -206,30 +206,32 @@ class _Desk:
             question=item.question,
             reference=item.reference,
             answers=[BlindAnswer(letter, answer.text, answer.label) for letter, answer in order.items()],
-            given=by_letter(given, order),
+            given=translate_to_letters(given, order),
             saved=rating is not None and rating.said is not None and rating.draft is None,
-            places=[PlaceToRate(one.place, self._said(one) is not None, self._begun(one)) for one in self.items],
+            places=[
+                PlaceToRate(one.place, self._find_saved(one) is not None, self._is_begun(one)) for one in self.items
+            ],
         )
 
-    def _said(self, item: StudyItem) -> Judgement | None:
-        return self._rating(item).said
+    def _find_saved(self, item: StudyItem) -> Judgement | None:
+        return self._find_rating(item).said
 
-    def _begun(self, item: StudyItem) -> bool:
-        return self._rating(item).draft is not None
+    def _is_begun(self, item: StudyItem) -> bool:
+        return self._find_rating(item).draft is not None
 
-    def _rating(self, item: StudyItem) -> Rating:
+    def _find_rating(self, item: StudyItem) -> Rating:
         return self.ratings.get(item.id) or Rating(item.id, self.rater, None, "")
 
 
-def _desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
-    for study in kb.open_store(RatingStore).studies_of(principal.name):
+def _open_desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
+    for study in kb.open_store(RatingStore).list_invited_studies(principal.name):
         if study.name.casefold() == name.casefold():
             return _Desk(kb, principal, study)
     # The same for one that is not there: names of studies may tell what is being tried out.
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 
 
-def _unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
     lowest, most = study.scale
     for letter in sorted({*given.scores, *given.ranks} - order.keys()):
         yield f"There is no answer {letter}."
@@ -239,42 +241,42 @@ def _unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], giv
             yield f"Answer {letter}: there is no {wrong[0]}. Points go from {lowest} to {most}."
 
 
-def _missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
-    """What keeps a judgement from being finished, in words for its rater."""
+def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+    """Find what keeps a judgement from being finished, in words for its rater."""
     left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
     if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
-        yield f"{_listed(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."
+        yield f"{_join_names(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."
     elif study.kind == "references":
-        yield from _unannotated(sorted({name for names in left.values() for name in names}, key=int))
+        yield from _find_unannotated(sorted({name for names in left.values() for name in names}, key=int))
     elif study.kind == "answers":
-        yield from _unrated(study, left, given)
+        yield from _find_unrated(study, left, given)
 
 
-def _unannotated(sentences: list[str]) -> Iterator[str]:
+def _find_unannotated(sentences: list[str]) -> Iterator[str]:
     if sentences:
-        named = f"Sentence {sentences[0]} has" if len(sentences) == 1 else f"Sentences {_listed(sentences)} have"
+        named = f"Sentence {sentences[0]} has" if len(sentences) == 1 else f"Sentences {_join_names(sentences)} have"
         yield f"{named} no passage yet. Mark one, or say that what has no mark rests on none of them."
 
 
-def _unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
+def _find_unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
     for letter, open_ in left.items():
         if open_:
-            yield f"Answer {letter} has no points yet for {_listed(open_)}."
+            yield f"Answer {letter} has no points yet for {_join_names(open_)}."
     if study.ranking and len(left) > 1:
-        yield from _wrong_ranks(list(left), given.ranks)
+        yield from _find_wrong_ranks(list(left), given.ranks)
 
 
-def _wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:
+def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:
     if open_ := [one for one in letters if one not in ranks]:
-        yield f"{_listed(open_)} {'has' if len(open_) == 1 else 'have'} no rank yet."
+        yield f"{_join_names(open_)} {'has' if len(open_) == 1 else 'have'} no rank yet."
     for rank in sorted(set(ranks.values())):
         same = [one for one in letters if ranks.get(one) == rank]
         if len(same) > 1:
-            yield f"{_listed(same)} have the same rank, {rank}. Give each a rank of its own: 1 is the best."
+            yield f"{_join_names(same)} have the same rank, {rank}. Give each a rank of its own: 1 is the best."
         if rank > len(letters):
             yield f"There is no rank {rank}: the last is {len(letters)}."
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, TooManyQuestions
-from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.passage_files import MAX_PASSAGES
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
-from argot.ratings.study_files import MOST_SYSTEMS, plain_questions
-from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store_study, summary
+from argot.ratings.study_files import MAX_SYSTEMS, read_plain_questions
+from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store_study, summarize_study
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
@@ -30,7 +30,7 @@ from argot.types import Principal
 if TYPE_CHECKING:
     from argot.graph.run_context import RunContext
 
-ProfileNames = Annotated[list[Text], Field(max_length=MOST_SYSTEMS)]
+ProfileNames = Annotated[list[Text], Field(max_length=MAX_SYSTEMS)]
 RETRIEVED = 10
 """Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
@@ -52,12 +52,12 @@ async def rating_create_asked(
         Conflict: there is a study of this name.
     """
     single = form.kind != "answers"
-    wanted = await _known(kb, profiles or ([kb.settings.profile] if single else []))
+    wanted = await _require_profiles(kb, profiles or ([kb.settings.profile] if single else []))
     if single and len(wanted) > 1:
         raise InvalidInput("Passages are those that one profile finds. Name one.")
     if not single and len(wanted) < 2:
         raise InvalidInput("To compare, name two profiles or more. See them with: argot profile list")
-    return await store_study(kb, principal, form, plain_questions(questions), "profiles", wanted)
+    return await store_study(kb, principal, form, read_plain_questions(questions), "profiles", wanted)
 
 
 @usecase("manager", everywhere=True)
@@ -83,7 +83,7 @@ async def rating_create_from_thumbs(
 
     if form.kind != "answers":
         raise InvalidInput("Of answers with thumbs people judge the answers alone. Ask questions, or give a file.")
-    wanted = await _known(kb, profiles or [])
+    wanted = await _require_profiles(kb, profiles or [])
     run = await run_context(kb, principal)
     judged = await (await kb.threads()).list_judged(since)
     shared = [one for one in judged if one.said.shared and one.turn and value in {None, one.said.value}]
@@ -93,7 +93,7 @@ async def rating_create_from_thumbs(
         return [
             NewItem(
                 result.stand_alone_question or result.question,
-                answers=(Answer(f"given ({result.profile or 'default'})", result.answer, answer_sources(result)),),
+                answers=(Answer(f"given ({result.profile or 'default'})", result.answer, collect_sources(result)),),
                 thread=one.said.thread,
                 turn=one.said.turn,
             )
@@ -118,56 +118,58 @@ async def rating_ask(
     Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
     or of references no answer, leaves a study in which passages are judged.
     """
-    found = await kb.blocking(kb.open_store(RatingStore).study, study)
-    items = await kb.blocking(kb.open_store(RatingStore).items, found)
-    missing = [(item, profile) for item in items for profile in _unanswered(found, item)]
+    found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
+    items = await kb.blocking(kb.open_store(RatingStore).list_items, found)
+    missing = [(item, profile) for item in items for profile in _find_unanswered(found, item)]
     total = len(items) * len(found.profiles)
     for done, (item, profile) in enumerate(missing, total - len(missing)):
         yield {"kind": "asking", "done": done, "total": total, "question": item.question, "name": profile}
-        result = await _asked(kb, principal, item.question, profile, found.kind)
+        result = await _ask_profile(kb, principal, item.question, profile, found.kind)
         if found.kind == "answers":
-            answer = Answer(profile, result.answer, answer_sources(result))
+            answer = Answer(profile, result.answer, collect_sources(result))
             await kb.blocking(kb.open_store(RatingStore).add_answer, item.id, answer)
         else:
-            await kb.blocking(kb.open_store(RatingStore).add_passages, item.id, *_passages(result, found.kind))
-    yield Finished(await kb.blocking(summary, kb, found))
+            await kb.blocking(kb.open_store(RatingStore).add_passages, item.id, *_take_passages(result, found.kind))
+    yield Finished(await kb.blocking(summarize_study, kb, found))
 
 
-def answer_sources(result: AskResult) -> Sources:
-    """All that an answer could draw on: passages that it does not cite may be in its words, too."""
+def collect_sources(result: AskResult) -> Sources:
+    """Collect all sources of an answer: passages that it does not cite may be in its words, too."""
     documents = dict.fromkeys(one.uri for one in result.passages)
     stated = [*(one.sense_id for one in result.jargon), *(one.sense_id for one in result.sentences)]
     return Sources(tuple(documents), tuple(dict.fromkeys(filter(None, stated))))
 
 
-def _passages(result: AskResult, kind: StudyKind) -> tuple[list[Answer], list[str]]:
-    """The passages, in the order in which they were found; of references also the sentences that could rest on them."""
+def _take_passages(result: AskResult, kind: StudyKind) -> tuple[list[Answer], list[str]]:
+    """Return the passages in the order found; of references also the sentences that could rest on them."""
     # What the glossary says rests on no passage.
     sentences = [one.text for one in result.sentences if not one.sense_id] if kind == "references" else []
     if kind == "references" and not sentences:
         return [], []
     passages = []
-    for number, one in enumerate(result.passages[:MOST_PASSAGES], 1):
-        sources = answer_sources(result) if sentences else Sources((one.uri,))
+    for number, one in enumerate(result.passages[:MAX_PASSAGES], 1):
+        sources = collect_sources(result) if sentences else Sources((one.uri,))
         passages.append(Answer(str(number), one.text, sources, " > ".join(filter(None, (one.document, one.heading)))))
     return passages, sentences
 
 
-def _unanswered(study: Study, item: StudyItem) -> list[str]:
+def _find_unanswered(study: Study, item: StudyItem) -> list[str]:
     if study.kind != "answers":
         return [] if item.answers else list(study.profiles)
     there = {one.system for one in item.answers}
     return [profile for profile in study.profiles if profile not in there]
 
 
-async def _known(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
+async def _require_profiles(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(profiles))
     for name in wanted:
         await get_profile(kb, name)
     return wanted
 
 
-async def _asked(kb: KnowledgeBase, principal: Principal, question: str, profile: str, kind: StudyKind) -> AskResult:
+async def _ask_profile(
+    kb: KnowledgeBase, principal: Principal, question: str, profile: str, kind: StudyKind
+) -> AskResult:
     run = await run_context(kb, principal, AnswerSettings(profile))
     # Nobody is there to choose; and what only a study asks must not be counted as missed.
     wanted: dict[str, object] = {"choose_sense": False, "choose_document": False}

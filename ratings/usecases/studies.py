@@ -10,15 +10,15 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.ratings.passage_files import (
-    annotated_answers,
-    answers_with_passages,
-    questions_with_passages,
-    references_csv,
+    read_passage_questions,
+    read_reference_answers,
+    write_annotated_answers,
+    write_references_csv,
 )
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import (
     ASPECTS,
-    MOST_ASPECTS,
+    MAX_ASPECTS,
     RELEVANT,
     Aspect,
     NewItem,
@@ -27,9 +27,9 @@ from argot.ratings.study import (
     StudyItem,
     StudyKind,
 )
-from argot.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
+from argot.ratings.study_files import read_answered_questions, write_ratings_csv, write_ratings_jsonl
 from argot.ratings.study_results import RANK, AspectResults, StudyResults
-from argot.ratings.usecases.access import items_for, ready_items
+from argot.ratings.usecases.access import select_readable_items, select_ready_items
 from argot.service.identity.people import make_local_principal, require_name
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
@@ -48,14 +48,14 @@ People = Annotated[list[Text], Field(min_length=1, max_length=1000)]
 
 @dataclass(frozen=True, kw_only=True)
 class StudyForm(ParameterGroup):
-    """What every new study is given. No `aspects`: the three of *Trustworthy Answers*.
+    """The form of every new study. No `aspects`: the three of *Trustworthy Answers*.
 
     `ranking`: raters also put the answers to a question in order. Where passages are judged (`kind`) there is neither.
     """
 
     name: Name
     about: Annotated[Text, Field(max_length=2000)] = ""
-    aspects: Annotated[list[Aspect], Field(max_length=MOST_ASPECTS)] | None = None
+    aspects: Annotated[list[Aspect], Field(max_length=MAX_ASPECTS)] | None = None
     ranking: bool = True
     kind: StudyKind = "answers"
 
@@ -82,7 +82,7 @@ class StudySummary:
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """How far one rater is: `rated` of the questions that they may see (`of`), how many of those they passed on.
+    """One rater's progress: `rated` of the questions that they may see (`of`), how many of those they passed on.
 
     `invited` is false of somebody whose invitation was taken back, or who was erased.
     """
@@ -95,7 +95,7 @@ class RaterProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyShown(StudySummary):
+class StudyDetails(StudySummary):
     """A study with its raters and what they say so far."""
 
     progress: list[RaterProgress]
@@ -128,14 +128,18 @@ async def rating_create(
         Conflict: there is a study of this name.
     """
 
-    def found(named: str) -> str:
+    def find_document(named: str) -> str:
         try:
             return kb.document_store.document(principal, named).uri
         except NotFound as error:
             raise InvalidInput(str(error)) from None
 
-    read = {"answers": answered_questions, "passages": questions_with_passages, "references": answers_with_passages}
-    items = await kb.blocking(read[form.kind], data, found)
+    read = {
+        "answers": read_answered_questions,
+        "passages": read_passage_questions,
+        "references": read_reference_answers,
+    }
+    items = await kb.blocking(read[form.kind], data, find_document)
     unnamed = sum(not all(answer.sources.documents for answer in one.answers) for one in items)
     if unnamed and not readers_confirmed:
         raise InvalidInput(
@@ -163,17 +167,17 @@ async def store_study(  # noqa: PLR0917
     study = Study(
         name=form.name,
         about=form.about.strip(),
-        aspects=_aspects(form),
+        aspects=_choose_aspects(form),
         ranking=form.ranking and form.kind == "answers",
         kind=form.kind,
         origin=origin,
         profiles=profiles,
         created_by=principal.name,
     )
-    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).create(study, items)))
+    return await kb.blocking(lambda: summarize_study(kb, kb.open_store(RatingStore).create(study, items)))
 
 
-def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
+def _choose_aspects(form: StudyForm) -> tuple[Aspect, ...]:
     if form.kind != "answers":
         if form.aspects:
             raise InvalidInput("Only answers are judged by aspects. Give none where passages are judged.")
@@ -190,18 +194,18 @@ def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
 @usecase("manager", everywhere=True)
 async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
     """Every study and how far it is, the latest first."""
-    return await kb.blocking(lambda: [summary(kb, one) for one in kb.open_store(RatingStore).studies()])
+    return await kb.blocking(lambda: [summarize_study(kb, one) for one in kb.open_store(RatingStore).list_studies()])
 
 
 @usecase("manager", everywhere=True)
-async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudyShown:
+async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudyDetails:
     """A study: how far each rater is, and what was rated so far: by system and aspect the mean with its 95 % interval,
     ranks, wins of each pair, and Krippendorff's alpha.
 
     Raises:
         NotFound: there is no such study.
     """
-    return await kb.blocking(lambda: _shown(kb, kb.open_store(RatingStore).study(study)))
+    return await kb.blocking(lambda: _describe_study(kb, kb.open_store(RatingStore).get_study(study)))
 
 
 @usecase("manager", everywhere=True)
@@ -212,7 +216,7 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
         NotFound: there is no such study or user.
         InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
     """
-    found = await kb.blocking(kb.open_store(RatingStore).study, study)
+    found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
     for name in people:
         principal_of = (
             make_local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
@@ -223,27 +227,27 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
                 " invite managers."
             )
     await kb.blocking(kb.open_store(RatingStore).invite, found, people, principal.name)
-    return await kb.blocking(summary, kb, found)
+    return await kb.blocking(summarize_study, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_uninvite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
     """Take invitations back. The ratings that these people saved stay."""
-    found = await kb.blocking(kb.open_store(RatingStore).study, study)
-    await kb.blocking(kb.open_store(RatingStore).uninvite, found, people)
-    return await kb.blocking(summary, kb, found)
+    found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
+    await kb.blocking(kb.open_store(RatingStore).cancel_invitations, found, people)
+    return await kb.blocking(summarize_study, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_close(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take no more ratings in a study. All that was saved stays."""
-    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).close_study(study, closed=True)))
+    return await kb.blocking(lambda: summarize_study(kb, kb.open_store(RatingStore).close_study(study, closed=True)))
 
 
 @usecase("manager", everywhere=True)
 async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take ratings again in a study that was closed."""
-    return await kb.blocking(lambda: summary(kb, kb.open_store(RatingStore).close_study(study, closed=False)))
+    return await kb.blocking(lambda: summarize_study(kb, kb.open_store(RatingStore).close_study(study, closed=False)))
 
 
 @usecase("manager", everywhere=True)
@@ -260,41 +264,45 @@ async def rating_export(
         InvalidInput: "annotated" of another kind of study.
     """
 
-    def exported() -> RatingsFile:
-        found = kb.open_store(RatingStore).study(study)
+    def export() -> RatingsFile:
+        found = kb.open_store(RatingStore).get_study(study)
         if form == "annotated" and found.kind != "references":
             raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
-        items = _exported_items(kb, principal, found)
+        items = _select_exported_items(kb, principal, found)
         there = {one.id for one in items}
-        ratings = [one for one in kb.open_store(RatingStore).ratings(found) if one.item in there]
+        ratings = [one for one in kb.open_store(RatingStore).list_ratings(found) if one.item in there]
         name = f"ratings-{make_file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
         if form == "csv":
-            table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
+            table = (
+                write_references_csv(items, ratings)
+                if found.kind == "references"
+                else write_ratings_csv(found, items, ratings)
+            )
             return RatingsFile(name, "text/csv", table)
         annotated = form == "annotated"
-        text = annotated_answers(items, ratings) if annotated else ratings_jsonl(found, items, ratings)
+        text = write_annotated_answers(items, ratings) if annotated else write_ratings_jsonl(found, items, ratings)
         return RatingsFile(name, "application/jsonl", text)
 
-    return await kb.blocking(exported)
+    return await kb.blocking(export)
 
 
 @usecase("manager", everywhere=True)
 async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Delete a study with its questions, answers and ratings, for good; what it was."""
 
-    def removed() -> StudySummary:
-        found = summary(kb, kb.open_store(RatingStore).study(study))
+    def remove() -> StudySummary:
+        found = summarize_study(kb, kb.open_store(RatingStore).get_study(study))
         kb.open_store(RatingStore).remove(study)
         return found
 
-    gone = await kb.blocking(removed)
+    gone = await kb.blocking(remove)
     await scrub_stores(kb)
     return gone
 
 
-def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
-    """How far a study is. Blocks."""
-    items, ratings = kb.open_store(RatingStore).items(study), kb.open_store(RatingStore).ratings(study)
+def summarize_study(kb: KnowledgeBase, study: Study) -> StudySummary:
+    """Summarize how far a study is. Blocks."""
+    items, ratings = kb.open_store(RatingStore).list_items(study), kb.open_store(RatingStore).list_ratings(study)
     return StudySummary(
         name=study.name,
         about=study.about,
@@ -307,48 +315,48 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
         created_at=study.created_at,
         closed_at=study.closed_at,
         questions=len(items),
-        ready=len(ready_items(study, items)),
-        raters=len(kb.open_store(RatingStore).invited(study)),
+        ready=len(select_ready_items(study, items)),
+        raters=len(kb.open_store(RatingStore).list_invited(study)),
         ratings=sum(one.said is not None for one in ratings),
     )
 
 
-def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
+def _select_exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
     """Return the questions of a study as its export has them: nobody reads more in it than they may.
 
     Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
     """
-    items = kb.open_store(RatingStore).items(study)
-    readable = items_for(kb, principal, study, items)
+    items = kb.open_store(RatingStore).list_items(study)
+    readable = select_readable_items(kb, principal, study, items)
     if study.kind != "answers":
         return readable
     known = {one.id for one in readable}
-    return [one if one.id in known else _without_words(one) for one in items]
+    return [one if one.id in known else _strip_words(one) for one in items]
 
 
-def _without_words(item: StudyItem) -> StudyItem:
+def _strip_words(item: StudyItem) -> StudyItem:
     answers = tuple(replace(one, text="") for one in item.answers)
     return replace(item, question="", reference="", sentences=(), answers=answers)
 
 
-def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
-    from argot.ratings.study_results import study_results
+def _describe_study(kb: KnowledgeBase, study: Study) -> StudyDetails:
+    from argot.ratings.study_results import compute_study_results
 
-    items, ratings = kb.open_store(RatingStore).items(study), kb.open_store(RatingStore).ratings(study)
-    invited = kb.open_store(RatingStore).invited(study)
+    items, ratings = kb.open_store(RatingStore).list_items(study), kb.open_store(RatingStore).list_ratings(study)
+    invited = kb.open_store(RatingStore).list_invited(study)
     progress = []
     for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
-        seen = {one.id for one in items_for(kb, _principal(kb, person), study, items)}
+        seen = {one.id for one in select_readable_items(kb, _find_principal(kb, person), study, items)}
         # Nobody can say any more what an erased person may read.
         known = not person.startswith(ERASED)
         said = [one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)]
         passed = sum(one.cannot_judge for one in said)
         progress.append(RaterProgress(person, person in invited, len(said), passed, len(seen)))
-    results = study_results(study, items, ratings)
-    return StudyShown(**read_dataclass_fields(summary(kb, study)), progress=progress, results=results)
+    results = compute_study_results(study, items, ratings)
+    return StudyDetails(**read_dataclass_fields(summarize_study(kb, study)), progress=progress, results=results)
 
 
-def _principal(kb: KnowledgeBase, person: str) -> Principal:
+def _find_principal(kb: KnowledgeBase, person: str) -> Principal:
     if person == LOCAL_NAME:
         return make_local_principal()
     user = kb.people.find(person)

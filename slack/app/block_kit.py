@@ -1,4 +1,4 @@
-"""How an answer looks in Slack: messages of blocks, with numbered sources and the buttons to press.
+"""An answer as messages in Slack: blocks, with numbered sources and the buttons to press.
 
 Pure functions of an `AskResult`. Every text is mrkdwn that came through `mrkdwn.py`, and `verbatim`: Slack makes no
 links or calls of what stands in it.
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from argot.locations import place
 from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Sentence
 from argot.slack.app.job_contents import NewsToTell
-from argot.slack.app.mrkdwn import link, plain, quoted, split
+from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
 from argot.ui.rendering.safe_markdown import laid_out, literal
 
@@ -26,13 +26,13 @@ Message: TypeAlias = dict[str, Any]
 SOURCES = "/slack/sources"
 """Where a number leads: a page of its own, for there is no conversation to show it beside."""
 # Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses what is beyond.
-MOST_BLOCKS = 50
-MOST_CHARS = 12_000
+MAX_BLOCKS = 50
+MAX_MESSAGE_CHARS = 12_000
 """Characters of one message's blocks; Slack takes a little more."""
-MOST_LABEL = 75
-MOST_VALUE = 2000
-MOST_BUTTONS = 20
-MOST_FALLBACK = 3000
+MAX_LABEL_CHARS = 75
+MAX_VALUE_CHARS = 2000
+MAX_BUTTONS = 20
+MAX_FALLBACK_CHARS = 3000
 
 CHOOSE, AGAIN, PERSON, ALONE, WEB, FEEDBACK, SHARE, MEANT = (
     f"argot_{name}" for name in ("choose", "again", "person", "alone", "web", "feedback", "share", "meant")
@@ -43,7 +43,7 @@ UNSUPPORTED = ":warning: _no passage supports this_"
 
 @dataclass(frozen=True, slots=True)
 class MessageContext:
-    """What a message needs to know beside the result.
+    """The surroundings of a message beside its result.
 
     Args:
         web: where people open Argot; empty: it cannot be reached by a link.
@@ -59,87 +59,91 @@ class MessageContext:
     known: bool = True
 
 
-def messages(result: AskResult, context: MessageContext) -> list[Message]:
-    """The messages that show a result, within Slack's limits. The last one has the buttons."""
-    blocks = [*_body(result, context), *_buttons(result, context), *_feedback(result, context)]
-    return [{"text": _fallback(result), "blocks": part} for part in _packed(blocks)]
+def render_messages(result: AskResult, context: MessageContext) -> list[Message]:
+    """Return the messages that show a result, within Slack's limits. The last one has the buttons."""
+    blocks = [*_render_body(result, context), *_choose_buttons(result, context), *_render_feedback(result, context)]
+    return [{"text": _compose_fallback(result), "blocks": part} for part in _split_blocks(blocks)]
 
 
-def notice(text: str) -> Message:
+def render_notice(text: str) -> Message:
     """A sentence of Argot's own; what it quotes is escaped already."""
-    return {"text": text, "blocks": [_section(part) for part in split(text)]}
+    return {"text": text, "blocks": [_render_section(part) for part in split_text(text)]}
 
 
-def news_message(news: NewsToTell, thread: str) -> Message:
+def render_news(news: NewsToTell, thread: str) -> Message:
     """The news that a term somebody asked for has a meaning now, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one.expansion)}* ({plain(one.context)})" for one in news.senses)
-    said = notice(f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}.")
-    again = _button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": news.question}) if news.question else None
-    return {**said, "blocks": [*said["blocks"], *_rows([again])]}
+    said = render_notice(f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}.")
+    again = _render_button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": news.question}) if news.question else None
+    return {**said, "blocks": [*said["blocks"], *_render_rows([again])]}
 
 
-def without_native_feedback(message: Message) -> Message:
+def replace_native_feedback(message: Message) -> Message:
     """The message with plain buttons in the place of Slack's own feedback buttons."""
-    return {**message, "blocks": [_plain_feedback(block) for block in message["blocks"]]}
+    return {**message, "blocks": [_replace_feedback(block) for block in message["blocks"]]}
 
 
 # -- the outcomes ------------------------------------------------------------------------------------------------------
 
 
-def _body(result: AskResult, context: MessageContext) -> list[Block]:
+def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
-            parts = [*_sections(_answer(result, context.web)), *_understood(result)]
-            parts += _sources(result, result.cited_passages, context.web, "*Sources*")
-            return [*parts, *_notes(result), *_writer(result)]
+            parts = [*_render_sections(_answer(result, context.web)), *_list_meanings(result)]
+            parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
+            return [*parts, *_render_notes(result), *_name_writer(result)]
         case "abstained":
             head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
-            nearest = _sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
-            return [*_sections(head), *nearest, *_understood(result), *_notes(result)]
+            nearest = _list_sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
+            return [*_render_sections(head), *nearest, *_list_meanings(result), *_render_notes(result)]
         case "needs_choice":
-            lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
+            lines = [f"{number}. {_describe_choice(choice)}" for number, choice in enumerate(result.choices, 1)]
             text = "\n".join([plain(first_line(result.answer)), *lines])
-            return [*_sections(text), *_understood(result), *_notes(result)]
+            return [*_render_sections(text), *_list_meanings(result), *_render_notes(result)]
         case "query_miss":
-            return [*_sections(plain(result.answer)), *_understood(result), *_notes(result)]
+            return [*_render_sections(plain(result.answer)), *_list_meanings(result), *_render_notes(result)]
         case "small_talk":
-            return _sections("\n".join(map(_talk_line, talk_lines(result))))
+            return _render_sections("\n".join(map(_render_talk_line, talk_lines(result))))
 
 
-def _talk_line(line: str) -> str:
+def _render_talk_line(line: str) -> str:
     return f"• {plain(line.removeprefix(ITEM))}" if line.startswith(ITEM) else plain(line)
 
 
 def _answer(result: AskResult, web: str) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     passages = {passage.n: passage for passage in result.passages}
-    marked = [(sentence.text, _marked(sentence, passages, result.sentences, web)) for sentence in result.sentences]
-    return laid_out(result.answer, marked) or quoted(result.answer)
+    marked = [
+        (sentence.text, _mark_sentence(sentence, passages, result.sentences, web)) for sentence in result.sentences
+    ]
+    return laid_out(result.answer, marked) or quote_markdown(result.answer)
 
 
-def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:
+def _mark_sentence(
+    sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str
+) -> str:
     marks = " ".join(_mark(passages[n], sentences, web) for n in sentence.cited if n in passages)
-    text = quoted(sentence.text).rstrip()
+    text = quote_markdown(sentence.text).rstrip()
     if sentence.lacks_support:
         marks = UNSUPPORTED
     # Behind a closing fence on the same line the marks would be code.
     return (f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}").rstrip()
 
 
-def _understood(result: AskResult) -> list[Block]:
+def _list_meanings(result: AskResult) -> list[Block]:
     lines = []
     for term in result.jargon:
         context = f" · {plain(term.context)}" if term.context else ""
         lines.append(f"• *{plain(term.label)}*: {plain(term.meaning)}{context}")
-    return _context("\n".join(["Understood as", *dict.fromkeys(lines)])) if lines else []
+    return _render_context("\n".join(["Understood as", *dict.fromkeys(lines)])) if lines else []
 
 
-def _sources(result: AskResult, passages: Iterable[FoundPassage], web: str, title: str = "") -> list[Block]:
-    lines = [_source(passage, result.sentences, web) for passage in passages]
-    return _context("\n".join(filter(None, [title, *lines]))) if lines else []
+def _list_sources(result: AskResult, passages: Iterable[FoundPassage], web: str, title: str = "") -> list[Block]:
+    lines = [_render_source(passage, result.sentences, web) for passage in passages]
+    return _render_context("\n".join(filter(None, [title, *lines]))) if lines else []
 
 
-def _source(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:
+def _render_source(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:
     where = place(passage.document, passage.page, passage.page_kind)
     if web and where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         original = f"{web}{PASSAGES}/{quote(passage.passage_id, safe='')}/original#page={passage.page}"
@@ -161,78 +165,80 @@ def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str
     return link(address, f"[{passage.n}]")
 
 
-def _notes(result: AskResult) -> list[Block]:
-    return _context("\n".join(plain(note) for note in result.notes)) if result.notes else []
+def _render_notes(result: AskResult) -> list[Block]:
+    return _render_context("\n".join(plain(note) for note in result.notes)) if result.notes else []
 
 
-def _writer(result: AskResult) -> list[Block]:
+def _name_writer(result: AskResult) -> list[Block]:
     if result.answered_by != "model":
         return []
-    return _context(f"_Written by the language model {plain(result.model)}; each mark was found in the documents._")
+    return _render_context(
+        f"_Written by the language model {plain(result.model)}; each mark was found in the documents._"
+    )
 
 
 # -- buttons -----------------------------------------------------------------------------------------------------------
 
 
-def _buttons(result: AskResult, context: MessageContext) -> list[Block]:
+def _choose_buttons(result: AskResult, context: MessageContext) -> list[Block]:
     thread: dict[str, Any] = {"t": result.thread, "n": result.turn} | ({"o": 1} if context.outsiders else {})
     rows: list[Block | None] = []
     for number, choice in enumerate(result.choices, 1):
         label = f"{number}. {choice_label(choice)}"
-        rows.append(_button(f"{CHOOSE}_{number}", label, {**thread, "c": choice.answer}))
+        rows.append(_render_button(f"{CHOOSE}_{number}", label, {**thread, "c": choice.answer}))
     if result.status == "query_miss" and not result.choices:
         others = [(miss, other) for miss in result.misses for other in miss.suggestions]
         for number, (miss, other) in enumerate(others, 1):
             again = {**thread, "q": respelt(result, miss, other)}
-            rows.append(_button(f"{AGAIN}_{number}", f"Ask with “{literal(other)}”", again))
+            rows.append(_render_button(f"{AGAIN}_{number}", f"Ask with “{literal(other)}”", again))
     for number, example in enumerate(result.examples, 1):
-        rows.append(_button(f"{AGAIN}_{number}", literal(example), {**thread, "q": example}))
-    blocks = _rows(rows)
+        rows.append(_render_button(f"{AGAIN}_{number}", literal(example), {**thread, "q": example}))
+    blocks = _render_rows(rows)
     below: list[Block | None] = []
     # While a choice is open it comes first: a person is offered with the answer.
     if not result.choices and result.status != "small_talk":
-        below.append(_button(PERSON, "Ask a person", {**thread, "x": result.context or ""}))
+        below.append(_render_button(PERSON, "Ask a person", {**thread, "x": result.context or ""}))
     if any(term.sense_id for term in result.jargon):
-        below.append(_button(MEANT, "Not what I meant", thread, "Choose another meaning of a term"))
+        below.append(_render_button(MEANT, "Not what I meant", thread, "Choose another meaning of a term"))
     if result.misses:
-        below.append(_button(SHARE, "Let the glossary's managers read this", thread))
+        below.append(_render_button(SHARE, "Let the glossary's managers read this", thread))
     if context.public:
-        below.append(_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
+        below.append(_render_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
     # A private thread opens only for its owner, who must be able to sign in; a public one is copied for whoever comes.
     if context.web and (context.public or context.known):
         path = "slack/threads" if context.public else "thread"
         url = f"{context.web}/{path}/{quote(result.thread, safe='')}"
-        below.append({**_plain_button(WEB, "Go on in the web window"), "url": url})
-    return [*blocks, *_rows(below)]
+        below.append({**_render_plain_button(WEB, "Go on in the web window"), "url": url})
+    return [*blocks, *_render_rows(below)]
 
 
-def _feedback(result: AskResult, context: MessageContext) -> list[Block]:
+def _render_feedback(result: AskResult, context: MessageContext) -> list[Block]:
     if result.status not in ("answered", "abstained"):
         return []
     good, bad = (json.dumps({"t": result.thread, "n": result.turn, "v": value}) for value in (1, -1))
     buttons = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
-        "positive_button": _feedback_button("Good answer", good),
-        "negative_button": _feedback_button("Bad answer", bad),
+        "positive_button": _render_feedback_button("Good answer", good),
+        "negative_button": _render_feedback_button("Bad answer", bad),
     }
     block: Block = {"type": "context_actions", "elements": [buttons]}
-    return [block if context.native else _plain_feedback(block)]
+    return [block if context.native else _replace_feedback(block)]
 
 
-def _feedback_button(label: str, value: str) -> Block:
+def _render_feedback_button(label: str, value: str) -> Block:
     text = {"type": "plain_text", "text": label}
     return {"text": text, "accessibility_label": label, "value": value}
 
 
-def _plain_feedback(block: Block) -> Block:
+def _replace_feedback(block: Block) -> Block:
     if block["type"] != "context_actions":
         return block
     native = block["elements"][0]
     sides = ((":thumbsup:", "positive_button"), (":thumbsdown:", "negative_button"))
     buttons = [
         {
-            **_plain_button(f"{FEEDBACK}_{number}", sign),
+            **_render_plain_button(f"{FEEDBACK}_{number}", sign),
             "value": native[side]["value"],
             "accessibility_label": native[side]["accessibility_label"],
         }
@@ -241,26 +247,26 @@ def _plain_feedback(block: Block) -> Block:
     return {"type": "actions", "elements": buttons}
 
 
-def _button(action: str, label: str, value: dict[str, Any], spoken: str = "") -> Block | None:
-    """None where the value is longer than Slack takes: what it stands for can be typed as well."""
+def _render_button(action: str, label: str, value: dict[str, Any], spoken: str = "") -> Block | None:
+    """Return the button, or None where the value is longer than Slack takes: its meaning can be typed as well."""
     # Slack counts characters: escapes would make one into six.
     text = json.dumps(value, ensure_ascii=False)
-    if len(text) > MOST_VALUE:
+    if len(text) > MAX_VALUE_CHARS:
         return None
-    return {**_plain_button(action, label), "value": text, **({"accessibility_label": spoken} if spoken else {})}
+    return {**_render_plain_button(action, label), "value": text, **({"accessibility_label": spoken} if spoken else {})}
 
 
-def _plain_button(action: str, label: str) -> Block:
-    short = label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…"
+def _render_plain_button(action: str, label: str) -> Block:
+    short = label if len(label) <= MAX_LABEL_CHARS else f"{label[: MAX_LABEL_CHARS - 1]}…"
     return {"type": "button", "action_id": action, "text": {"type": "plain_text", "text": short, "emoji": True}}
 
 
-def _rows(buttons: Iterable[Block | None]) -> list[Block]:
-    kept = [button for button in buttons if button is not None][:MOST_BUTTONS]
+def _render_rows(buttons: Iterable[Block | None]) -> list[Block]:
+    kept = [button for button in buttons if button is not None][:MAX_BUTTONS]
     return [{"type": "actions", "elements": kept}] if kept else []
 
 
-def _choice_line(choice: Choice) -> str:
+def _describe_choice(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
         return plain(choice_label(choice))
     description = f": {plain(choice.description)}" if choice.description else ""
@@ -271,28 +277,29 @@ def _choice_line(choice: Choice) -> str:
 # -- blocks within Slack's limits --------------------------------------------------------------------------------------
 
 
-def _section(text: str) -> Block:
+def _render_section(text: str) -> Block:
     # `verbatim`: Slack makes no links, channels or calls out of what reads like one.
     return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
 
 
-def _sections(text: str) -> list[Block]:
-    return [_section(part) for part in split(text)]
+def _render_sections(text: str) -> list[Block]:
+    return [_render_section(part) for part in split_text(text)]
 
 
-def _context(text: str) -> list[Block]:
+def _render_context(text: str) -> list[Block]:
     return [
-        {"type": "context", "elements": [{"type": "mrkdwn", "text": part, "verbatim": True}]} for part in split(text)
+        {"type": "context", "elements": [{"type": "mrkdwn", "text": part, "verbatim": True}]}
+        for part in split_text(text)
     ]
 
 
-def _packed(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks in as many messages as it takes; buttons stay together, in the last."""
+def _split_blocks(blocks: Sequence[Block]) -> list[list[Block]]:
+    """Split the blocks into as many messages as they take; buttons stay together, in the last."""
     packed: list[list[Block]] = [[]]
     chars = 0
     for block in blocks:
-        size = _chars(block)
-        if packed[-1] and (chars + size > MOST_CHARS or len(packed[-1]) >= MOST_BLOCKS - 4):
+        size = _count_chars(block)
+        if packed[-1] and (chars + size > MAX_MESSAGE_CHARS or len(packed[-1]) >= MAX_BLOCKS - 4):
             packed.append([])
             chars = 0
         packed[-1].append(block)
@@ -300,12 +307,12 @@ def _packed(blocks: Sequence[Block]) -> list[list[Block]]:
     return packed
 
 
-def _chars(block: Block) -> int:
+def _count_chars(block: Block) -> int:
     texts = [block.get("text"), *block.get("elements", ())]
     return sum(len(one["text"]) for one in texts if isinstance(one, dict) and isinstance(one.get("text"), str))
 
 
-def _fallback(result: AskResult) -> str:
-    """What notifications and screen readers get: the answer without markup of ours."""
-    text = " ".join(quoted(result.answer).split())
-    return split(text, MOST_FALLBACK)[0] if text else "Argot has an answer."
+def _compose_fallback(result: AskResult) -> str:
+    """Return the text for notifications and screen readers: the answer without markup of ours."""
+    text = " ".join(quote_markdown(result.answer).split())
+    return split_text(text, MAX_FALLBACK_CHARS)[0] if text else "Argot has an answer."

@@ -23,7 +23,7 @@ from argot.service.observability.instrumentation import surface
 from argot.service.usecases.senses import glossary_list
 from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
 from argot.slack.app.buttons import Buttons
-from argot.slack.app.event_filter import deleted, job_of, team_of, viewed
+from argot.slack.app.event_filter import find_deleted_place, find_team, find_viewed_channel, read_job
 from argot.slack.app.inbox import Inbox
 from argot.slack.app.modals import OTHER, REASON, TERM
 from argot.slack.app.slack_answers import Answering
@@ -33,38 +33,38 @@ logger = logging.getLogger(__name__)
 ADD_TERM = "argot_add_term"
 """The `callback_id` of the shortcut in a message's menu, as in the manifest."""
 GREETING = "What would you like to know from your organisation's documents?"
-MOST_PROMPTS = 4
+MAX_PROMPTS = 4
 _ANY = re.compile(".*", re.DOTALL)
 
 
 class AssistantViews(AsyncAssistantThreadContextStore):
-    """Stores which channel somebody looks at beside an assistant's pane; Bolt would store it in messages."""
+    """The store of the channel that somebody views beside an assistant's pane; Bolt would store it in messages."""
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
 
     async def save(self, *, channel_id: str, thread_ts: str, context: dict[str, str]) -> None:
-        await self.inbox.read(
+        await self.inbox.call(
             self.inbox.store.keep_view, channel_id, thread_ts, str((context or {}).get("channel_id") or "")
         )
 
     async def find(self, *, channel_id: str, thread_ts: str) -> AssistantThreadContext | None:
-        viewed = await self.inbox.read(self.inbox.store.view, channel_id, thread_ts)
+        viewed = await self.inbox.call(self.inbox.store.view, channel_id, thread_ts)
         return AssistantThreadContext({"channel_id": viewed}) if viewed else None
 
 
 class Listeners:
-    """What Bolt calls. Work given to `soon` runs in the background; its errors are logged."""
+    """The functions that Bolt calls. Work given to `start_soon` runs in the background; its errors are logged."""
 
     def __init__(self, answering: Answering, inbox: Inbox) -> None:
         self.answering = answering
         self.inbox = inbox
-        self.buttons = Buttons(answering, inbox, self.soon)
+        self.buttons = Buttons(answering, inbox, self.start_soon)
         self.views = AssistantViews(inbox)
         self.tasks: set[asyncio.Task[None]] = set()
 
-    def soon(self, work: Coroutine[Any, Any, Any]) -> None:
-        async def guarded() -> None:
+    def start_soon(self, work: Coroutine[Any, Any, Any]) -> None:
+        async def run_guarded() -> None:
             # Set here: over HTTP and in Socket Mode the task inherits different contexts.
             surface.set("slack")
             asked_from_elsewhere.set(True)
@@ -73,113 +73,113 @@ class Listeners:
             except Exception:
                 logger.exception("something that was to be done in Slack was not done")
 
-        task = asyncio.create_task(guarded())
+        task = asyncio.create_task(run_guarded())
         # The event loop holds tasks weakly: without this one could be collected before it is done.
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def message(self, ack: Any, body: Any) -> None:
-        """A message, a mention (often both are sent for one message), or the news that a message was deleted."""
+    async def take_message(self, ack: Any, body: Any) -> None:
+        """Take a message, a mention (Slack often sends both for one message), or the deletion of a message."""
         # A question that was taken back before its turn came is not answered.
-        if place := deleted(body):
-            await self.inbox.read(self.inbox.store.withdraw, place)
+        if place := find_deleted_place(body):
+            await self.inbox.call(self.inbox.store.withdraw, place)
         event: Mapping[str, Any] = body.get("event") or {}
-        channel = await self.inbox.read(self.inbox.store.channel, str(event.get("channel") or ""))
-        job = job_of(body, self.answering.me, channel, self.answering.people.team)
+        channel = await self.inbox.call(self.inbox.store.get_channel, str(event.get("channel") or ""))
+        job = read_job(body, self.answering.me, channel, self.answering.people.team)
         if job is not None:
             # By its place as well: a mention arrives twice, as `message` and as `app_mention`, under two event ids.
             await self.inbox.note(str(body.get("event_id") or job.place), job)
         await ack()
 
-    async def opened(self, ack: Any, body: Any) -> None:
-        """Somebody opened the conversation with us."""
+    async def suggest_when_opened(self, ack: Any, body: Any) -> None:
+        """Suggest questions to a person who opened the conversation with Argot."""
         event = body["event"]
         channel = str(event.get("channel") or "")
         if event.get("tab") == "messages" and channel:
-            await self._looks_at(channel, event)
-            self.soon(self._suggest(team_of(body), str(event.get("user") or ""), channel))
+            await self._keep_view(channel, event)
+            self.start_soon(self._suggest(find_team(body), str(event.get("user") or ""), channel))
         await ack()
 
-    async def looked_elsewhere(self, ack: Any, body: Any) -> None:
-        """Somebody went to another channel, with our conversation beside it."""
-        await self._looks_at(str(body["event"].get("channel") or ""), body["event"])
+    async def follow_view(self, ack: Any, body: Any) -> None:
+        """Note the channel that a person went to with the conversation beside it."""
+        await self._keep_view(str(body["event"].get("channel") or ""), body["event"])
         await ack()
 
-    async def pane_opened(self, ack: Any, body: Any) -> None:
-        """Somebody opened the assistant's pane, as apps of before July 2026 may still have it."""
+    async def greet_in_pane(self, ack: Any, body: Any) -> None:
+        """Suggest questions in the assistant's pane, which apps from before July 2026 may still have."""
         thread = body["event"].get("assistant_thread") or {}
         channel, ts = str(thread.get("channel_id") or ""), str(thread.get("thread_ts") or "")
         await self.views.save(channel_id=channel, thread_ts=ts, context=thread.get("context") or {})
         # Sent again it would greet twice: this posts a message, where `opened` only sets suggestions.
-        if await self.inbox.first(f"p:{channel}:{ts}"):
-            self.soon(self._suggest(team_of(body), str(thread.get("user_id") or ""), channel, ts))
+        if await self.inbox.is_new(f"p:{channel}:{ts}"):
+            self.start_soon(self._suggest(find_team(body), str(thread.get("user_id") or ""), channel, ts))
         await ack()
 
-    async def asks(self, ack: Any, body: Any) -> None:
-        new = await self.buttons.asks(body)
+    async def note_request(self, ack: Any, body: Any) -> None:
+        new = await self.buttons.note_request(body)
         chosen = str(body["actions"][0].get("action_id", "")).startswith((CHOOSE, AGAIN))
         # A message for one person alone cannot be changed afterwards.
         if new and chosen and not (body.get("container") or {}).get("is_ephemeral"):
-            self.soon(self.buttons.take_choices_away(body))
+            self.start_soon(self.buttons.take_choices_away(body))
         await ack()
 
-    async def thumb(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.thumb(body))
+    async def keep_thumb(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.keep_thumb(body))
         await ack()
 
-    async def person(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.person(body))
+    async def call_contact(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.call_contact(body))
         await ack()
 
-    async def share(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.share(body))
+    async def share_questions(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.share_questions(body))
         await ack()
 
-    async def reason(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.reason(body))
+    async def keep_reason(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.keep_reason(body))
         await ack()
 
-    async def meant(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.meant(body))
+    async def open_sense_form(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.open_sense_form(body))
         await ack()
 
-    async def meant_sent(self, ack: Any, body: Any) -> None:
-        await self.buttons.meant_sent(body)
+    async def take_sense(self, ack: Any, body: Any) -> None:
+        await self.buttons.take_sense(body)
         await ack()
 
-    async def term(self, ack: Any, body: Any) -> None:
-        self.soon(self.buttons.term(body))
+    async def open_term_form(self, ack: Any, body: Any) -> None:
+        self.start_soon(self.buttons.open_term_form(body))
         await ack()
 
-    async def term_sent(self, ack: Any, body: Any) -> None:
-        await ack(**await self.buttons.term_sent(body))
+    async def add_term(self, ack: Any, body: Any) -> None:
+        await ack(**await self.buttons.add_term(body))
 
-    async def nothing(self, ack: Any) -> None:
+    async def ignore(self, ack: Any) -> None:
         """Acknowledge what is not for us."""
         await ack()
 
-    async def _looks_at(self, channel: str, event: Mapping[str, Any]) -> None:
+    async def _keep_view(self, channel: str, event: Mapping[str, Any]) -> None:
         if channel and "context" in event:
-            await self.inbox.read(self.inbox.store.keep_view, channel, "", viewed(event["context"]))
+            await self.inbox.call(self.inbox.store.keep_view, channel, "", find_viewed_channel(event["context"]))
 
     async def _suggest(self, team: str, user: str, channel: str, ts: str = "") -> None:
-        """Questions to begin with: of the terms this person may know. `ts`: the thread of an assistant's pane."""
+        """Suggest questions about terms that this person may know. `ts`: the thread of an assistant's pane."""
         answering = self.answering
         scope = await answering.people.own_scope(team, user)
         # Five for each prompt: several senses may be of one term.
-        senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MOST_PROMPTS * 5)
-        terms = list(dict.fromkeys(one.term for one in senses))[:MOST_PROMPTS]
+        senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MAX_PROMPTS * 5)
+        terms = list(dict.fromkeys(one.term for one in senses))[:MAX_PROMPTS]
         prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
         client = answering.calls.client
         if ts:
-            await answering.calls.best_effort(client.chat_postMessage, channel=channel, thread_ts=ts, text=GREETING)
+            await answering.calls.try_call(client.chat_postMessage, channel=channel, thread_ts=ts, text=GREETING)
         if prompts:
             where: dict[str, Any] = {"channel_id": channel, "title": GREETING} | ({"thread_ts": ts} if ts else {})
-            await answering.calls.best_effort(client.assistant_threads_setSuggestedPrompts, **where, prompts=prompts)
+            await answering.calls.try_call(client.assistant_threads_setSuggestedPrompts, **where, prompts=prompts)
 
 
-def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
-    """The Bolt application, which acknowledges without any call to Slack."""
+def build_bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
+    """Build the Bolt application, which acknowledges without any call to Slack."""
     answering = listeners.answering
     token = answering.calls.client.token
 
@@ -188,7 +188,7 @@ def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
             enterprise_id=None, team_id=None, bot_token=token, bot_user_id=answering.me or None
         )  # fmt: skip
 
-    quiet = _quiet_logger()
+    quiet = _get_quiet_logger()
     app = AsyncApp(
         name=quiet.name,  # Bolt gives the logger of this name the level of the other
         logger=quiet,
@@ -211,30 +211,30 @@ def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
 def _connect(app: AsyncApp, listeners: Listeners) -> None:
     """Register the listeners, and for everything else that is sent one that does nothing."""
     assistant = AsyncAssistant(thread_context_store=listeners.views)
-    assistant.thread_started(listeners.pane_opened)
-    assistant.user_message(listeners.message)
+    assistant.thread_started(listeners.greet_in_pane)
+    assistant.user_message(listeners.take_message)
     app.assistant(assistant)
-    app.event("app_home_opened")(listeners.opened)
-    app.event("app_context_changed")(listeners.looked_elsewhere)
-    app.event("app_mention")(listeners.message)
-    app.event("message")(listeners.message)
+    app.event("app_home_opened")(listeners.suggest_when_opened)
+    app.event("app_context_changed")(listeners.follow_view)
+    app.event("app_mention")(listeners.take_message)
+    app.event("message")(listeners.take_message)
     for prefix in (CHOOSE, AGAIN, ALONE):
-        app.action(re.compile(rf"{prefix}(?:_\d+)?\Z"))(listeners.asks)
-    app.action(re.compile(rf"{FEEDBACK}(?:_\d+)?\Z"))(listeners.thumb)
-    app.action(PERSON)(listeners.person)
-    app.action(SHARE)(listeners.share)
-    app.action(MEANT)(listeners.meant)
-    app.view(OTHER)(listeners.meant_sent)
-    app.view(REASON)(listeners.reason)
-    app.view(TERM)(listeners.term_sent)
-    app.shortcut(ADD_TERM)(listeners.term)
+        app.action(re.compile(rf"{prefix}(?:_\d+)?\Z"))(listeners.note_request)
+    app.action(re.compile(rf"{FEEDBACK}(?:_\d+)?\Z"))(listeners.keep_thumb)
+    app.action(PERSON)(listeners.call_contact)
+    app.action(SHARE)(listeners.share_questions)
+    app.action(MEANT)(listeners.open_sense_form)
+    app.view(OTHER)(listeners.take_sense)
+    app.view(REASON)(listeners.keep_reason)
+    app.view(TERM)(listeners.add_term)
+    app.shortcut(ADD_TERM)(listeners.open_term_form)
     # Last, because Bolt takes the first that fits. What fits none it answers with 404, which Slack counts as a
     # failure.
     for whatever in (app.event, app.action, app.view, app.shortcut, app.command, app.options):
-        whatever(_ANY)(listeners.nothing)
+        whatever(_ANY)(listeners.ignore)
 
 
-def _quiet_logger() -> logging.Logger:
+def _get_quiet_logger() -> logging.Logger:
     # Below this level Bolt logs whole messages, with what people ask.
     quiet = logging.getLogger("argot.slack_bolt")
     quiet.setLevel(logging.ERROR)

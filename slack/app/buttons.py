@@ -1,4 +1,4 @@
-"""What happens at once when somebody presses a button or submits a form; answers wait for their turn in the inbox."""
+"""The work done at once when somebody presses a button or submits a form; answers wait their turn in the inbox."""
 
 from __future__ import annotations
 
@@ -14,22 +14,30 @@ from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
 from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import feedback, thread_read
 from argot.slack import slack_scopes
-from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
+from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, Block, render_notice
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.inbox import Inbox
 from argot.slack.app.interactions import (
-    hashed,
-    job_of_form,
-    job_of_press,
-    kept_in,
-    kept_of,
-    key_of,
-    once,
-    value_of,
-    who,
+    find_press_key,
+    find_presser,
+    find_repeat_key,
+    hash_parts,
+    keep_for_form,
+    read_form_job,
+    read_kept,
+    read_pressed_job,
+    read_value,
 )
 from argot.slack.app.job_contents import SenseChosen
-from argot.slack.app.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
+from argot.slack.app.modals import (
+    build_notice,
+    build_reason_form,
+    build_sense_form,
+    build_term_form,
+    read_reason,
+    read_sense,
+    read_term,
+)
 from argot.slack.app.mrkdwn import plain
 from argot.slack.app.slack_answers import Answering
 from argot.slack.app.web_api import SlackRefused, SlackUnreachable
@@ -43,8 +51,8 @@ NO_MANAGER = (
     " administrator can say who you are: `argot slack people link`."
 )
 TOO_LATE = "The form could not be opened: it took too long. Please try it once more."
-MOST_TITLE = 200
-MOST_TERMS = 8
+MAX_TITLE_CHARS = 200
+MAX_TERMS = 8
 
 
 class Buttons:
@@ -61,11 +69,11 @@ class Buttons:
 
     # -- buttons that ask ----------------------------------------------------------------------------------------------
 
-    async def asks(self, body: Mapping[str, Any]) -> bool:
+    async def note_request(self, body: Mapping[str, Any]) -> bool:
         """Note a choice, a question in other words, or an answer for one person alone. False: it was sent before."""
-        value = value_of(body)
+        value = read_value(body)
         name = str(body["actions"][0].get("action_id", ""))
-        job = self._job(body)
+        job = self._read_job(body)
         if name.startswith(CHOOSE):
             job = replace(job, kind="choice", text=str(value.get("c", "")))
         elif name.startswith(AGAIN):
@@ -74,33 +82,33 @@ class Buttons:
             job = replace(job, kind="alone", ephemeral=True)
         else:
             raise InvalidInput(f"There is no button '{name}'.")
-        key = key_of(body)
-        return await self.inbox.note(key, job, place=once(job, body) or key)
+        key = find_press_key(body)
+        return await self.inbox.note(key, job, place=find_repeat_key(job, body) or key)
 
     async def take_choices_away(self, body: Mapping[str, Any]) -> None:
         """Take the buttons of a choice away once it is made, and show what was chosen."""
         message = body.get("message") or {}
         label = str((body["actions"][0].get("text") or {}).get("text", ""))
-        blocks = [block for block in message.get("blocks") or () if not _offers(block)]
+        blocks = [block for block in message.get("blocks") or () if not _has_offers(block)]
         done = {"type": "mrkdwn", "text": f"→ {plain(label)}", "verbatim": True}
         blocks.append({"type": "context", "elements": [done]})
         channel = str((body.get("channel") or {}).get("id", ""))
         if message.get("ts") and message.get("blocks") and channel:
-            await self.calls.best_effort(
+            await self.calls.try_call(
                 self.calls.client.chat_update,
                 channel=channel, ts=message["ts"], text=str(message.get("text") or "…"), blocks=blocks, parse="none",
             )  # fmt: skip
 
     # -- thumbs --------------------------------------------------------------------------------------------------------
 
-    async def thumb(self, body: Mapping[str, Any]) -> None:
+    async def keep_thumb(self, body: Mapping[str, Any]) -> None:
         """Keep a thumb; one that points down opens the form that asks why."""
-        value = value_of(body)
-        job = self._job(body)
+        value = read_value(body)
+        job = self._read_job(body)
         if value.get("v") == -1:
-            view = reason_form(kept_of(job))
+            view = build_reason_form(keep_for_form(job))
             # Before it is kept: the form must be open within three seconds of the press.
-            await self.calls.best_effort(
+            await self.calls.try_call(
                 self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view
             )
         try:
@@ -111,52 +119,52 @@ class Buttons:
         if value.get("v") == 1:
             await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
 
-    async def reason(self, body: Mapping[str, Any]) -> None:
-        """Keep what was said in the form, with the thumb."""
-        job = job_of_form(body, self.people.team, "choice")
-        said = self._judge(job, -1, reason_of(body["view"]), share=True)
+    async def keep_reason(self, body: Mapping[str, Any]) -> None:
+        """Keep the reason given in the form, with the thumb."""
+        job = read_form_job(body, self.people.team, "choice")
+        said = self._judge(job, -1, read_reason(body["view"]), share=True)
         await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
 
     async def _judge(self, job: SlackJob, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
-        principal = await self._principal(job)
+        principal = await self._find_principal(job)
         await feedback(self.kb, principal, thread=job.thread, turn=job.turn, value=value, comment=comment, share=share)
 
-    async def share(self, body: Mapping[str, Any]) -> None:
-        """The asker lets managers read the questions of this conversation that met unknown terms."""
-        job = self._job(body)
+    async def share_questions(self, body: Mapping[str, Any]) -> None:
+        """Let managers read the questions of this conversation that met unknown terms, as its asker wants."""
+        job = self._read_job(body)
 
         async def share() -> None:
-            await thread_share(self.kb, await self._principal(job), thread=job.thread)
+            await thread_share(self.kb, await self._find_principal(job), thread=job.thread)
 
         await self._tell_done(job, share(), "Those who look after the glossary can read the question now.")
 
     # -- not what I meant ----------------------------------------------------------------------------------------------
 
-    async def meant(self, body: Mapping[str, Any]) -> None:
+    async def open_sense_form(self, body: Mapping[str, Any]) -> None:
         """Open the form with the other senses of an answer's terms."""
-        job = self._job(body)
+        job = self._read_job(body)
         try:
-            scope = await self.answering.scope(job)
+            scope = await self.answering.find_scope(job)
             read = await thread_read(self.kb, scope.principal, thread=job.thread)
             turns = [turn for turn in read.turns if turn.turn == job.turn]
             known = [one for turn in turns for one in turn.jargon if one.sense_id]
-            names = list(dict.fromkeys(one.surface for one in known))[:MOST_TERMS]
+            names = list(dict.fromkeys(one.surface for one in known))[:MAX_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
             terms = [
                 await other_senses(self.kb, scope.principal, thread=job.thread, turn=job.turn, term=one)
                 for one in names
             ]
-            view = other_form(terms, kept_of(job))
+            view = build_sense_form(terms, keep_for_form(job))
         except ArgotError as error:
-            view = notice_view("What did you mean?", plain(error))
+            view = build_notice("What did you mean?", plain(error))
         await self._open(body, view, job)
 
-    async def meant_sent(self, body: Mapping[str, Any]) -> None:
+    async def take_sense(self, body: Mapping[str, Any]) -> None:
         """Ask again in the chosen sense; or tell the managers of a meaning that the glossary lacks."""
-        term, sense = other_of(body["view"], kept_in(body["view"]))
-        key = key_of(body)
-        job = job_of_form(body, self.people.team, "sense")
+        term, sense = read_sense(body["view"], read_kept(body["view"]))
+        key = find_press_key(body)
+        job = read_form_job(body, self.people.team, "sense")
         if sense:
             text = SenseChosen(term, sense).text
             await self.inbox.note(key, replace(job, ts=f"{job.thread_ts}#{key}", text=text), place=key)
@@ -165,7 +173,7 @@ class Buttons:
 
     async def _report(self, job: SlackJob, term: str) -> None:
         async def report() -> None:
-            principal = await self._principal(job)
+            principal = await self._find_principal(job)
             await report_term(self.kb, principal, thread=job.thread, turn=job.turn, term=term, share=True)
 
         text = f"Those who look after the glossary are told, with the question. When “{plain(term)}” has that meaning,"
@@ -173,15 +181,15 @@ class Buttons:
 
     # -- a person ------------------------------------------------------------------------------------------------------
 
-    async def person(self, body: Mapping[str, Any]) -> None:
+    async def call_contact(self, body: Mapping[str, Any]) -> None:
         """Mention the context's contact in the channel, so that they see it; or tell the asker alone who it is."""
         # Slack may send a press again, and a person is not called twice for it.
-        if not await self.inbox.first(key_of(body)):
+        if not await self.inbox.is_new(find_press_key(body)):
             return
-        job = self._job(body)
+        job = self._read_job(body)
         try:
-            scope = await self.answering.scope(job)
-            contact, context = await self._contact(scope, str(value_of(body).get("x", "")), job)
+            scope = await self.answering.find_scope(job)
+            contact, context = await self._find_contact(scope, str(read_value(body).get("x", "")), job)
         except ArgotError as error:
             await self._tell(job, plain(error))
             return
@@ -190,23 +198,23 @@ class Buttons:
             await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
             return
         # A contact that Slack does not know is named, and not called.
-        called = await self.people.contact(job.team, contact) or plain(contact)
+        called = await self.people.find_contact(job.team, contact) or plain(contact)
         after = f" ({plain(context)})" if context else ""
         if job.direct or not scope.public:
             await self._tell(job, f"Ask {called}{after}.")
             return
         # Nor for another press of the same person below the same answer.
-        if not await self.inbox.first(f"p:{hashed(job.channel, job.thread, str(job.turn), job.user)}"):
+        if not await self.inbox.is_new(f"p:{hash_parts(job.channel, job.thread, str(job.turn), job.user)}"):
             await self._tell(job, f"{called} was called here before.")
             return
         text = f"<@{job.user}> would like a person to look at this: {called}{after}"
-        await self.answering.posting.post(job, notice(text))
+        await self.answering.posting.post(job, render_notice(text))
 
-    async def _contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
-        """The contact of the answer's context, else of the channel's, else of the only one that has any."""
+    async def _find_contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
+        """Find the contact of the answer's context, else of the channel's, else of the only context that has one."""
         known = {one.name: one.contact for one in await context_list(self.kb, scope.principal)}
-        channel = await self.kb.blocking(self.store.channel, job.channel)
-        home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
+        channel = await self.kb.blocking(self.store.get_channel, job.channel)
+        home = await slack_scopes.find_context(self.kb, scope.principal, channel.context)
         for name in (context, home or ""):
             if known.get(name):
                 return known[name], name
@@ -216,31 +224,31 @@ class Buttons:
 
     # -- terms ---------------------------------------------------------------------------------------------------------
 
-    async def term(self, body: Mapping[str, Any]) -> None:
+    async def open_term_form(self, body: Mapping[str, Any]) -> None:
         """Open the form for a term found in a message, for those who may add one."""
-        team, user = who(body, self.people.team)
+        team, user = find_presser(body, self.people.team)
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
-            scope = await self._manager(team, user)
+            scope = await self._require_manager(team, user)
             names = [one.name for one in await context_list(self.kb, scope.principal)]
             contexts = [name for name in names if scope.principal.may_manage(name)]
             if not contexts:
                 raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
-            home = (await self.kb.blocking(self.store.channel, channel)).context
+            home = (await self.kb.blocking(self.store.get_channel, channel)).context
             text = str((body.get("message") or {}).get("text", ""))
-            view = term_form(text, contexts, home, {"c": channel})
+            view = build_term_form(text, contexts, home, {"c": channel})
         except ArgotError as error:
-            view = notice_view("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
-        await self._open(body, view, self._job(body))
+            view = build_notice("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
+        await self._open(body, view, self._read_job(body))
 
-    async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def add_term(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Put the term into the glossary. Returns how Slack is to change the form."""
-        team, user = who(body, self.people.team)
-        fields, state = submitted_term(body["view"])
+        team, user = find_presser(body, self.people.team)
+        fields, state = read_term(body["view"])
         try:
-            scope = await self._manager(team, user)
+            scope = await self._require_manager(team, user)
             # Only of drafts: adding the same approved sense again changes the one that is there.
-            if state == "draft" and not await self.inbox.first(key_of(body)):
+            if state == "draft" and not await self.inbox.is_new(find_press_key(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
             if state == "draft":
                 await glossary_draft(self.kb, scope.principal, sense=NewSense(**fields))
@@ -248,12 +256,12 @@ class Buttons:
                 await glossary_add(self.kb, scope.principal, **fields)
         except ArgotError as error:
             # Slack keeps the form open and shows it below the field.
-            return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
+            return {"response_action": "errors", "errors": {"term": str(error)[:MAX_TITLE_CHARS]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
-        return {"response_action": "update", "view": notice_view("Add a term", f"{what}\n{ends}")}
+        return {"response_action": "update", "view": build_notice("Add a term", f"{what}\n{ends}")}
 
-    async def _manager(self, team: str, user: str) -> Scope:
+    async def _require_manager(self, team: str, user: str) -> Scope:
         scope = await self.people.own_scope(team, user)
         if not scope.known or not scope.principal.is_manager:
             raise NotAllowed(NO_MANAGER)
@@ -261,21 +269,21 @@ class Buttons:
 
     # -- their parts ---------------------------------------------------------------------------------------------------
 
-    def _job(self, body: Mapping[str, Any]) -> SlackJob:
-        return job_of_press(body, self.people.team)
+    def _read_job(self, body: Mapping[str, Any]) -> SlackJob:
+        return read_pressed_job(body, self.people.team)
 
-    async def _principal(self, job: SlackJob) -> Principal:
-        """The principal on whose behalf the conversation is answered.
+    async def _find_principal(self, job: SlackJob) -> Principal:
+        """Find the principal on whose behalf the conversation is answered.
 
         Raises:
             ArgotError: who pressed may not act in it.
         """
-        return (await self.answering.scope(job)).principal
+        return (await self.answering.find_scope(job)).principal
 
     async def _open(self, body: Mapping[str, Any], view: Block, job: SlackJob) -> None:
         """Open a form; Slack lets that happen within three seconds."""
         trigger = str(body.get("trigger_id", ""))
-        if await self.calls.best_effort(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
+        if await self.calls.try_call(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
             await self._tell(job, TOO_LATE)
 
     async def _tell_done(self, job: SlackJob, work: Awaitable[object], text: str) -> None:
@@ -288,20 +296,20 @@ class Buttons:
         await self._tell(job, text)
 
     async def _tell(self, job: SlackJob, text: str) -> None:
-        message = notice(text)
+        message = render_notice(text)
         client = self.calls.client
         if job.direct:
-            await self.calls.best_effort(
+            await self.calls.try_call(
                 client.chat_postMessage, channel=job.channel, thread_ts=job.thread_ts, parse="none", **message
             )
             return
         try:
-            await self.answering.posting.alone(job, job.user, message)
+            await self.answering.posting.post_to_one(job, job.user, message)
         except (SlackRefused, SlackUnreachable) as error:
             logger.info("somebody who pressed a button could not be told: %s", error)
 
 
-def _offers(block: Block) -> bool:
+def _has_offers(block: Block) -> bool:
     return block.get("type") == "actions" and any(
         str(one.get("action_id", "")).startswith((CHOOSE, AGAIN)) for one in block.get("elements", ())
     )

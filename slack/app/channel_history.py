@@ -7,12 +7,12 @@ from typing import Any
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import Calls
 
-PAGE, MOST_PAGES = 200, 10
+PAGE, MAX_PAGES = 200, 10
 """Messages of a thread that are fetched at once, and how often."""
 
 
-async def said_in_thread(calls: Calls, job: SlackJob, **which: Any) -> list[dict[str, Any]]:
-    """Messages of the job's thread, the oldest first: of a long one its last pages are what counts.
+async def fetch_thread_messages(calls: Calls, job: SlackJob, **which: Any) -> list[dict[str, Any]]:
+    """Fetch the messages of the job's thread, oldest first: of a long thread only its last pages are kept.
 
     Args:
         calls: the workspace.
@@ -21,8 +21,8 @@ async def said_in_thread(calls: Calls, job: SlackJob, **which: Any) -> list[dict
     """
     said: list[dict[str, Any]] = []
     cursor = ""
-    for _ in range(MOST_PAGES):
-        found = await calls.best_effort(
+    for _ in range(MAX_PAGES):
+        found = await calls.try_call(
             calls.client.conversations_replies,
             channel=job.channel, ts=job.thread_ts, limit=PAGE, **which, **({"cursor": cursor} if cursor else {}),
         )  # fmt: skip

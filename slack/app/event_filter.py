@@ -1,4 +1,4 @@
-"""Which messages Argot answers, and which it leaves alone. Pure functions of what Slack sends."""
+"""The choice of the messages that Argot answers. Pure functions of what Slack sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from argot.language import AUXILIARIES, INTERROGATIVES
-from argot.slack.app.mrkdwn import question_of
+from argot.slack.app.mrkdwn import read_question
 from argot.slack.usecases.slack_channels import Channel
 
 HUMAN = (None, "file_share", "thread_broadcast", "me_message")
@@ -76,8 +76,8 @@ class SlackJob:
         return asdict(self)
 
 
-def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -> SlackJob | None:
-    """What a message asks of us; None: nothing.
+def read_job(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -> SlackJob | None:
+    """Read the job that a message asks for, or None.
 
     Args:
         body: an event of Slack's (`message` or `app_mention`) in its envelope.
@@ -85,13 +85,13 @@ def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -
         channel: how the channel is answered.
         home: our own workspace; empty: not known yet. What was sent for another one is not for us.
     """
-    team = team_of(body)
+    team = find_team(body)
     # A shared channel is in several workspaces, and Argot may be installed in each.
     if home and team != home:
         return None
     event: Mapping[str, Any] = body.get("event") or {}
     # At the start Slack may not have told us our id yet.
-    me = me or _bot_of(body) or _called(event)
+    me = me or _find_bot(body) or _find_mentioned(event)
     user, ts, text = str(event.get("user") or ""), str(event.get("ts") or ""), str(event.get("text") or "")
     if event.get("subtype") not in HUMAN or event.get("bot_id") or event.get("hidden") or not (user and ts):
         return None
@@ -102,7 +102,7 @@ def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -
     direct = event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
     threaded = bool(event.get("thread_ts")) and event.get("thread_ts") != ts
     mentioned = event.get("type") == "app_mention" or (bool(me) and me in _MENTION.findall(text))
-    if not direct and not _wanted(channel, text, mentioned=mentioned, threaded=threaded):
+    if not direct and not _is_wanted(channel, text, mentioned=mentioned, threaded=threaded):
         return None
     return SlackJob(
         "message",
@@ -111,18 +111,18 @@ def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -
         user,
         ts,
         str(event.get("thread_ts") or ts),
-        question_of(text, me),
+        read_question(text, me),
         direct=direct,
         outsiders=bool(body.get("is_ext_shared_channel")),
         ephemeral=not direct and channel.replies == "ephemeral",
         threaded=threaded,
         sender=str(event.get("user_team") or event.get("team") or ""),
-        viewed=viewed(event.get("app_context")) if direct else "",
+        viewed=find_viewed_channel(event.get("app_context")) if direct else "",
     )
 
 
-def deleted(body: Mapping[str, Any]) -> str:
-    """The place of a message that somebody took back; empty: the event tells of something else."""
+def find_deleted_place(body: Mapping[str, Any]) -> str:
+    """Find the place of a message that somebody deleted; empty: the event tells of something else."""
     event: Mapping[str, Any] = body.get("event") or {}
     if event.get("subtype") != "message_deleted" or not event.get("deleted_ts"):
         return ""
@@ -133,20 +133,20 @@ def _place_of(channel: str, ts: str) -> str:
     return f"m:{channel}:{ts}"
 
 
-def viewed(context: Any) -> str:
-    """The channel somebody looks at, by what Slack tells of their view; empty: none."""
+def find_viewed_channel(context: Any) -> str:
+    """Find the channel that a person views, from Slack's description of their view; empty: none."""
     entities = context.get("entities") if isinstance(context, dict) else None
     named = [one for one in entities or () if isinstance(one, dict) and one.get("type") == CHANNEL_IN_VIEW]
     return str(named[0].get("value") or "") if named else ""
 
 
-def reads_as_question(text: str) -> bool:
-    """Whether a message asks something."""
-    plain = question_of(text)
+def is_question(text: str) -> bool:
+    """Tell whether a message asks something."""
+    plain = read_question(text)
     return bool(re.search(r"\?\s*(?:\W*$|[\s])", plain)) or bool(_ASKS.match(plain) and len(plain.split()) > 2)
 
 
-def _wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) -> bool:
+def _is_wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) -> bool:
     if channel.mode == "off":
         return False
     if mentioned:
@@ -156,26 +156,26 @@ def _wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) -> 
         return False
     if channel.mode == "all":
         return True
-    return channel.mode == "questions" and not _MENTION.search(text) and reads_as_question(text)
+    return channel.mode == "questions" and not _MENTION.search(text) and is_question(text)
 
 
-def _called(event: Mapping[str, Any]) -> str:
+def _find_mentioned(event: Mapping[str, Any]) -> str:
     # An `app_mention` is sent to the one mentioned: if nothing else tells our id, the first mention in it does.
     found = _MENTION.findall(str(event.get("text") or "")) if event.get("type") == "app_mention" else []
     return found[0] if found else ""
 
 
-def _bot_of(body: Mapping[str, Any]) -> str:
-    granted = _granted(body)
+def _find_bot(body: Mapping[str, Any]) -> str:
+    granted = _read_authorization(body)
     return str(granted.get("user_id") or "") if granted.get("is_bot") else ""
 
 
-def team_of(body: Mapping[str, Any]) -> str:
-    """The workspace an event was sent for: the one Argot is installed in."""
+def find_team(body: Mapping[str, Any]) -> str:
+    """Find the workspace that an event was sent for: the one Argot is installed in."""
     # In a channel shared with another company `team_id` may be theirs; `authorizations` names the installation.
-    return str(_granted(body).get("team_id") or body.get("team_id") or "")
+    return str(_read_authorization(body).get("team_id") or body.get("team_id") or "")
 
 
-def _granted(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_authorization(body: Mapping[str, Any]) -> Mapping[str, Any]:
     granted = body.get("authorizations")
     return granted[0] if isinstance(granted, list) and granted and isinstance(granted[0], dict) else {}

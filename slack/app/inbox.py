@@ -19,7 +19,7 @@ from argot.service.observability.instrumentation import make_request_id, request
 from argot.service.replicas.sole_holder import run_by_one_process
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import SlackUnreachable
-from argot.slack.store.slack_store import Noted, SlackStore
+from argot.slack.store.slack_store import NotedEvent, SlackStore
 
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService
@@ -35,7 +35,7 @@ FAULT_SECONDS = 5.0
 """Until the next try when people.db itself cannot be read or written."""
 NOTED = "slack/noted"
 """What services tell each other when they have stored an event."""
-MOST_TRIES = 20
+MAX_TRIES = 20
 """How often an event is begun at most: one that crashes the process must not crash it at every start."""
 
 
@@ -52,7 +52,7 @@ class Inbox:
     def __init__(
         self,
         store: SlackStore,
-        handle: Callable[[Noted], Awaitable[None]],
+        handle: Callable[[NotedEvent], Awaitable[None]],
         concurrent: int,
         shared: SharedService | None = None,
     ) -> None:
@@ -69,7 +69,7 @@ class Inbox:
 
     async def note(self, event_id: str, job: SlackJob, place: str = "") -> bool:
         """Store an event; False: it is there already. When this returns it is on the disk."""
-        new = await self._in_thread(
+        new = await self._run_in_thread(
             self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
         )
         if new:
@@ -78,14 +78,14 @@ class Inbox:
                 self._shared.tell_soon(NOTED)
         return new
 
-    async def first(self, key: str) -> bool:
-        """Whether this is seen for the first time; for what is dealt with at once and needs no place in the queue."""
-        return await self._in_thread(self.store.note, key, key, key, "", None)
+    async def is_new(self, key: str) -> bool:
+        """Tell whether the key is new, and note it; for events that are handled at once, without the queue."""
+        return await self._run_in_thread(self.store.note, key, key, key, "", None)
 
     def start(self) -> None:
         if self._shared:
             self._shared.on_word(NOTED, self._wake.set)
-        self._loop = asyncio.create_task(run_by_one_process(self._shared, "answer in Slack", self._work_alone))
+        self._loop = asyncio.create_task(run_by_one_process(self._shared, "answer in Slack", self._run_alone))
 
     async def stop(self) -> None:
         """Begin nothing new, and give what is under way some time to finish."""
@@ -96,40 +96,40 @@ class Inbox:
                 await self._loop
         self._thread.shutdown()
 
-    async def read(self, function: Callable[..., T], *arguments: Any) -> T:
+    async def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function of the store in the inbox's own thread, where it waits for no other work."""
-        return await self._in_thread(function, *arguments)
+        return await self._run_in_thread(function, *arguments)
 
     async def open(self) -> int:
         """The number of events that are not dealt with yet."""
-        return await self._in_thread(self.store.waiting)
+        return await self._run_in_thread(self.store.count_waiting)
 
-    async def _work_alone(self) -> None:
-        """Deal with events, as long as no other service does; when this ends, nothing of it goes on."""
+    async def _run_alone(self) -> None:
+        """Handle events as long as no other service does; none of the work outlives this call."""
         try:
-            await self._work()
+            await self._run_events()
         finally:
             # Another service takes up what is not done: at once, where it may have begun already.
-            await self._ended(GRACE_SECONDS if self._stopping else 0)
+            await self._end_running(GRACE_SECONDS if self._stopping else 0)
 
-    async def _ended(self, seconds: float) -> None:
+    async def _end_running(self, seconds: float) -> None:
         if self._running:
             _, late = await asyncio.wait(self._running, timeout=seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _work(self) -> None:
+    async def _run_events(self) -> None:
         taken_over = False
         while True:
             # Before looking: what is noted while it looks sets it again, and is not missed.
             self._wake.clear()
             try:
                 if not taken_over:
-                    await self._in_thread(self.store.take_over)
+                    await self._run_in_thread(self.store.take_over)
                     taken_over = True
                 await self._take_up()
-                pause = await self._in_thread(self.store.next_due)
+                pause = await self._run_in_thread(self.store.find_next_due)
             except Exception:
                 logger.exception("what Slack sent cannot be read; it is tried again")
                 pause = FAULT_SECONDS
@@ -140,43 +140,43 @@ class Inbox:
     async def _take_up(self) -> None:
         """Begin as many events as may be dealt with at once."""
         while len(self._running) < self.concurrent:
-            noted = await self._in_thread(self.store.next, set(self._running.values()))
+            noted = await self._run_in_thread(self.store.find_next, set(self._running.values()))
             if noted is None:
                 return
             # Counted before it is tried: an event that crashes the process has been counted.
-            await self._in_thread(self.store.begin, noted.id)
-            task = asyncio.create_task(self._deal_with(noted))
+            await self._run_in_thread(self.store.begin, noted.id)
+            task = asyncio.create_task(self._handle_event(noted))
             self._running[task] = noted.lane
-            task.add_done_callback(self._finished)
+            task.add_done_callback(self._forget_finished)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _forget_finished(self, task: asyncio.Task[None]) -> None:
         self._running.pop(task, None)
         self._wake.set()
 
-    async def _deal_with(self, noted: Noted) -> None:
+    async def _handle_event(self, noted: NotedEvent) -> None:
         surface.set("slack")
         asked_from_elsewhere.set(True)
         request_id.set(make_request_id())
         try:
-            if noted.tries < MOST_TRIES:
+            if noted.tries < MAX_TRIES:
                 await self.handle(noted)
         except SlackUnreachable as error:
             if noted.tries < len(PAUSES):
                 logger.warning("Slack cannot be reached (%s); an answer is tried again later", error)
-                await self._in_thread(self.store.later, noted.id, PAUSES[noted.tries])
+                await self._run_in_thread(self.store.postpone, noted.id, PAUSES[noted.tries])
                 return
             logger.error("Slack could not be reached (%s); an answer is given up", error)
         except Exception:
             logger.exception("something from Slack could not be dealt with")
         # Also after an error nobody foresaw: trying it again would fail again.
-        await self._in_thread(self.store.done, noted.id)
+        await self._run_in_thread(self.store.finish, noted.id)
 
-    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+    async def _run_in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
 
-def job_from(noted: Noted) -> tuple[SlackJob, str]:
-    """The stored job, and Slack's id of its event."""
+def load_job(noted: NotedEvent) -> tuple[SlackJob, str]:
+    """Load the stored job, and Slack's id of its event."""
     plain: Mapping[str, Any] = noted.job
     # An older Argot may have noted it, with fields that are gone.
     fields = {name: value for name, value in plain.items() if name in SlackJob.__slots__}

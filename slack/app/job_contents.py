@@ -1,4 +1,4 @@
-"""What the text of a job holds where it is no question: the sense that somebody chose, or a piece of news.
+"""The text of a job that is no question: the sense that somebody chose, or a piece of news.
 
 It is JSON, for a job is kept until it is done; the program that takes it up may be newer than the one that noted it.
 """
@@ -21,7 +21,7 @@ class SenseChosen:
     sense: int
 
     @classmethod
-    def read(cls, text: str) -> SenseChosen:
+    def from_text(cls, text: str) -> SenseChosen:
         kept: Mapping[str, Any] = json.loads(text)
         return cls(str(kept["term"]), int(kept["sense"]))
 
@@ -47,11 +47,11 @@ class NewsToTell:
     senses: tuple[Meaning, ...]
 
     @classmethod
-    def of(cls, news: TermNews) -> NewsToTell:
+    def from_news(cls, news: TermNews) -> NewsToTell:
         return cls(news.term, news.question, tuple(Meaning(one.expansion, one.context) for one in news.senses))
 
     @classmethod
-    def read(cls, text: str) -> NewsToTell:
+    def from_text(cls, text: str) -> NewsToTell:
         kept: Mapping[str, Any] = json.loads(text)
         senses = tuple(Meaning(str(one["expansion"]), str(one["context"])) for one in kept["senses"])
         return cls(str(kept["term"]), str(kept["question"]), senses)

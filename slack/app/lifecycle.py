@@ -37,7 +37,7 @@ class Slack:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         # Imported here: a service without Slack needs neither Bolt nor aiohttp.
-        from argot.slack.app.bolt_app import Listeners, bolt_app
+        from argot.slack.app.bolt_app import Listeners, build_bolt_app
         from argot.slack.app.inbox import Inbox
         from argot.slack.app.slack_answers import Answering
         from argot.slack.app.slack_users import SlackPeople
@@ -50,7 +50,7 @@ class Slack:
         self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
         self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent, kb.shared)
         self.listeners: Listeners = Listeners(self.answering, self.inbox)
-        self.bolt = bolt_app(self.listeners, self.secret or "unused")
+        self.bolt = build_bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -88,10 +88,10 @@ class Slack:
             await self.answering.calls.client.session.close()
 
     async def _introduce(self) -> None:
-        """Learn our own id, by which mentions are recognised. Events tell it as well."""
+        """Learn our own id, which mentions hold. Events tell it as well."""
         from argot.slack.app.web_api import SlackRefused, SlackUnreachable
 
-        for pause in _pauses():
+        for pause in _iterate_pauses():
             try:
                 told = await self.answering.calls(self.answering.calls.client.auth_test)
                 self.answering.me = str(told.get("user_id") or "")
@@ -113,23 +113,23 @@ class Slack:
                 version = await glossary_version(self.answering.kb)
                 if version != known:
                     known = version
-                    await self.news()
+                    await self.note_news()
             except Exception:
                 logger.exception("news of the glossary could not be told in Slack")
             await asyncio.sleep(NEWS_SECONDS)
 
-    async def news(self) -> None:
+    async def note_news(self) -> None:
         """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
         from argot.slack.app.event_filter import SlackJob
         from argot.slack.app.job_contents import NewsToTell
 
-        async for thread, news in slack_scopes.news(self.answering.kb):
+        async for thread, news in slack_scopes.find_news(self.answering.kb):
             direct = thread.channel.startswith("D")
             public = thread.public
             key = f"n:{thread.thread}:{news.term}:{news.senses[0].id}"
             job = SlackJob(
                 "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
-                thread.ts, NewsToTell.of(news).text, direct=direct, thread=thread.thread, threaded=True,
+                thread.ts, NewsToTell.from_news(news).text, direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
             # By its key each piece of news is told once in a thread.
@@ -146,7 +146,7 @@ class Slack:
         self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
         # The handler would take the environment's proxy again, also for a Slack of this machine.
         self._socket.client.proxy = self.answering.calls.client.proxy
-        for pause in _pauses():
+        for pause in _iterate_pauses():
             try:
                 await self._socket.connect_async()
                 return
@@ -163,8 +163,8 @@ class _Running:
     slack: Slack | None = None
 
 
-def running(kb: KnowledgeBase) -> Slack | None:
-    """The workspace this knowledge base answers in, if it does."""
+def find_running(kb: KnowledgeBase) -> Slack | None:
+    """Return the workspace that this knowledge base answers in, if any."""
     return kb.part(_Running).slack
 
 
@@ -176,7 +176,7 @@ async def slack(kb: KnowledgeBase) -> AsyncIterator[Slack | None]:
         InvalidSettings: they name half of one.
         MissingExtra: Bolt is not installed.
     """
-    if not wanted(kb.settings):
+    if not is_wanted(kb.settings):
         yield None
         return
     if importlib.util.find_spec("slack_bolt") is None or importlib.util.find_spec("aiohttp") is None:
@@ -192,8 +192,8 @@ async def slack(kb: KnowledgeBase) -> AsyncIterator[Slack | None]:
         await made.stop()
 
 
-def wanted(settings: Settings) -> bool:
-    """Whether the settings name a workspace.
+def is_wanted(settings: Settings) -> bool:
+    """Tell whether the settings name a workspace.
 
     Raises:
         InvalidSettings: they name half of one.
@@ -212,7 +212,7 @@ def wanted(settings: Settings) -> bool:
     return bot
 
 
-def _pauses() -> Any:
+def _iterate_pauses() -> Any:
     yield from RETRY_SECONDS
     while True:
         yield RETRY_SECONDS[-1]

@@ -22,8 +22,8 @@ EVENTS = (
 ADDRESS = "/slack/events"
 
 
-def manifest(url: str = "") -> str:
-    """The manifest as YAML: over HTTP to Argot at this address; without one by Socket Mode."""
+def build_manifest(url: str = "") -> str:
+    """Build the manifest as YAML: for HTTP to Argot at this address, or without one for Socket Mode."""
     address = {"request_url": f"{url.rstrip('/')}{ADDRESS}"} if url else {}
     shortcut = {
         "name": "Add a term",
@@ -58,20 +58,20 @@ def manifest(url: str = "") -> str:
             "token_rotation_enabled": False,
         },
     }
-    return "\n".join(_yaml(described, 0)) + "\n"
+    return "\n".join(_write_yaml(described, 0)) + "\n"
 
 
-def _yaml(value: Any, depth: int) -> list[str]:
-    """Maps, lists and scalars as YAML; JSON's strings and booleans are YAML's."""
+def _write_yaml(value: Any, depth: int) -> list[str]:
+    """Write maps, lists and scalars as YAML; JSON's strings and booleans are YAML's."""
     pad = "  " * depth
     lines: list[str] = []
     for key, item in value.items():
         if isinstance(item, dict):
-            lines += [f"{pad}{key}:", *_yaml(item, depth + 1)]
+            lines += [f"{pad}{key}:", *_write_yaml(item, depth + 1)]
         elif isinstance(item, list):
             lines.append(f"{pad}{key}:")
             for one in item:
-                inner = _yaml(one, depth + 2) if isinstance(one, dict) else [f"{pad}    {json.dumps(one)}"]
+                inner = _write_yaml(one, depth + 2) if isinstance(one, dict) else [f"{pad}    {json.dumps(one)}"]
                 lines += [f"{pad}  - {inner[0].strip()}", *inner[1:]]
         else:
             lines.append(f"{pad}{key}: {json.dumps(item)}")

@@ -9,35 +9,35 @@ from typing import Any, TypedDict
 
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.slack.app.block_kit import Block
-from argot.slack.app.mrkdwn import question_of, split
+from argot.slack.app.mrkdwn import read_question, split_text
 from argot.ui.rendering.safe_markdown import literal
 
 REASON, TERM, OTHER = "argot_reason", "argot_term", "argot_other"
 REASONS = ("It is wrong", "Something is missing", "It is not about my question", "A term was misunderstood")
 WHO_READS = "Those who look after the documents can read this, with the question and the answer."
-MOST_CONTEXTS = 100
+MAX_CONTEXTS = 100
 """Slack takes no more options."""
-MOST_KEPT = 3000
+MAX_KEPT_CHARS = 3000
 """Characters that a form keeps for when it is sent."""
-MOST_OPTION = 150
+MAX_OPTION_CHARS = 150
 """Characters of an option's value."""
 # PUC, RAG2, LoRa: a capital, and behind it another one or a digit.
 _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 
-def reason_form(kept: Mapping[str, Any]) -> Block:
-    """The form that asks why an answer was bad. `kept` says which answer."""
-    options = [{"text": _text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
+def build_reason_form(kept: Mapping[str, Any]) -> Block:
+    """Build the form that asks why an answer was bad. `kept` says which answer."""
+    options = [{"text": _build_text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
     return {
         "type": "modal",
         "callback_id": REASON,
-        "private_metadata": _kept(kept),
-        "title": _text("What was it?"),
-        "submit": _text("Send"),
-        "close": _text("Cancel"),
+        "private_metadata": _serialize_kept(kept),
+        "title": _build_text("What was it?"),
+        "submit": _build_text("Send"),
+        "close": _build_text("Cancel"),
         "blocks": [
-            _input("why", "What was it about this answer?", {"type": "radio_buttons", "options": options}),
-            _input(
+            _build_input("why", "What was it about this answer?", {"type": "radio_buttons", "options": options}),
+            _build_input(
                 "comment", "In your words", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
             ),
             {"type": "context", "elements": [{"type": "plain_text", "text": WHO_READS}]},
@@ -45,8 +45,8 @@ def reason_form(kept: Mapping[str, Any]) -> Block:
     }  # fmt: skip
 
 
-def reason_of(view: Mapping[str, Any]) -> str:
-    """What the form says, as one text."""
+def read_reason(view: Mapping[str, Any]) -> str:
+    """Read the reason from the form, as one text."""
     values = view["state"]["values"]
     chosen = (values["why"]["why"].get("selected_option") or {}).get("value")
     said = str(values["comment"]["comment"].get("value") or "").strip()
@@ -54,10 +54,10 @@ def reason_of(view: Mapping[str, Any]) -> str:
     return ". ".join(filter(None, (why, said)))
 
 
-def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
-    """The form that asks what a term meant. `terms`: as `other_senses` gives them; `kept` says which answer."""
+def build_sense_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
+    """Build the form that asks what a term meant. `terms`: as `other_senses` gives them; `kept` says which answer."""
     names = [term.term[:200] for term in terms]
-    while len(_kept({**kept, "terms": names})) > MOST_KEPT:
+    while len(_serialize_kept({**kept, "terms": names})) > MAX_KEPT_CHARS:
         # Terms that do not fit are left out; the form's numbers point into what is kept.
         names.pop()
     options = []
@@ -65,25 +65,25 @@ def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
         for sense in term.senses:
             context = f" ({literal(sense.context)})" if sense.context else ""
             meaning = f"{literal(term.term)}: {literal(sense.expansion or sense.term)}{context}"
-            options.append({"text": _text(meaning), "value": f"{number}:{sense.id}"})
-        options.append({"text": _text(f"{literal(term.term)}: something else"), "value": f"{number}:0"})
+            options.append({"text": _build_text(meaning), "value": f"{number}:{sense.id}"})
+        options.append({"text": _build_text(f"{literal(term.term)}: something else"), "value": f"{number}:0"})
     return {
         "type": "modal",
         "callback_id": OTHER,
-        "private_metadata": _kept({**kept, "terms": names}),
-        "title": _text("What did you mean?"),
-        "submit": _text("Ask again"),
-        "close": _text("Cancel"),
+        "private_metadata": _serialize_kept({**kept, "terms": names}),
+        "title": _build_text("What did you mean?"),
+        "submit": _build_text("Ask again"),
+        "close": _build_text("Cancel"),
         "blocks": [
-            _input(
-                "sense", "Meaning", {"type": "static_select", "options": options[:MOST_CONTEXTS]}, optional=False
+            _build_input(
+                "sense", "Meaning", {"type": "static_select", "options": options[:MAX_CONTEXTS]}, optional=False
             )
         ],
     }  # fmt: skip
 
 
-def other_of(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, int]:
-    """The term, and the chosen sense of it; 0: none that the glossary has."""
+def read_sense(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, int]:
+    """Read the term, and its chosen sense; 0: none that the glossary has."""
     chosen = (view["state"]["values"]["sense"]["sense"].get("selected_option") or {}).get("value") or ":"
     number, _, sense = str(chosen).partition(":")
     terms = kept.get("terms") or []
@@ -91,8 +91,8 @@ def other_of(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, int
     return term, int(sense) if sense.isdigit() else 0
 
 
-def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[str, Any]) -> Block:
-    """The form that adds a term found in a message.
+def build_term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[str, Any]) -> Block:
+    """Build the form that adds a term found in a message.
 
     Args:
         message: what the message says; a short form in it is put in to begin with.
@@ -102,29 +102,33 @@ def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[st
     """
     at_home = [name for name in contexts if name.casefold() == home.casefold()]
     names = [*at_home, *(name for name in contexts if name not in at_home)]
-    options = [{"text": _text(name), "value": name[:MOST_OPTION]} for name in names[:MOST_CONTEXTS]]
+    options = [{"text": _build_text(name), "value": name[:MAX_OPTION_CHARS]} for name in names[:MAX_CONTEXTS]]
     select: Block = {"type": "static_select", "options": options}
     # Where several contexts are possible none is chosen beforehand: it would be sent along unread.
     initial = options[0] if at_home or len(options) == 1 else None
     if initial:
         select["initial_option"] = initial
     term: Block = {"type": "plain_text_input", "max_length": 200}
-    if guess := short_form(message):
+    if guess := find_short_form(message):
         term["initial_value"] = guess
-    states = [{"text": _text(label), "value": value} for label, value in STATES]
+    states = [{"text": _build_text(label), "value": value} for label, value in STATES]
     return {
         "type": "modal",
         "callback_id": TERM,
-        "private_metadata": _kept(kept),
-        "title": _text("Add a term"),
-        "submit": _text("Save"),
-        "close": _text("Cancel"),
+        "private_metadata": _serialize_kept(kept),
+        "title": _build_text("Add a term"),
+        "submit": _build_text("Save"),
+        "close": _build_text("Cancel"),
         "blocks": [
-            _input("term", "Term", term, optional=False),
-            _input("expansion", "What it stands for", {"type": "plain_text_input", "max_length": 1000}, optional=False),
-            _input("context", "In which context", select, optional=False),
-            _input("description", "In a sentence", {"type": "plain_text_input", "multiline": True, "max_length": 2000}),
-            _input(
+            _build_input("term", "Term", term, optional=False),
+            _build_input(
+                "expansion", "What it stands for", {"type": "plain_text_input", "max_length": 1000}, optional=False
+            ),
+            _build_input("context", "In which context", select, optional=False),
+            _build_input(
+                "description", "In a sentence", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
+            ),
+            _build_input(
                 "state",
                 "From now on",
                 {"type": "radio_buttons", "options": states, "initial_option": states[0]},
@@ -138,7 +142,7 @@ STATES = (("It answers questions", "approved"), ("It is a draft, to be approved"
 
 
 class TermFields(TypedDict):
-    """What the form of a term says."""
+    """The fields of the form of a term."""
 
     term: str
     expansion: str
@@ -146,51 +150,53 @@ class TermFields(TypedDict):
     context: str
 
 
-def submitted_term(view: Mapping[str, Any]) -> tuple[TermFields, str]:
-    """The fields of the form, and whether it is to be `approved` or a `draft`."""
+def read_term(view: Mapping[str, Any]) -> tuple[TermFields, str]:
+    """Read the fields of the form, and whether the term is to be `approved` or a `draft`."""
     values = view["state"]["values"]
 
-    def typed(name: str) -> str:
+    def read_typed(name: str) -> str:
         return str(values[name][name].get("value") or "").strip()
 
     context = (values["context"]["context"].get("selected_option") or {}).get("value")
     state = (values["state"]["state"].get("selected_option") or {}).get("value")
     fields: TermFields = {
-        "term": typed("term"),
-        "expansion": typed("expansion"),
-        "description": typed("description"),
+        "term": read_typed("term"),
+        "expansion": read_typed("expansion"),
+        "description": read_typed("description"),
         "context": str(context or ""),
     }
     return fields, "draft" if state == "draft" else "approved"
 
 
-def notice_view(title: str, text: str) -> Block:
-    """A form with nothing to fill in. The text is mrkdwn."""
-    sections = [{"type": "section", "text": {"type": "mrkdwn", "text": part, "verbatim": True}} for part in split(text)]
-    return {"type": "modal", "title": _text(title), "close": _text("Close"), "blocks": sections}
+def build_notice(title: str, text: str) -> Block:
+    """Build a form with nothing to fill in. The text is mrkdwn."""
+    sections = [
+        {"type": "section", "text": {"type": "mrkdwn", "text": part, "verbatim": True}} for part in split_text(text)
+    ]
+    return {"type": "modal", "title": _build_text(title), "close": _build_text("Close"), "blocks": sections}
 
 
-def short_form(message: str) -> str:
-    """The first word of a message that looks like jargon."""
-    found = _SHORT.search(question_of(message))
+def find_short_form(message: str) -> str:
+    """Find the first word of a message that looks like jargon."""
+    found = _SHORT.search(read_question(message))
     return found[0] if found else ""
 
 
-def _kept(what: Mapping[str, Any]) -> str:
+def _serialize_kept(what: Mapping[str, Any]) -> str:
     # Slack counts characters: "\u00fc" would be six of them.
     return json.dumps(what, ensure_ascii=False)
 
 
-def _input(name: str, label: str, element: Block, *, optional: bool = True) -> Block:
+def _build_input(name: str, label: str, element: Block, *, optional: bool = True) -> Block:
     return {
         "type": "input",
         "block_id": name,
         "optional": optional,
-        "label": _text(label),
+        "label": _build_text(label),
         "element": {**element, "action_id": name},
     }
 
 
-def _text(text: str) -> Block:
+def _build_text(text: str) -> Block:
     short = text if len(text) <= 75 else f"{text[:74]}…"
     return {"type": "plain_text", "text": short}

@@ -10,7 +10,7 @@ import re
 
 from argot.ui.rendering.safe_markdown import literal, outside_code, without_links
 
-MOST_SECTION = 3000
+MAX_SECTION_CHARS = 3000
 """Characters of one text in a block."""
 _JOINER = "\u2060"
 """Breaks what a client would read as a link or a call, and is not seen."""
@@ -38,35 +38,35 @@ _FENCE = "```"
 
 def plain(text: object) -> str:
     """One line of literal text: names, headings, terms, messages."""
-    return _inert(_escaped(literal(_HIDDEN.sub("", str(text)))))
+    return _disable_links(_escape(literal(_HIDDEN.sub("", str(text)))))
 
 
-def quoted(markdown: str) -> str:
-    """Markdown of a document as mrkdwn, with its structure, and nothing in it that acts."""
+def quote_markdown(markdown: str) -> str:
+    """Return a document's Markdown as mrkdwn, with its structure, and nothing in it that acts."""
     text = outside_code(_HIDDEN.sub("", markdown), without_links)
-    text = _escaped(outside_code(_code_of_slack(text), _formatted)).replace(_BOLD_MARK, "*")
+    text = _escape(outside_code(_convert_fences(text), _format_markdown)).replace(_BOLD_MARK, "*")
     text = _CALL.sub(f"@{_JOINER}", text)  # in code too: what is code to us may be none to Slack
     return f"{text}\n{_FENCE}" if text.count(_FENCE) % 2 else text
 
 
-def streamed(markdown: str) -> str:
-    """The same for a piece of a stream, which Slack reads as Markdown: words alone, no link and no picture."""
-    text = _inert(_escaped(_HIDDEN.sub("", markdown)))
+def escape_streamed(markdown: str) -> str:
+    """Escape a piece of a stream, which Slack reads as Markdown: words alone, no link and no picture."""
+    text = _disable_links(_escape(_HIDDEN.sub("", markdown)))
     return text.replace("](", f"]{_JOINER}(").replace("][", f"]{_JOINER}[")
 
 
 def link(url: str, label: str) -> str:
-    """A link of our own making. Without an address: its label."""
+    """Return a link of our own making, or without an address its label."""
     return f"<{url}|{label}>" if url else label
 
 
-def split(text: str, most: int = MOST_SECTION) -> list[str]:
-    """The text in parts of at most `most` characters, cut where a reader pauses, links and code kept whole."""
+def split_text(text: str, most: int = MAX_SECTION_CHARS) -> list[str]:
+    """Split the text into parts of at most `most` characters, cut where a reader pauses; links and code stay whole."""
     parts: list[str] = []
     rest = text.strip("\n")
     while len(rest) > most:
         # Room for a fence that is closed at the end of this part and opened again in the next.
-        at = _cut(rest, most - 2 * len(_FENCE) - 2)
+        at = _find_cut(rest, most - 2 * len(_FENCE) - 2)
         part, rest = rest[:at].rstrip(), rest[at:].lstrip("\n ")
         if part.count(_FENCE) % 2:
             part, rest = f"{part}\n{_FENCE}", f"{_FENCE}\n{rest}"
@@ -74,8 +74,8 @@ def split(text: str, most: int = MOST_SECTION) -> list[str]:
     return [part for part in (*parts, rest) if part.strip()]
 
 
-def question_of(text: str, me: str = "") -> str:
-    """What somebody wrote, as a plain question: without calling us, names instead of numbers, no markup."""
+def read_question(text: str, me: str = "") -> str:
+    """Read a message as a plain question: without the mention of us, names instead of numbers, no markup."""
     if me:
         text = re.sub(rf"<@{re.escape(me)}(?:\|[^>]*)?>", " ", text)
     # <!here>, <!subteam^S012|@team>, <!date^...>: the name alone.
@@ -96,53 +96,53 @@ def question_of(text: str, me: str = "") -> str:
     return plain.encode("utf-8", "replace").decode("utf-8")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _inert(text: str) -> str:
+def _disable_links(text: str) -> str:
     text = _CALL.sub(f"@{_JOINER}", text)
     return _ADDRESS.sub(lambda match: f"{match[0]}{_JOINER}", text)
 
 
-def _code_of_slack(text: str) -> str:
+def _convert_fences(text: str) -> str:
     # Slack would show the language behind a fence as the first line of the code.
     return re.sub(r"^([ ]{0,3})(?:`{3,}|~{3,})[^\n`]*$", _FENCE, text, flags=re.MULTILINE)
 
 
-def _formatted(text: str) -> str:
+def _format_markdown(text: str) -> str:
     # The order matters: a rule of stars ("* * *") before lists, and what is within a row after the row.
-    text = _ROW.sub(_cells, text)
+    text = _ROW.sub(_format_row, text)
     text = _RULE.sub("", text)
     text = _BOLD.sub(lambda match: f"{_BOLD_MARK}{match[1] or match[2]}{_BOLD_MARK}", text)
     text = _HEADING.sub(lambda match: f"{_BOLD_MARK}{match[1].replace(_BOLD_MARK, '')}{_BOLD_MARK}", text)
     text = _BULLET.sub(r"\1• ", text)
     text = _ITALIC.sub(r"_\1_", text)
     text = _BACKSLASH.sub(r"\1", text)
-    return _inert(text)
+    return _disable_links(text)
 
 
-def _cells(row: re.Match[str]) -> str:
+def _format_row(row: re.Match[str]) -> str:
     if _DIVIDER.fullmatch(row[1]):
         return ""
     return "  |  ".join(cell.strip() for cell in re.split(r"(?<!\\)\|", row[1]))
 
 
-def _cut(text: str, most: int) -> int:
-    """Where to cut: after a paragraph, a line, a sentence, a word; in a word only if it is longer than a part."""
+def _find_cut(text: str, most: int) -> int:
+    """Find the cut: after a paragraph, a line, a sentence, a word; in a word only if it is longer than a part."""
     for end in ("\n\n", "\n", ". ", " "):
         # Not in the first half: a part of a few words looks broken.
         at = text.rfind(end, most // 2, most)
-        if at > 0 and not _inside_link(text, at):
+        if at > 0 and not _is_inside_link(text, at):
             return at + len(end)
     at = most
     # "&amp;" is not cut in two.
     opened = text.rfind("&", 0, at)
     if 0 <= at - opened < 6 and ";" not in text[opened:at]:
         at = opened
-    return text.rfind("<", 0, at) if _inside_link(text, at) and text.rfind("<", 0, at) > 0 else at
+    return text.rfind("<", 0, at) if _is_inside_link(text, at) and text.rfind("<", 0, at) > 0 else at
 
 
-def _inside_link(text: str, at: int) -> bool:
+def _is_inside_link(text: str, at: int) -> bool:
     # Every "<" left is of a link of ours: those of documents are escaped.
     return text.rfind("<", 0, at) > text.rfind(">", 0, at)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from argot.slack.app.block_kit import Message, without_native_feedback
-from argot.slack.app.channel_history import said_in_thread
+from argot.slack.app.block_kit import Message, replace_native_feedback
+from argot.slack.app.channel_history import fetch_thread_messages
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import Calls, SlackRefused
 
@@ -31,7 +31,7 @@ class Posting:
         Raises:
             SlackUnreachable
         """
-        given = dict(message) if self.native else without_native_feedback(message)
+        given = dict(message) if self.native else replace_native_feedback(message)
         only = given.pop("only", "")
         try:
             await self._post(job, given, only)
@@ -43,7 +43,7 @@ class Posting:
 
     async def _post_plainer(self, job: SlackJob, given: Message, only: str, error: SlackRefused) -> None:
         """Post with buttons that every workspace takes; if that is refused too, as text."""
-        plainer = without_native_feedback(given)
+        plainer = replace_native_feedback(given)
         for message in (plainer, {name: value for name, value in given.items() if name != "blocks"}):
             try:
                 await self._post(job, message, only)
@@ -59,7 +59,7 @@ class Posting:
         client = self.calls.client
         if only and not job.direct:
             # A message for one person alone takes no metadata, and cannot be found again.
-            await self.alone(job, only, {name: value for name, value in message.items() if name != "metadata"})
+            await self.post_to_one(job, only, {name: value for name, value in message.items() if name != "metadata"})
             return
         await self.calls(
             client.chat_postMessage,
@@ -71,7 +71,7 @@ class Posting:
             **message,
         )
 
-    async def alone(self, job: SlackJob, user: str, message: Message) -> None:
+    async def post_to_one(self, job: SlackJob, user: str, message: Message) -> None:
         """Show one person a message where they asked; who is not in the channel gets it as a direct message.
 
         Raises:
@@ -92,15 +92,15 @@ class Posting:
             )
 
 
-def with_metadata(message: Message, job: SlackJob, part: int) -> Message:
-    """The message as this part of the answer to a job."""
+def add_metadata(message: Message, job: SlackJob, part: int) -> Message:
+    """Mark the message as this part of the answer to a job."""
     return {**message, "metadata": {"event_type": ANSWER, "event_payload": {"for": job.ts, "part": part}}}
 
 
-async def parts_there(calls: Calls, job: SlackJob) -> set[int]:
-    """Parts of the answer that an earlier try posted, and was ended before it could note that."""
+async def find_posted_parts(calls: Calls, job: SlackJob) -> set[int]:
+    """Find the parts of the answer that an earlier try posted, and was ended before it could note that."""
     # "#" and what follows tells presses on one message apart; Slack knows only what stands before it.
-    said = await said_in_thread(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
+    said = await fetch_thread_messages(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
     kept = [(one.get("metadata") or {}) for one in said]
     payloads = [one.get("event_payload") or {} for one in kept if one.get("event_type") == ANSWER]
     return {int(one["part"]) for one in payloads if one.get("for") == job.ts and "part" in one}

@@ -1,4 +1,4 @@
-"""From a noted event to its answer in Slack: on whose behalf, in which conversation, shown to whom."""
+"""The answer to a noted event: on whose behalf, in which conversation, shown to whom."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import AnswerSettings, thread_read
 from argot.slack import slack_scopes
-from argot.slack.app.block_kit import Message, MessageContext, messages, news_message, notice
-from argot.slack.app.channel_history import said_in_thread
+from argot.slack.app.block_kit import Message, MessageContext, render_messages, render_news, render_notice
+from argot.slack.app.channel_history import fetch_thread_messages
 from argot.slack.app.event_filter import HUMAN, SlackJob
-from argot.slack.app.inbox import job_from
+from argot.slack.app.inbox import load_job
 from argot.slack.app.job_contents import NewsToTell, SenseChosen
-from argot.slack.app.mrkdwn import plain, question_of
-from argot.slack.app.posting import Posting, parts_there, with_metadata
+from argot.slack.app.mrkdwn import plain, read_question
+from argot.slack.app.posting import Posting, add_metadata, find_posted_parts
 from argot.slack.app.slack_users import SlackPeople
-from argot.slack.app.status import at_work, show_status, show_title
-from argot.slack.app.stream import Stream, Streaming, replaced, taken_away
+from argot.slack.app.status import show_status, show_title, show_working
+from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_stream
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
-from argot.slack.store.slack_store import Noted, SlackStore
+from argot.slack.store.slack_store import NotedEvent, SlackStore
 from argot.ui.rendering.chat_markdown import STAGES
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ NOT_YOURS = "This is part of somebody else's conversation. Ask your own question
 GONE = "This conversation is not there any more. Ask your question again."
 HEARD = 6
 """Messages of others before a question, at most, that it may refer to."""
-LONGEST_HEARD = 500
+MAX_HEARD_CHARS = 500
 STATUS_SECONDS = 1.0
 
 
@@ -61,26 +61,26 @@ class Answering:
     def web(self) -> str:
         return self.kb.settings.public_url.rstrip("/")
 
-    async def handle(self, noted: Noted) -> None:
+    async def handle(self, noted: NotedEvent) -> None:
         """Answer an event, or go on with it where it was left.
 
         Raises:
             SlackUnreachable: it has to be tried again.
         """
-        job, _ = job_from(noted)
-        async with at_work(self.calls, job, self.kb.settings.slack_reaction) as job:
-            stream = Stream(self.calls, job, self.streaming, lambda ts: self._began(noted, ts))
+        job, _ = load_job(noted)
+        async with show_working(self.calls, job, self.kb.settings.slack_reaction) as job:
+            stream = Stream(self.calls, job, self.streaming, lambda ts: self._keep_stream(noted, ts))
             answer = noted.answer
             if answer is None:
                 if noted.stream:  # the beginning of an answer that was cut off
-                    await taken_away(self.calls, job.channel, noted.stream)
+                    await delete_stream(self.calls, job.channel, noted.stream)
                 answer = await self._answer(job, stream)
                 if not await self.kb.blocking(self.store.is_open, noted.id):  # the question was deleted
                     await stream.take_away()
                     return
                 # Kept before it is shown: after a crash the same answer is posted, and no model asked again.
                 await self.kb.blocking(self.store.keep_answer, noted.id, answer)
-                shown = bool(answer) and await stream.finish(with_metadata(answer[0], job, 0))
+                shown = bool(answer) and await stream.finish(add_metadata(answer[0], job, 0))
             else:
                 shown = await self._finish_stream(noted, job, answer)
             if shown:
@@ -89,8 +89,8 @@ class Answering:
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
-    async def scope(self, job: SlackJob) -> Scope:
-        """On whose behalf a job is done. For a button: the conversation's, if this person may go on with it.
+    async def find_scope(self, job: SlackJob) -> Scope:
+        """Find the scope of a job. For a button: the conversation's, if this person may go on with it.
 
         Raises:
             NotAllowed: suspended, or somebody else's.
@@ -99,7 +99,7 @@ class Answering:
         own = await self.people.own_scope(job.team, job.user)
         public = not (job.direct or job.ephemeral)
         if job.thread:
-            kept = await self.kb.blocking(self.store.thread_named, job.thread)
+            kept = await self.kb.blocking(self.store.find_thread_by_id, job.thread)
             if kept is None:
                 raise NotFound(GONE)
             public = kept.public
@@ -107,11 +107,11 @@ class Answering:
                 raise NotAllowed(NOT_YOURS)
         if not public:
             return own
-        channel = await self.kb.blocking(self.store.channel, job.channel)
-        return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
+        channel = await self.kb.blocking(self.store.get_channel, job.channel)
+        return slack_scopes.build_public_scope(job.team, channel, outsiders=job.outsiders)
 
     async def _answer(self, job: SlackJob, stream: Stream) -> list[Message]:
-        """The messages to post. An error is told in a sentence: to who pressed a button, or where it was asked.
+        """Return the messages to post. An error is told in a sentence: to who pressed a button, or where it was asked.
 
         What rests on one person's rights is shown to nobody else, whatever happens.
         """
@@ -119,11 +119,11 @@ class Answering:
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
         try:
             if job.kind == "news":
-                return [self._shown_to(news_message(NewsToTell.read(job.text), job.thread), job)]
-            scope = await self.scope(job)
+                return [self._restrict_message(render_news(NewsToTell.from_text(job.text), job.thread), job)]
+            scope = await self.find_scope(job)
             if job.kind == "alone":
                 stream.open = False
-                return await self._alone(job, scope, stream)
+                return await self._answer_alone(job, scope, stream)
             if not scope.public and not job.direct:
                 # A private conversation's button in a channel: its answer is for this person, and a stream is seen by
                 # all.
@@ -135,15 +135,15 @@ class Answering:
         except ArgotError as error:
             if isinstance(error, NotAllowed | RetryLater):  # about the asker, and nobody else's business
                 only = {"only": job.user}
-            return [{**notice(plain(error)), **only}]
+            return [{**render_notice(plain(error)), **only}]
         except SlackUnreachable:
             raise
         except Exception:
             logger.exception("a question from Slack could not be answered")
-            return [{**notice(FAILED), **only}]
+            return [{**render_notice(FAILED), **only}]
 
-    async def _alone(self, job: SlackJob, public: Scope, stream: Stream) -> list[Message]:
-        """The question of a channel's conversation once more, for one person, from all that this person may read."""
+    async def _answer_alone(self, job: SlackJob, public: Scope, stream: Stream) -> list[Message]:
+        """Answer the question of a channel's conversation again, for one person, from all that this person may read."""
         found = await thread_read(self.kb, public.principal, thread=job.thread)
         turn = next((one for one in found.turns if one.turn == job.turn), None)
         if turn is None:
@@ -156,35 +156,37 @@ class Answering:
         return await self._ask(fresh, own, stream)
 
     async def _ask(self, job: SlackJob, scope: Scope, stream: Stream) -> list[Message]:
-        heard = await self._heard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
+        heard = (
+            await self._read_unheard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
+        )
         question = job.text
         # A mention alone, or with a "?": it is about what was said before it.
         if not any(character.isalnum() for character in question):
             if not heard:
-                return [self._shown_to(notice(HELP), job)]
+                return [self._restrict_message(render_notice(HELP), job)]
             question = heard.pop()
         thread = job.thread
         if job.kind == "message":
-            begun, new = await slack_scopes.thread_for(
+            begun, new = await slack_scopes.find_thread(
                 self.kb, scope, job.team, channel=job.channel, ts=job.thread_ts, question=question
             )
             thread = begun.thread
             if new and job.status:
                 await show_title(self.calls, job, question)
-            await slack_scopes.heard(self.kb, begun, job.ts)
-        result = await self._streamed_result(job, await self._asked(job, scope, thread, question, heard), stream)
+            await slack_scopes.note_heard(self.kb, begun, job.ts)
+        result = await self._stream_result(job, await self._begin_answer(job, scope, thread, question, heard), stream)
         context = MessageContext(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
-        return [self._shown_to(message, job) for message in messages(result, context)]
+        return [self._restrict_message(message, job) for message in render_messages(result, context)]
 
-    async def _asked(
+    async def _begin_answer(
         self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str]
     ) -> AsyncGenerator[AskEvent]:
-        """The answer on its way, by the use case that the job asks for."""
+        """Begin the answer by the use case that the job asks for."""
         kb, principal = self.kb, scope.principal
         if job.kind == "sense":
-            chosen = SenseChosen.read(question)
+            chosen = SenseChosen.from_text(question)
             return ask_in_sense(kb, principal, thread=thread, turn=job.turn, term=chosen.term, sense=chosen.sense)
-        manner = await self._manner(job, scope)
+        manner = await self._choose_settings(job, scope)
         if job.kind == "choice":
             return answer(kb, principal, thread=thread, choice=question, context=manner.context, profile=manner.profile)
         return ask(
@@ -197,7 +199,7 @@ class Answering:
             profile=manner.profile,
         )
 
-    async def _streamed_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
+    async def _stream_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
         async with aclosing(answering) as events:
             async for event in events:
@@ -214,49 +216,49 @@ class Answering:
                     await stream.retract()
         raise ArgotError(FAILED)
 
-    async def _manner(self, job: SlackJob, scope: Scope) -> AnswerSettings:
-        """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
-        seen = await self._viewed(job) if job.direct else job.channel
-        channel = await self.kb.blocking(self.store.channel, seen)
-        context = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
+    async def _choose_settings(self, job: SlackJob, scope: Scope) -> AnswerSettings:
+        """Choose the channel's context and profile; beside an assistant's pane, the context of the channel in view."""
+        seen = await self._find_viewed_channel(job) if job.direct else job.channel
+        channel = await self.kb.blocking(self.store.get_channel, seen)
+        context = await slack_scopes.find_context(self.kb, scope.principal, channel.context)
         profile = None if job.direct else channel.profile
         return AnswerSettings(profile or None, context or None)
 
-    async def _viewed(self, job: SlackJob) -> str:
-        """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""
+    async def _find_viewed_channel(self, job: SlackJob) -> str:
+        """Find the channel in view beside our conversation: by the message, its thread, or its window."""
         beside = [await self.kb.blocking(self.store.view, job.channel, ts) for ts in (job.thread_ts, "")]
         return next(filter(None, (job.viewed, *beside)), "")
 
-    async def _heard(self, job: SlackJob, scope: Scope) -> list[str]:
-        """What people said in the Slack thread since Argot last heard it, up to this question."""
-        kept = await self.kb.blocking(self.store.thread, job.team, job.channel, job.thread_ts, scope.key)
+    async def _read_unheard(self, job: SlackJob, scope: Scope) -> list[str]:
+        """Read the messages of the Slack thread since Argot last heard it, up to this question."""
+        kept = await self.kb.blocking(self.store.find_thread, job.team, job.channel, job.thread_ts, scope.key)
         # Slack leaves the one at `oldest` out, but always sends the first of the thread: hence the filter below.
         since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
-        said = await said_in_thread(self.calls, job, latest=job.ts, **since)
+        said = await fetch_thread_messages(self.calls, job, latest=job.ts, **since)
         human = [one for one in said if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
         after = kept.last_ts if kept is not None else ""
-        texts = [question_of(str(one.get("text", "")), self.me) for one in human if after < str(one["ts"]) < job.ts]
-        return [text[:LONGEST_HEARD] for text in texts if text][-HEARD:]
+        texts = [read_question(str(one.get("text", "")), self.me) for one in human if after < str(one["ts"]) < job.ts]
+        return [text[:MAX_HEARD_CHARS] for text in texts if text][-HEARD:]
 
     # -- showing -------------------------------------------------------------------------------------------------------
 
-    def _shown_to(self, message: Message, job: SlackJob) -> Message:
+    def _restrict_message(self, message: Message, job: SlackJob) -> Message:
         return {**message, "only": job.user} if job.ephemeral else message
 
-    async def _began(self, noted: Noted, ts: str) -> None:
+    async def _keep_stream(self, noted: NotedEvent, ts: str) -> None:
         await self.kb.blocking(self.store.keep_stream, noted.id, ts)
 
-    async def _finish_stream(self, noted: Noted, job: SlackJob, answer: list[Message]) -> bool:
-        """Whether the first message took the place of a stream that an earlier try began."""
+    async def _finish_stream(self, noted: NotedEvent, job: SlackJob, answer: list[Message]) -> bool:
+        """Put the first message in the place of a stream that an earlier try began; False: there was none."""
         if not noted.stream or noted.sent or not answer:
             return False
-        return await replaced(self.calls, job.channel, noted.stream, with_metadata(answer[0], job, 0))
+        return await replace_stream(self.calls, job.channel, noted.stream, add_metadata(answer[0], job, 0))
 
-    async def _deliver(self, noted: Noted, job: SlackJob, answer: list[Message], sent: int) -> None:
+    async def _deliver(self, noted: NotedEvent, job: SlackJob, answer: list[Message], sent: int) -> None:
         # One more call, and so only where an earlier try may have posted something.
-        there = await parts_there(self.calls, job) if noted.tries else set()
+        there = await find_posted_parts(self.calls, job) if noted.tries else set()
         for number, message in enumerate(answer):
             if number < sent or number in there:
                 continue
-            await self.posting.post(job, with_metadata(message, job, number))
+            await self.posting.post(job, add_metadata(message, job, number))
             await self.kb.blocking(self.store.keep_sent, noted.id, number + 1)

@@ -28,28 +28,28 @@ _OBJECTS = ("event", "user", "team", "channel", "view", "container", "message", 
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
-def slack_routes(kb: KnowledgeBase) -> APIRouter:
+def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/slack")
 
     @router.post("/events", include_in_schema=False)
     @needs("anonymous", csrf=False)
     async def events(request: Request) -> Response:
-        """Everything Slack sends: events, buttons, forms, shortcuts. Taken if its signature is right, and fresh."""
-        from argot.slack.app.lifecycle import running
+        """Take what Slack sends (events, buttons, forms, shortcuts) if its signature is right, and fresh."""
+        from argot.slack.app.lifecycle import find_running
 
-        slack = running(kb)
+        slack = find_running(kb)
         # Without a secret nothing could be told from a forgery: Socket Mode needs no address.
         if slack is None or not slack.secret:
             return PlainTextResponse("Slack is not set up here over HTTP.", 404)
         body = await request.body()
         if not is_signed(slack, request, body):
             return PlainTextResponse("This was not signed by Slack, or too long ago.", 401)
-        return await _dispatched(slack, request)
+        return await _dispatch(slack, request)
 
     @router.get("/threads/{thread}", include_in_schema=False)
     @needs("asker")
     async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
-        """From a link in a channel: the same conversation, as one's own, in the window."""
+        """Open the conversation of a link in a channel as one's own, in the window."""
         # A copy: what the channel sees stays as it is, and what is asked on is seen by nobody there.
         mine = await slack_continue(kb, who.principal, thread=thread)
         return RedirectResponse(f"/thread/{quote(mine.thread, safe='')}", 303)
@@ -57,7 +57,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     @router.get("/sources/{passage_id}", include_in_schema=False)
     @needs("asker")
     async def source(request: Request, passage_id: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
-        """What a number in an answer stands for, as a page: the passage, the cited sentences marked, and its place."""
+        """Show the passage behind a number in an answer as a page, with the cited sentences marked, and its place."""
         found = await read_passage(kb, who.principal, passage_id=passage_id)
         spans = spans_of(request.query_params.getlist("span"))
         address = f"{PASSAGES}/{quote(found.id, safe='')}"
@@ -65,8 +65,8 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
         return render_page(
             "source.html",
             found=found,
-            about=about(found),
-            parts=_parts_of(found.text, [(first - found.start, last - found.start) for first, last in spans]),
+            about=describe_place(found),
+            parts=_split_marked(found.text, [(first - found.start, last - found.start) for first, last in spans]),
             picture=f"{address}/page.png{'?' * bool(marks)}{marks}" if is_pdf(found) else "",
             original=f"{address}/original#page={found.page}",
         )
@@ -74,15 +74,15 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     return router
 
 
-def about(found: PassageShown) -> list[str]:
-    """Where a passage stands: title, heading and page, as far as they say something new."""
+def describe_place(found: PassageShown) -> list[str]:
+    """Describe the place of a passage: title, heading and page, as far as they say something new."""
     title = found.title if found.title not in found.heading and found.title != found.document else ""
     where = place(found.document, found.page, found.page_kind).removeprefix(", ")
     return [one for one in (title, found.heading, where, found.freshness) if one]
 
 
-def _parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
-    """The text in pieces, and of each whether it is marked. Spans outside of it are left out."""
+def _split_marked(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """Split the text into pieces, each with whether it is marked. Spans outside of it are left out."""
     parts: list[tuple[str, bool]] = []
     at = 0
     for first, last in sorted((max(0, first), min(last, len(text))) for first, last in spans):
@@ -94,7 +94,7 @@ def _parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]
 
 
 def is_signed(slack: Slack, request: Request, body: bytes) -> bool:
-    """Whether Slack sent this, within the last five minutes."""
+    """Tell whether Slack sent this, within the last five minutes."""
     # Bolt verifies again, but raises where the timestamp is no number or the body no text, and parses the body first.
     from slack_sdk.signature import SignatureVerifier
 
@@ -109,7 +109,7 @@ def is_signed(slack: Slack, request: Request, body: bytes) -> bool:
     return SignatureVerifier(slack.secret).is_valid(text, timestamp, signature)
 
 
-async def _dispatched(slack: Slack, request: Request) -> Response:
+async def _dispatch(slack: Slack, request: Request) -> Response:
     from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
     from slack_bolt.request.internals import parse_body
 

@@ -1,4 +1,4 @@
-"""Who somebody in Slack is, by their email address there, remembered for a few minutes."""
+"""People in Slack, known by their email address there, which is remembered for a few minutes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import SlackStore
 
 # Every question would otherwise cost a call; whoever changes their address is known by it after this time.
-REMEMBERED_SECONDS = 600
-MOST_REMEMBERED = 5000
-MOST_CALLED = 5
+EMAIL_CACHE_SECONDS = 600
+MAX_REMEMBERED_PEOPLE = 5000
+MAX_MENTIONS = 5
 _SLACK_ID = re.compile(r"\b[UW][A-Z0-9]{6,20}\b")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
@@ -33,58 +33,58 @@ class SlackPeople:
         self._emails: dict[str, tuple[float, str]] = {}
 
     async def own_scope(self, team: str, user: str) -> Scope:
-        """The rights on which an answer to this person alone rests.
+        """Return the scope of an answer to this person alone.
 
         Raises:
             NotAllowed: suspended.
         """
-        linked = await self.kb.blocking(self.store.linked, team, user)
-        email = "" if linked or not self.kb.settings.slack_link_by_email else await self.email(user)
-        return await self.kb.blocking(slack_scopes.own_scope, self.kb, team, user, email)
+        linked = await self.kb.blocking(self.store.find_linked_user, team, user)
+        email = "" if linked or not self.kb.settings.slack_link_by_email else await self.find_email(user)
+        return await self.kb.blocking(slack_scopes.build_own_scope, self.kb, team, user, email)
 
-    async def home(self) -> str:
-        """Our own workspace; empty: Slack does not say now."""
+    async def find_home(self) -> str:
+        """Find our own workspace; empty: Slack does not say now."""
         if not self.team:
-            told = await self.calls.best_effort(self.calls.client.auth_test)
+            told = await self.calls.try_call(self.calls.client.auth_test)
             self.team = str((told or {}).get("team_id") or "")
         return self.team
 
-    async def email(self, user: str) -> str:
-        """The address of a person of our own workspace that Slack has confirmed; of anybody else none."""
+    async def find_email(self, user: str) -> str:
+        """Find the confirmed address of a person of our own workspace; empty for anybody else."""
         at, email = self._emails.get(user, (0.0, ""))
-        if time.monotonic() - at < REMEMBERED_SECONDS and at:
+        if time.monotonic() - at < EMAIL_CACHE_SECONDS and at:
             return email
-        answer = await self.calls.best_effort(self.calls.client.users_info, user=user)
-        home = await self.home()
+        answer = await self.calls.try_call(self.calls.client.users_info, user=user)
+        home = await self.find_home()
         # Not remembered: the next question asks again.
         if answer is None or not home:
             return ""
-        email = _email_of(answer.get("user") or {}, home)
-        while len(self._emails) >= MOST_REMEMBERED:
+        email = _read_email(answer.get("user") or {}, home)
+        while len(self._emails) >= MAX_REMEMBERED_PEOPLE:
             # The oldest: a dict keeps the order of insertion.
             del self._emails[next(iter(self._emails))]
         self._emails[user] = (time.monotonic(), email)
         return email
 
-    async def contact(self, team: str, text: str) -> str:
-        """Mentions ("<@U1>") of those whom a context's contact names; empty: nobody that Slack knows."""
-        ids = [one for one in dict.fromkeys(_SLACK_ID.findall(text)[:MOST_CALLED]) if await self._is_there(one)]
-        for email in dict.fromkeys(_EMAIL.findall(text)[:MOST_CALLED]):
-            answer = await self.calls.best_effort(self.calls.client.users_lookupByEmail, email=email)
+    async def find_contact(self, team: str, text: str) -> str:
+        """Find the people that a context's contact names, as mentions ("<@U1>"); empty: nobody that Slack knows."""
+        ids = [one for one in dict.fromkeys(_SLACK_ID.findall(text)[:MAX_MENTIONS]) if await self._is_there(one)]
+        for email in dict.fromkeys(_EMAIL.findall(text)[:MAX_MENTIONS]):
+            answer = await self.calls.try_call(self.calls.client.users_lookupByEmail, email=email)
             found = str(((answer or {}).get("user") or {}).get("id") or "")
             ids += [found] if found and found not in ids else []
         if not ids:
-            links = await self.kb.blocking(self.store.links)
+            links = await self.kb.blocking(self.store.list_links)
             ids = [slack for of, slack, name in links if of == team and name.casefold() == text.strip().casefold()]
-        return " ".join(f"<@{one}>" for one in ids[:MOST_CALLED])
+        return " ".join(f"<@{one}>" for one in ids[:MAX_MENTIONS])
 
     async def _is_there(self, slack_id: str) -> bool:
         # A word in capitals (WAREHOUSE) looks like an id, too. Whoever left is not called.
-        answer = await self.calls.best_effort(self.calls.client.users_info, user=slack_id)
+        answer = await self.calls.try_call(self.calls.client.users_info, user=slack_id)
         return bool(answer) and not ((answer or {}).get("user") or {}).get("deleted")
 
 
-def _email_of(user: Mapping[str, Any], home: str) -> str:
+def _read_email(user: Mapping[str, Any], home: str) -> str:
     # Another company says itself which addresses its people have: they would be let in as ours. So with bots.
     profile = user.get("profile") or {}
     teams = (user.get("enterprise_user") or {}).get("teams") or [user.get("team_id")]

@@ -1,4 +1,4 @@
-"""What Slack shows beside a question: that it is worked on, at what, and what its thread is called."""
+"""The status of a question and the title of its thread, as Slack shows them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import replace
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import Calls
 
-LONGEST_TITLE = 80
+MAX_TITLE_CHARS = 80
 """Characters."""
 
 
 @asynccontextmanager
-async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
-    """Shows that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
+async def show_working(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
+    """Show that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
     reaction. Gives the job, which says whether a status is shown.
     """
     told = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
@@ -23,13 +23,13 @@ async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[S
     name = reaction if job.kind == "message" and not told else ""
     where = {"name": name, "channel": job.channel, "timestamp": job.ts}
     if name:
-        await calls.at_once(calls.client.reactions_add, **where)
+        await calls.try_call_at_once(calls.client.reactions_add, **where)
     try:
         yield replace(job, status=told)
     finally:
         if name:
             # Not `at_once`: a reaction that stays would say that it is still being worked on.
-            await calls.best_effort(calls.client.reactions_remove, **where)
+            await calls.try_call(calls.client.reactions_remove, **where)
         if told:
             await show_status(calls, job, "")
 
@@ -37,7 +37,7 @@ async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[S
 async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
     """Show what is being done; an empty stage takes the status away. False: Slack does not show it."""
     status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
-    taken = await calls.at_once(
+    taken = await calls.try_call_at_once(
         calls.client.assistant_threads_setStatus,
         channel_id=job.channel, thread_ts=job.thread_ts, status=status,
     )  # fmt: skip
@@ -46,8 +46,8 @@ async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
 
 async def show_title(calls: Calls, job: SlackJob, question: str) -> None:
     title = " ".join(question.split())
-    await calls.at_once(
+    await calls.try_call_at_once(
         calls.client.assistant_threads_setTitle,
         channel_id=job.channel, thread_ts=job.thread_ts,
-        title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
+        title=title if len(title) <= MAX_TITLE_CHARS else f"{title[: MAX_TITLE_CHARS - 1]}…",
     )  # fmt: skip

@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable
 
 from argot.slack.app.block_kit import Message
 from argot.slack.app.event_filter import SlackJob
-from argot.slack.app.mrkdwn import streamed
+from argot.slack.app.mrkdwn import escape_streamed
 from argot.slack.app.web_api import Calls, SlackRefused, SlackUnreachable
 
 FIRST_SECONDS = 1.0
 """An answer that takes less is posted whole: one call instead of four."""
 EACH_SECONDS = 1.0
 """Slack takes about one piece a second."""
-MOST_PIECE = 12_000
+MAX_PIECE_CHARS = 12_000
 """Characters of one piece."""
 ASK_AGAIN_SECONDS = 3600.0
 """After a workspace said that it streams nothing."""
@@ -31,16 +31,16 @@ OF_THIS_PLACE = (
 
 
 class Streaming:
-    """Whether this workspace takes streams, as far as is known."""
+    """The knowledge of whether this workspace takes streams."""
 
     def __init__(self) -> None:
         self._refused_at = float("-inf")
 
     @property
-    def allowed(self) -> bool:
+    def is_allowed(self) -> bool:
         return time.monotonic() - self._refused_at > ASK_AGAIN_SECONDS
 
-    def refused(self) -> None:
+    def refuse(self) -> None:
         self._refused_at = time.monotonic()
 
 
@@ -53,7 +53,7 @@ class Stream:
         self.known = known
         self.began = began
         # A stream cannot be shown to one person alone.
-        self.open = known.allowed and not job.ephemeral
+        self.open = known.is_allowed and not job.ephemeral
         self._ts = ""
         self._waiting = ""
         self._at = 0.0
@@ -72,7 +72,7 @@ class Stream:
         await self._send(words)
 
     async def retract(self) -> None:
-        """What was sent no longer counts. It stands until the end; what comes next begins a new paragraph."""
+        """Disown the words sent so far. They stand until the end; the next words begin a new paragraph."""
         self._waiting = "\n\n" if self._ts else ""
 
     async def finish(self, message: Message) -> bool:
@@ -86,17 +86,17 @@ class Stream:
         if message.get("only"):
             await self.take_away()
             return False
-        return await replaced(self.calls, self.job.channel, self._ts, message)
+        return await replace_stream(self.calls, self.job.channel, self._ts, message)
 
     async def take_away(self) -> None:
         """Delete what was streamed."""
         if self._ts:
-            await taken_away(self.calls, self.job.channel, self._ts)
+            await delete_stream(self.calls, self.job.channel, self._ts)
 
     async def _send(self, words: str) -> None:
         client, channel = self.calls.client, self.job.channel
-        text = streamed(words)
-        parts = [text[at : at + MOST_PIECE] for at in range(0, len(text), MOST_PIECE)]
+        text = escape_streamed(words)
+        parts = [text[at : at + MAX_PIECE_CHARS] for at in range(0, len(text), MAX_PIECE_CHARS)]
         chunks = [{"type": "markdown_text", "text": part} for part in parts]
         try:
             if self._ts:
@@ -113,7 +113,7 @@ class Stream:
         except SlackRefused as error:
             self.open = False
             if not self._ts and error.code not in OF_THIS_PLACE:
-                self.known.refused()
+                self.known.refuse()
             return
         except SlackUnreachable:
             self.open = False
@@ -124,22 +124,22 @@ class Stream:
         await self.began(self._ts)
 
 
-async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> bool:
+async def replace_stream(calls: Calls, channel: str, ts: str, message: Message) -> bool:
     """Replace a streamed message by this one. False: Slack refused, and it was deleted.
 
     Raises:
         SlackUnreachable
     """
-    await calls.best_effort(calls.client.chat_stopStream, channel=channel, ts=ts)  # what is streamed cannot be changed
+    await calls.try_call(calls.client.chat_stopStream, channel=channel, ts=ts)  # what is streamed cannot be changed
     try:
         await calls(calls.client.chat_update, channel=channel, ts=ts, parse="none", **message)
         return True
     except SlackRefused:
-        await calls.best_effort(calls.client.chat_delete, channel=channel, ts=ts)
+        await calls.try_call(calls.client.chat_delete, channel=channel, ts=ts)
         return False
 
 
-async def taken_away(calls: Calls, channel: str, ts: str) -> None:
+async def delete_stream(calls: Calls, channel: str, ts: str) -> None:
     """Delete a message that was streamed, or still is."""
-    await calls.best_effort(calls.client.chat_stopStream, channel=channel, ts=ts)
-    await calls.best_effort(calls.client.chat_delete, channel=channel, ts=ts)
+    await calls.try_call(calls.client.chat_stopStream, channel=channel, ts=ts)
+    await calls.try_call(calls.client.chat_delete, channel=channel, ts=ts)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from argot.slack.slack_check import on_this_machine
+from argot.slack.slack_check import is_on_this_machine
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CALL_SECONDS = 15
-MOST_WAIT_SECONDS = 120.0
+MAX_WAIT_SECONDS = 120.0
 """Slack names a time to wait; if these together are more, the call is given up for now."""
 
 
@@ -53,19 +53,19 @@ class Calls:
             logger=quiet,
             retry_handlers=[],  # one that posts again after a lost answer posts twice
         )
-        if on_this_machine(settings.slack_api_url):
+        if is_on_this_machine(settings.slack_api_url):
             client.proxy = None  # the client takes the environment's proxy for whatever address
         return cls(client)
 
     async def __call__(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any]:
-        """What Slack answers.
+        """Call a method, and return Slack's answer.
 
         Raises:
             SlackUnreachable, SlackRefused
         """
-        return await self._asked(method, arguments, MOST_WAIT_SECONDS)
+        return await self._call(method, arguments, MAX_WAIT_SECONDS)
 
-    async def _asked(
+    async def _call(
         self, method: Callable[..., Awaitable[Any]], arguments: Mapping[str, Any], most_wait: float
     ) -> Mapping[str, Any]:
         import aiohttp
@@ -79,7 +79,7 @@ class Calls:
             except SlackApiError as error:
                 seconds = _retry_after(error)
                 if seconds is None:
-                    raise _failure(error) from error
+                    raise _describe_failure(error) from error
                 waited += seconds
                 if waited > most_wait:
                     raise SlackUnreachable(f"Slack wants us to wait for {seconds:.0f} s") from error
@@ -91,29 +91,31 @@ class Calls:
             except SlackClientError as error:
                 raise SlackRefused(str(error)) from error
 
-    async def best_effort(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """A call that is only a courtesy: None if it did not work."""
-        return await self._best_effort(method, arguments, MOST_WAIT_SECONDS)
+    async def try_call(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
+        """Make a call that is only a courtesy: None if it did not work."""
+        return await self._try_call(method, arguments, MAX_WAIT_SECONDS)
 
-    async def at_once(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """A call that must not hold up an answer: None also if Slack wants us to wait."""
-        return await self._best_effort(method, arguments, 0.0)
+    async def try_call_at_once(
+        self, method: Callable[..., Awaitable[Any]], /, **arguments: Any
+    ) -> Mapping[str, Any] | None:
+        """Make a call that must not hold up an answer: None also if Slack wants us to wait."""
+        return await self._try_call(method, arguments, 0.0)
 
-    async def _best_effort(
+    async def _try_call(
         self, method: Callable[..., Awaitable[Any]], arguments: Mapping[str, Any], most_wait: float
     ) -> Mapping[str, Any] | None:
         try:
-            return await self._asked(method, arguments, most_wait)
+            return await self._call(method, arguments, most_wait)
         except (SlackUnreachable, SlackRefused) as error:
             logger.info("%s: %s", getattr(method, "__name__", "a call"), error)
             return None
 
 
 def _retry_after(error: Any) -> float | None:
-    """The seconds to wait, if that is all that is wrong."""
+    """Return the seconds to wait, if that is all that is wrong."""
     response = error.response
     # Some methods say it in the status, others in the body alone.
-    limited = _status(response) == 429 or _code(response) in ("ratelimited", "rate_limited")
+    limited = _read_status(response) == 429 or _read_code(response) in ("ratelimited", "rate_limited")
     if not limited:
         return None
     headers = getattr(response, "headers", None) or {}
@@ -124,22 +126,22 @@ def _retry_after(error: Any) -> float | None:
         return 1.0
 
 
-def _failure(error: Any) -> Exception:
+def _describe_failure(error: Any) -> Exception:
     response = error.response
-    status, code = _status(response), _code(response)
+    status, code = _read_status(response), _read_code(response)
     if status >= 500 or not code or code in ("internal_error", "fatal_error", "service_unavailable", "request_timeout"):
         return SlackUnreachable(f"Slack answers with {status or 'nothing of use'} {code}".strip())
-    return SlackRefused(code, str(_data(response).get("needed") or ""))
+    return SlackRefused(code, str(_read_data(response).get("needed") or ""))
 
 
-def _status(response: Any) -> int:
+def _read_status(response: Any) -> int:
     return int(getattr(response, "status_code", 0) or getattr(response, "status", 0) or 0)
 
 
-def _code(response: Any) -> str:
-    return str(_data(response).get("error") or "")
+def _read_code(response: Any) -> str:
+    return str(_read_data(response).get("error") or "")
 
 
-def _data(response: Any) -> Mapping[str, Any]:
+def _read_data(response: Any) -> Mapping[str, Any]:
     data = getattr(response, "data", None)
     return data if isinstance(data, dict) else {}

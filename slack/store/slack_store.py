@@ -1,4 +1,4 @@
-"""What the Slack surface has to remember, in people.db: who is who, how each channel is answered, what was seen.
+"""The memory of the Slack surface, in people.db: who is who, how each channel is answered, which events were seen.
 
 An event is noted before Slack is told that it arrived, and its text is kept only until it is answered: a process that
 is killed in between takes it up when it starts again. Its key stays for `KEPT_SECONDS`, so that what Slack sends once
@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from argot.databases import Database, Row
 
-KEPT_SECONDS = 7 * 24 * 3600
+EVENT_KEY_SECONDS = 7 * 24 * 3600
 """Slack sends an event again for about an hour; a request is too old after five minutes. Later it helps nobody."""
-MOST_WAIT = 3600.0
+MAX_WAIT_SECONDS = 3600.0
 """No event waits longer for its next try: one that seems to was noted while the clock was ahead."""
 
 Mode: TypeAlias = Literal["mention", "questions", "all", "off"]
@@ -30,7 +30,7 @@ PUBLIC = "public"
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """How a channel is answered. `groups`: whose documents replies may draw on, beside those open to everyone."""
+    """A channel and how it is answered. `groups`: whose documents replies may use, beside those open to everyone."""
 
     channel: str
     mode: Mode = "mention"
@@ -58,8 +58,8 @@ class SlackThread:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """An event to be dealt with. `answer` is what is to be posted, once that is known; `sent` of it is posted."""
+class NotedEvent:
+    """An event to handle. `answer` holds the messages to post, once they are known; `sent` of them are posted."""
 
     id: int
     lane: str
@@ -96,13 +96,13 @@ class SlackStore:
     def unlink(self, team: str, slack_user: str) -> bool:
         return self._database.write("DELETE FROM slack_people WHERE team = ? AND slack_user = ?", team, slack_user) > 0
 
-    def linked(self, team: str, slack_user: str) -> str | None:
-        """The user this person was said to be."""
+    def find_linked_user(self, team: str, slack_user: str) -> str | None:
+        """Find the user that this person was linked with."""
         rows = self._database.rows("SELECT user FROM slack_people WHERE team = ? AND slack_user = ?", team, slack_user)
         return str(rows[0]["user"]) if rows else None
 
-    def links(self) -> list[tuple[str, str, str]]:
-        """Team, Slack user and user of every link."""
+    def list_links(self) -> list[tuple[str, str, str]]:
+        """List team, Slack user and user of every link."""
         rows = self._database.rows("SELECT team, slack_user, user FROM slack_people ORDER BY user, team, slack_user")
         return [(row["team"], row["slack_user"], row["user"]) for row in rows]
 
@@ -121,35 +121,35 @@ class SlackStore:
             channel.profile,
         )
 
-    def channel(self, channel: str) -> Channel:
-        """How it is answered: when mentioned, from what everyone may read, unless somebody said otherwise."""
+    def get_channel(self, channel: str) -> Channel:
+        """Return a channel; by default it is answered when mentioned, from documents open to everyone."""
         rows = self._database.rows("SELECT * FROM slack_channels WHERE channel = ?", channel)
-        return _channel(rows[0]) if rows else Channel(channel)
+        return _read_channel(rows[0]) if rows else Channel(channel)
 
-    def channels(self) -> list[Channel]:
-        return [_channel(row) for row in self._database.rows("SELECT * FROM slack_channels ORDER BY channel")]
+    def list_channels(self) -> list[Channel]:
+        return [_read_channel(row) for row in self._database.rows("SELECT * FROM slack_channels ORDER BY channel")]
 
     def forget_channel(self, channel: str) -> bool:
         return self._database.write("DELETE FROM slack_channels WHERE channel = ?", channel) > 0
 
     # -- conversations -------------------------------------------------------------------------------------------------
 
-    def thread(self, team: str, channel: str, ts: str, scope: str) -> SlackThread | None:
+    def find_thread(self, team: str, channel: str, ts: str, scope: str) -> SlackThread | None:
         sql = "SELECT * FROM slack_threads WHERE team = ? AND channel = ? AND ts = ? AND scope = ?"
         rows = self._database.rows(sql, team, channel, ts, scope)
         return SlackThread(*rows[0]) if rows else None
 
-    def thread_named(self, thread: str) -> SlackThread | None:
+    def find_thread_by_id(self, thread: str) -> SlackThread | None:
         rows = self._database.rows("SELECT * FROM slack_threads WHERE thread = ?", thread)
         return SlackThread(*rows[0]) if rows else None
 
-    def threads_of(self, owner: str) -> dict[str, SlackThread]:
-        """The conversations of one owner that are held in Slack, by our id."""
+    def list_threads(self, owner: str) -> dict[str, SlackThread]:
+        """List the conversations of one owner that are held in Slack, by our id."""
         rows = self._database.rows("SELECT * FROM slack_threads WHERE owner = ? AND scope NOT LIKE 'web:%'", owner)
         return {row["thread"]: SlackThread(*row) for row in rows}
 
-    def owners(self) -> list[str]:
-        """All who have such conversations."""
+    def list_owners(self) -> list[str]:
+        """List the owners of conversations held in Slack."""
         rows = self._database.rows("SELECT DISTINCT owner FROM slack_threads WHERE scope NOT LIKE 'web:%'")
         return [str(row["owner"]) for row in rows]
 
@@ -169,7 +169,7 @@ class SlackStore:
             )
 
     def keep_view(self, channel: str, ts: str, viewed: str) -> None:
-        """Which channel somebody looks at beside an assistant's thread."""
+        """Keep the channel that somebody views beside an assistant's thread."""
         self._database.write(
             "INSERT INTO slack_views (channel, ts, viewed, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (channel, ts) DO UPDATE SET viewed = excluded.viewed, at = excluded.at",
@@ -179,7 +179,7 @@ class SlackStore:
             self.clock(),
         )
         # Cleared out on the way, so that it takes no job of its own.
-        self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - KEPT_SECONDS)
+        self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - EVENT_KEY_SECONDS)
 
     def view(self, channel: str, ts: str) -> str:
         rows = self._database.rows("SELECT viewed FROM slack_views WHERE channel = ? AND ts = ?", channel, ts)
@@ -188,7 +188,7 @@ class SlackStore:
     # -- events --------------------------------------------------------------------------------------------------------
 
     def note(self, event_id: str, place: str, lane: str, at: str, job: dict[str, Any] | None) -> bool:
-        """Whether this is new; then it is on the disk.
+        """Store an event; False: it is there already. A new one is on the disk when this returns.
 
         Args:
             event_id: the number Slack gave it.
@@ -221,12 +221,12 @@ class SlackStore:
         """
         done = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE state = 'open' AND noted_at < ?"
         with self._database.transaction() as connection:
-            connection.execute(done, (self.clock() - KEPT_SECONDS,))
+            connection.execute(done, (self.clock() - EVENT_KEY_SECONDS,))
             # Tried once, as far as we know: an answer may be posted already, and is looked for.
             connection.execute("UPDATE slack_events SET tries = 1 WHERE state = 'open' AND tries < 1")
 
-    def next(self, busy: Collection[str]) -> Noted | None:
-        """The open event that comes first among those whose lane is free and whose time has come."""
+    def find_next(self, busy: Collection[str]) -> NotedEvent | None:
+        """Find the first open event whose lane is free and whose time has come."""
         rows = self._database.rows(
             # Events whose turn seems to be longer off than any wait were noted while the clock was ahead: they are due.
             "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"  # noqa: S608
@@ -234,20 +234,20 @@ class SlackStore:
             " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
             " AND (other.at, other.id) < (e.at, e.id)) ORDER BY noted_at, id LIMIT 1",
             self.clock(),
-            self.clock() + MOST_WAIT,
+            self.clock() + MAX_WAIT_SECONDS,
             json.dumps(list(busy)),
         )
-        return _noted(rows[0]) if rows else None
+        return _read_event(rows[0]) if rows else None
 
-    def next_due(self) -> float | None:
-        """Seconds until an event that has to wait may be tried again."""
+    def find_next_due(self) -> float | None:
+        """Return the seconds until an event that has to wait may be tried again."""
         rows = self._database.rows(
             "SELECT min(due) AS due FROM slack_events WHERE state = 'open' AND due > ?", self.clock()
         )
         return None if rows[0]["due"] is None else max(0.0, float(rows[0]["due"]) - self.clock())
 
     def keep_answer(self, number: int, answer: Sequence[dict[str, Any]]) -> None:
-        """What is to be posted is known: whatever happens now, the question is not asked again."""
+        """Keep the messages to post: whatever happens now, the question is not asked again."""
         self._database.write("UPDATE slack_events SET answer = ? WHERE id = ?", json.dumps(list(answer)), number)
 
     def keep_stream(self, number: int, ts: str) -> None:
@@ -259,22 +259,22 @@ class SlackStore:
     def begin(self, number: int) -> None:
         self._database.write("UPDATE slack_events SET tries = tries + 1 WHERE id = ?", number)
 
-    def later(self, number: int, seconds: float) -> None:
+    def postpone(self, number: int, seconds: float) -> None:
         self._database.write("UPDATE slack_events SET due = ? WHERE id = ?", self.clock() + seconds, number)
 
-    def done(self, number: int) -> None:
-        """It is dealt with. Its words go, its key stays."""
+    def finish(self, number: int) -> None:
+        """Mark an event as handled. Its words go, its key stays."""
         with self._database.transaction() as connection:
             # The words go at once, the row later: by its key what Slack sends again is recognised.
             connection.execute(
                 "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE id = ?", (number,)
             )
             connection.execute(
-                "DELETE FROM slack_events WHERE state = 'done' AND noted_at < ?", (self.clock() - KEPT_SECONDS,)
+                "DELETE FROM slack_events WHERE state = 'done' AND noted_at < ?", (self.clock() - EVENT_KEY_SECONDS,)
             )
 
     def withdraw(self, place: str) -> None:
-        """What this is about is gone: nothing more is to be done, also if it is heard of only now."""
+        """Drop the events about a message that is gone, also those that arrive only later."""
         # In case the event comes only after its withdrawal: it is then known as done.
         self.note(place, place, place, "", None)
         sql = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE place = ? AND state = 'open'"
@@ -283,16 +283,16 @@ class SlackStore:
     def is_open(self, number: int) -> bool:
         return bool(self._database.rows("SELECT 1 FROM slack_events WHERE id = ? AND state = 'open'", number))
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         return int(self._database.rows("SELECT count(*) AS n FROM slack_events WHERE state = 'open'")[0]["n"])
 
 
-def _channel(row: Row) -> Channel:
+def _read_channel(row: Row) -> Channel:
     groups = tuple(json.loads(row["groups"]))
     return Channel(row["channel"], row["mode"], row["replies"], groups, row["context"], row["profile"])
 
 
-def _noted(row: Row) -> Noted:
+def _read_event(row: Row) -> NotedEvent:
     answer = None if row["answer"] is None else json.loads(row["answer"])
     job = json.loads(row["job"])
-    return Noted(row["id"], row["lane"], job, answer, row["sent"], row["stream"], row["tries"])
+    return NotedEvent(row["id"], row["lane"], job, answer, row["sent"], row["stream"], row["tries"])

@@ -12,7 +12,7 @@ from argot.service.identity.people import require_name
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import get_profile
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.slack.slack_scopes import known_context
+from argot.slack.slack_scopes import find_context
 from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackStore, SlackThread
 from argot.types import Principal
 
@@ -33,7 +33,7 @@ class ForgottenChannel:
 
 @dataclass(frozen=True, slots=True)
 class LinkedPerson:
-    """Which user somebody in a Slack workspace (`team`) is."""
+    """A person in a Slack workspace (`team`), and the user of Argot that they are."""
 
     team: str
     slack_user: str
@@ -71,12 +71,12 @@ async def slack_channel_set(
 
     `groups`: everybody in the channel is shown what these groups may read.
     """
-    known = await kb.blocking(SlackStore(kb.people.database).channel, channel)
+    known = await kb.blocking(SlackStore(kb.people.database).get_channel, channel)
     for group in groups or ():
         require_name("group", group)
     if profile:
         await get_profile(kb, profile)
-    if context and await known_context(kb, principal, context) is None:
+    if context and await find_context(kb, principal, context) is None:
         names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")
     made = Channel(
@@ -93,8 +93,8 @@ async def slack_channel_set(
 
 @usecase("admin")
 async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[Channel]:
-    """The channels that are answered otherwise than when mentioned, from public documents."""
-    return await kb.blocking(SlackStore(kb.people.database).channels)
+    """List the channels with settings of their own; others are answered when mentioned, from public documents."""
+    return await kb.blocking(SlackStore(kb.people.database).list_channels)
 
 
 @usecase("admin")
@@ -128,19 +128,19 @@ async def slack_people_unlink(
 
 @usecase("admin")
 async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[LinkedPerson]:
-    """Who in Slack is which user, where an administrator said so."""
-    return [LinkedPerson(*row) for row in await kb.blocking(SlackStore(kb.people.database).links)]
+    """List the people in Slack whom an administrator linked with users."""
+    return [LinkedPerson(*row) for row in await kb.blocking(SlackStore(kb.people.database).list_links)]
 
 
 @usecase("asker")
 async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ContinuedThread:
-    """A conversation begun in Slack as one of one's own, to go on with: `thread` is its id.
+    """Continue a conversation begun in Slack as one's own: `thread` is its id.
 
     One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
     it there. What the copy shows is what its new owner may read.
     """
     store = SlackStore(kb.people.database)
-    found = await kb.blocking(store.thread_named, thread)
+    found = await kb.blocking(store.find_thread_by_id, thread)
     # What a person was told alone is theirs; what a whole channel saw may be gone on with by others.
     if found is None or (not found.public and found.owner != principal.name):
         raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
@@ -149,21 +149,21 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     threads = await kb.threads()
     # Slack knows no such scope: the copy is found again by it, and never taken for a thread held there.
     scope = f"web:{principal.name}"
-    kept = await kb.blocking(store.thread, found.team, found.channel, found.ts, scope)
+    kept = await kb.blocking(store.find_thread, found.team, found.channel, found.ts, scope)
     if kept is not None:
         try:
             return ContinuedThread((await threads.own(principal.name, kept.thread)).id)
         except NotFound:  # deleted by its owner
             pass
-    copied = await _copied(kb, principal, found)
+    copied = await _copy_thread(kb, principal, found)
     mine = SlackThread(found.team, found.channel, found.ts, scope, copied, principal.name)
     # A crash before this leaves a copy that is not found again; the next call makes another.
     await kb.blocking(store.keep_thread, mine)
     return ContinuedThread(copied)
 
 
-async def _copied(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
-    """A new thread of this person's with the turns of that one: ids, of which each reader sees what they may."""
+async def _copy_thread(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
+    """Copy the turns into a new thread of this person's: ids, of which each reader sees what they may."""
     threads, graph = await kb.threads(), await kb.graph()
     old = await threads.own(found.owner, found.thread)
     state = await graph.aget_state({"configurable": {"thread_id": found.thread}})

@@ -9,7 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.presentation.wording import write_definition
 from argot.graph.run import answer_choice, ask, read_turn
 from argot.results import AskResult
-from argot.slack.app.block_kit import MessageContext, messages
+from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.types import Principal, Sense
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
@@ -104,4 +104,4 @@ async def test_every_surface_shows_it_as_an_answer_without_a_mark(kb: Any) -> No
     result = await asked(kb.run_context(), "What is a DGD?")
     assert view(result).content.split("\n\n")[0] == SAID
     assert message_text(result).split("\n\n")[0] == SAID
-    assert messages(result, MessageContext())[0]["blocks"][0]["text"]["text"] == SAID
+    assert render_messages(result, MessageContext())[0]["blocks"][0]["text"]["text"] == SAID

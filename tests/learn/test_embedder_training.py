@@ -12,9 +12,9 @@ from tiny_reader import tiny_embedder, tiny_model
 from tiny_training import tiny_pairs, tiny_passages
 
 from argot.corpus.embedding.embedder import load_embedder
-from argot.learn.batches import Drawing, batches
+from argot.learn.batches import Drawing, draw_batches
 from argot.learn.pool_search import FoundPassages
-from argot.learn.run_data import data_of
+from argot.learn.run_data import build_run_data
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
 from argot.learn.run_process import run_training
 from argot.learn.training_loop import CHECKPOINT, read_checkpoint
@@ -178,19 +178,19 @@ def _fields(pair: object) -> dict[str, object]:
 def test_nothing_is_twice_in_a_batch_and_no_negative_answers() -> None:
     passages = tiny_passages()
     pairs = [one for pair in tiny_pairs(passages) for one in (pair, pair)]
-    data = data_of(pairs, [*passages, passages[0].__class__("copy", passages[0].text, "other.md")])
+    data = build_run_data(pairs, [*passages, passages[0].__class__("copy", passages[0].text, "other.md")])
     assert "copy" not in data.pool
     found = {pair.id: FoundPassages(tuple(data.pool), tuple(1 - n / 100 for n in range(60)), 0.9) for pair in pairs}
-    drawn = batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
+    drawn = draw_batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
     assert (
         drawn
-        == batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
-        != batches(data, found, Drawing(1, 8, 2, 10, 0.0, 8))
+        == draw_batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
+        != draw_batches(data, found, Drawing(1, 8, 2, 10, 0.0, 8))
     )
     for batch in drawn:
         texts = [text for one in batch for text in (one.question, one.passage, *one.negatives)]
         assert len(texts) == len(set(texts)) and len(batch) > 1
-    far = batches(data, found, Drawing(1, 8, 2, 10, 0.3, 7))
+    far = draw_batches(data, found, Drawing(1, 8, 2, 10, 0.3, 7))
     near = {data.pool[one] for one in list(data.pool)[:20]}
     assert not near & {text for batch in far for one in batch for text in one.negatives}
 

@@ -24,9 +24,9 @@ from argot.learn.usecases.learning_data import (
     data_show,
     data_strike,
 )
-from argot.learn.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop, pairs_job
+from argot.learn.usecases.learning_data_making import DataRecipe, build_pairs_job, data_make, data_start, data_stop
 from argot.learn.usecases.learning_data_results import DataFound, DataSet
-from argot.learn.usecases.set_inputs import training_inputs
+from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import add
 from argot.service.usecases.senses import glossary_add
@@ -86,7 +86,7 @@ async def test_questions_are_made_of_headings_definitions_sentences_and_the_glos
     assert {kind for kind, _ in found} == {"heading", "definition", "cloze", "abbreviated"}
     assert ("definition", "What is a sentinel valve?") in found and ("abbreviated", "What is an SV?") in found
     assert any(kind == "heading" and "test a sentinel valve" in question for kind, question in found)
-    inputs = await training_inputs(kb, MANAGER, "ours")
+    inputs = await load_training_inputs(kb, MANAGER, "ours")
     assert len(inputs.pairs) == report.pairs and inputs.readers == ()
     assert {one.part for one in inputs.pairs if one.passage_id == inputs.pairs[0].passage_id} == {inputs.pairs[0].part}
     (cloze,) = [one for one in inputs.pairs if one.kind == "cloze"]
@@ -118,7 +118,7 @@ async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatc
                 break
     assert (await shown(kb, name="cut")).set.status == "stopped"
     with pytest.raises(InvalidInput, match="is not made yet"):
-        await training_inputs(kb, ADMIN, "cut")
+        await load_training_inputs(kb, ADMIN, "cut")
     with pytest.raises(InvalidInput, match="begun with other seed"):
         await made(kb, name="cut", seed=8)
     again = await made(kb, name="cut")
@@ -139,15 +139,15 @@ async def test_a_set_of_restricted_documents_is_for_those_who_may_read_them(kb: 
     pair = (await shown(kb, HR, "all")).pairs[0].id
     for refused in (
         shown(kb, MANAGER, "all"), data_export(kb, MANAGER, name="all"), data_remove(kb, MANAGER, name="all"),
-        data_strike(kb, MANAGER, name="all", pair=pair), training_inputs(kb, MANAGER, "all"),
+        data_strike(kb, MANAGER, name="all", pair=pair), load_training_inputs(kb, MANAGER, "all"),
     ):  # fmt: skip
         with pytest.raises(NotFound, match="no set of pairs 'all'"):
             await refused
     with pytest.raises(NotAllowed):
         await data_list(kb, Principal("ann"))
-    assert (await training_inputs(kb, HR, "all")).readers == (("hr",),)
+    assert (await load_training_inputs(kb, HR, "all")).readers == (("hr",),)
     # Whoever reads a model of the open set may not read this one: it is not even searched for it.
-    inputs = await training_inputs(kb, HR, "open")
+    inputs = await load_training_inputs(kb, HR, "open")
     assert inputs.readers == () and {one.document for one in inputs.passages} == {"valves.md"}
 
 
@@ -169,7 +169,7 @@ async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBas
     assert [one.name for one in await data_list(kb, MANAGER)] == ["ours"]
     (foreign,) = (await shown(kb, name="theirs", words="how hot")).pairs
     assert (foreign.passage, foreign.document_id) == ("Steam is hot.", "")
-    inputs = await training_inputs(kb, ADMIN, "theirs")
+    inputs = await load_training_inputs(kb, ADMIN, "theirs")
     assert "elsewhere" in {one.id for one in inputs.passages} and inputs.readers == (("hr",),)
     assert (await data_restore(kb, MANAGER, name="ours", pair=first.id)).state == "kept"
     assert (await data_remove(kb, MANAGER, name="ours")).pairs == report.pairs
@@ -241,7 +241,7 @@ async def test_what_is_not_in_the_documents_any_more_is_in_no_training(kb: Knowl
     await remove(kb, ADMIN, document="valves.md")
     assert all(one.passage == "" for one in (await shown(kb)).pairs)
     with pytest.raises(InvalidInput, match="no pair to learn from"):
-        await training_inputs(kb, ADMIN, "ours")
+        await load_training_inputs(kb, ADMIN, "ours")
 
 
 async def test_kinds_that_take_a_model_say_so_where_there_is_none(kb: KnowledgeBase) -> None:
@@ -318,7 +318,7 @@ async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBas
     await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
     with pytest.raises(Conflict) as before:
         await data_start(kb, MANAGER, name="theirs")
-    async with kb.jobs.run_here(pairs_job(ADMIN, "theirs")):
+    async with kb.jobs.run_here(build_pairs_job(ADMIN, "theirs")):
         with pytest.raises(Conflict) as meanwhile:
             await data_start(kb, MANAGER, name="theirs")
         assert str(meanwhile.value) == str(before.value)

@@ -22,7 +22,7 @@ from argot.learn.run_worker import RunWorker
 from argot.learn.training_pairs import Part, PoolPassage, TrainingPair
 from argot.learn.usecases.adopted_copies import put_model
 from argot.learn.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
-from argot.learn.usecases.training_queue import runs_folder, train_waiting
+from argot.learn.usecases.training_queue import get_runs_folder, train_waiting
 from argot.learn.usecases.training_runs import (
     training_compare,
     training_list,
@@ -176,7 +176,7 @@ async def test_a_trained_generator_is_judged_by_its_card(
     pairs = [TrainingPair(f"{n}", f"What is {n}?", *known, "d", "h", part, f"It {n}.") for n, part in enumerate(parts)]
     recipe = {"method": method, "examples": "answers", "steps": 1, "rank": 4, "measured": 2, "answer_tokens": 3}
     request = RunRequest("generator", "speaks", str(base), "pairs", recipe=recipe)
-    run = RunFolder.create(runs_folder(kb.home), request, pairs, [PoolPassage(*known, "d")])
+    run = RunFolder.create(get_runs_folder(kb.home), request, pairs, [PoolPassage(*known, "d")])
     assert run_training(run).status == "done", run.state.error
     with pytest.raises(Conflict, match=r"on the validation part its rouge_l is 0\.\d+ (higher|lower)"):
         await get_outcome(model_adopt(kb, MIA, run=run.id))
@@ -268,7 +268,7 @@ async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tm
 
 
 async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: KnowledgeBase, tmp_path: Path) -> None:
-    run = waiting_run(runs_folder(kb.home), does="wait")
+    run = waiting_run(get_runs_folder(kb.home), does="wait")
     environment = {"PYTHONPATH": str(Path(__file__).parent.parent / "support")}
 
     async def until(status: str, *, with_curve: bool = False) -> None:
@@ -280,7 +280,7 @@ async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: Knowle
                 await asyncio.sleep(0.1)
 
     def service() -> "asyncio.Task[None]":
-        worker = RunWorker(runs_folder(kb.home), module="scripted_training", environment=environment)
+        worker = RunWorker(get_runs_folder(kb.home), module="scripted_training", environment=environment)
         return asyncio.create_task(train_waiting(kb, worker))
 
     serving = service()

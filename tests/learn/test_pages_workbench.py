@@ -14,7 +14,7 @@ from tiny_reader import tiny_embedder
 
 from argot.learn.run_folder import RUN_KINDS, RunState
 from argot.learn.usecases.model_adoption import model_change
-from argot.learn.usecases.training_queue import runs_folder
+from argot.learn.usecases.training_queue import get_runs_folder
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
@@ -59,7 +59,7 @@ async def posted(client: httpx.AsyncClient, path: str, **fields: str) -> httpx.R
 
 async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     assert "No model was trained yet" in await text_of(mia, "/workbench")
-    run = waiting_run(runs_folder(kb.home), does="wait")
+    run = waiting_run(get_runs_folder(kb.home), does="wait")
     for step in range(1, 9):
         run.log(step, {"ranking": 1 / step, HOSTILE: step})
     address = f"/workbench/runs/{run.id}"
@@ -81,7 +81,7 @@ async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia:
     assert run.state.status == "waiting"
     assert (await posted(mia, f"{address}/remove")).headers["location"] == "/workbench"
     assert (await mia.get(address)).status_code == 404
-    assert waiting_run(runs_folder(kb.home)).id != run.id
+    assert waiting_run(get_runs_folder(kb.home)).id != run.id
 
 
 async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: httpx.AsyncClient, model: Path) -> None:
@@ -129,7 +129,7 @@ async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mi
 
 
 async def test_the_workbench_is_for_managers_of_everything(kb: KnowledgeBase) -> None:
-    run = waiting_run(runs_folder(kb.home))
+    run = waiting_run(get_runs_folder(kb.home))
     for somebody in (NINA, Principal("ann")):
         async with at_desk(glossary_pages(kb), somebody) as client:
             for path in (

@@ -12,13 +12,13 @@ from argot.databases import Stores
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.learn.store.pair_store import PairQuery, PairSet, PairStore, SetDocument, StoredPair
 from argot.learn.trainable_pairs import require_trainable
-from argot.learn.training_pairs import Part, TrainingPair, pair_id
+from argot.learn.training_pairs import Part, TrainingPair, make_pair_id
 
 SET = PairSet("ours", "2026-11-23T20:00:00Z", "mia", 7, {"kinds": ["heading"]})
 
 
 def stored(question: str, passage: str = "p1", **more: object) -> StoredPair:
-    pair = StoredPair(pair_id(question, passage), question, "", passage, "d1", "heading", "train")
+    pair = StoredPair(make_pair_id(question, passage), question, "", passage, "d1", "heading", "train")
     return replace(pair, **more)  # type: ignore[arg-type]
 
 
@@ -34,7 +34,7 @@ def test_pairs_are_added_once_and_found_by_words_kind_part_and_state(store: Pair
     documents = [SetDocument("d1", "oven.md", ("hr",))]
     assert store.add("ours", pairs, documents, steps=["p1"], left_out={"duplicate": 1}, total=2) == 2
     assert store.add("ours", pairs, documents, steps=["p2"]) == 0
-    assert store.steps_done("ours") == {"p1", "p2"}
+    assert store.list_done_steps("ours") == {"p1", "p2"}
     store.finish("ours")
     found = store.named("ours")
     assert (found.status, found.done, found.total, found.left_out) == ("done", 2, 2, {"duplicate": 1})
@@ -74,7 +74,7 @@ def test_sets_have_names_of_their_own_and_are_removed_whole(store: PairStore) ->
 def pairs_of(passages: int, each: int, answer: str = "") -> list[TrainingPair]:
     def pair(part: Part, passage: int, number: int) -> TrainingPair:
         question, name = f"Question {number}?", f"{part}{passage}"
-        return TrainingPair(pair_id(question, name), question, name, f"Text {name}.", "d.md", "h", part, answer)
+        return TrainingPair(make_pair_id(question, name), question, name, f"Text {name}.", "d.md", "h", part, answer)
 
     counts: list[tuple[Part, int]] = [("train", passages), ("validation", 4), ("test", 4)]
     return [pair(part, one, number) for part, count in counts for one in range(count) for number in range(each)]

@@ -6,22 +6,22 @@ from typing import Literal
 import pytest
 
 from argot.errors import InvalidInput
-from argot.learn.recipes import TuningRecipe, option, recipe_of
+from argot.learn.recipes import TuningRecipe, build_recipe, make_option
 
 
 @dataclass(frozen=True, slots=True)
 class Soup(TuningRecipe):
-    salt: float = option(0.5, "grams", least=0, most=5)
-    spoons: int = option(2, "how many", least=1)
-    hot: bool = option(True, "or cold")
-    kind: Literal["clear", "thick"] = option("clear", "of which kind")
-    herbs: tuple[str, ...] = option((), "what is strewn on it")
+    salt: float = make_option(0.5, "grams", least=0, most=5)
+    spoons: int = make_option(2, "how many", least=1)
+    hot: bool = make_option(True, "or cold")
+    kind: Literal["clear", "thick"] = make_option("clear", "of which kind")
+    herbs: tuple[str, ...] = make_option((), "what is strewn on it")
 
 
 def test_what_is_given_takes_the_place_of_defaults() -> None:
-    assert recipe_of(Soup, {}) == Soup()
+    assert build_recipe(Soup, {}) == Soup()
     thick = Soup(1.0, kind="thick", herbs=("dill",))
-    assert recipe_of(Soup, {"salt": 1, "herbs": ["dill"], "kind": "thick"}) == thick
+    assert build_recipe(Soup, {"salt": 1, "herbs": ["dill"], "kind": "thick"}) == thick
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_what_is_given_takes_the_place_of_defaults() -> None:
 )
 def test_what_cannot_be_used_is_refused_by_name(given: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        recipe_of(Soup, given)
+        build_recipe(Soup, given)
     assert said in str(refused.value)

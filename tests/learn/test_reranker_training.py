@@ -7,7 +7,7 @@ import torch
 from tiny_reader import tiny_embedder
 from tiny_training import tiny_pairs, tiny_passages
 
-from argot.learn.reranker.ts_tcl import selected_tokens
+from argot.learn.reranker.ts_tcl import select_tokens
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import run_training
 from argot.settings import Settings
@@ -72,5 +72,5 @@ def test_tokens_are_selected_that_the_question_holds() -> None:
     ids = torch.tensor([[2, 7, 4, 3, 4, 7, 9, 3, 0]])
     question = torch.tensor([[0, 1, 1, 0, 0, 0, 0, 0, 0]]).bool()
     passage = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 0, 0]]).bool()
-    selected = selected_tokens(ids, question, passage, {4, 0})
+    selected = select_tokens(ids, question, passage, {4, 0})
     assert selected.long().tolist() == [[1, 1, 1, 1, 0, 1, 0, 1, 0]]

@@ -10,14 +10,16 @@ import torch
 
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.learn import run_process
-from argot.learn.run_folder import RunFolder, RunRequest, run_folders
+from argot.learn.run_folder import RunFolder, RunRequest, list_run_folders
 from argot.learn.run_process import Reporter, run_training
 from argot.learn.training_loop import CHECKPOINT, LoopRecipe, TrainingLoop, read_checkpoint
-from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id, part_of, read_pairs
+from argot.learn.training_pairs import PoolPassage, TrainingPair, choose_part, make_pair_id, read_pairs
 
 PASSAGES = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md"), PoolPassage("p2", "Lunch is at noon.", "x.md")]
 PAIRS = [
-    TrainingPair(pair_id("What pressure?", "p1"), "What pressure?", "p1", PASSAGES[0].text, "pumps.md", "h", "train")
+    TrainingPair(
+        make_pair_id("What pressure?", "p1"), "What pressure?", "p1", PASSAGES[0].text, "pumps.md", "h", "train"
+    )
 ]
 
 
@@ -27,19 +29,19 @@ def made(runs: Path, **changes: object) -> RunFolder:
 
 
 def with_training(monkeypatch: pytest.MonkeyPatch, train: object) -> None:
-    monkeypatch.setattr(run_process, "_module", lambda kind: types.SimpleNamespace(train=train))
+    monkeypatch.setattr(run_process, "_import_module", lambda kind: types.SimpleNamespace(train=train))
 
 
 def test_a_run_is_found_again_as_it_was_asked_for(tmp_path: Path) -> None:
     run = made(tmp_path, readers=(("hr",), ()))
     assert run.id == "r0001" and made(tmp_path).id == "r0002"
-    again = RunFolder.named(tmp_path, "r0001")
+    again = RunFolder.find(tmp_path, "r0001")
     assert again.request.readers == (("hr",), ()) and again.pairs() == PAIRS and again.passages() == PASSAGES
     assert again.state.status == "waiting" and again.card == {}
-    assert [one.id for one in run_folders(tmp_path)] == ["r0002", "r0001"]
+    assert [one.id for one in list_run_folders(tmp_path)] == ["r0002", "r0001"]
     for wrong in ("r9", "../r0001", "", "r0001/"):
         with pytest.raises(NotFound):
-            RunFolder.named(tmp_path, wrong)
+            RunFolder.find(tmp_path, wrong)
 
 
 def test_a_training_ends_done_stopped_or_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +100,9 @@ def test_bad_lines_of_pairs_are_named(tmp_path: Path) -> None:
 
 
 def test_passages_are_split_eight_to_one_to_one() -> None:
-    parts = [part_of(f"passage {number}", 7) for number in range(5000)]
+    parts = [choose_part(f"passage {number}", 7) for number in range(5000)]
     assert 0.77 < parts.count("train") / 5000 < 0.83 and 0.08 < parts.count("test") / 5000 < 0.12
-    assert part_of("p", 1) == part_of("p", 1) and len({part_of("p", seed) for seed in range(50)}) > 1
+    assert choose_part("p", 1) == choose_part("p", 1) and len({choose_part("p", seed) for seed in range(50)}) > 1
 
 
 def loop_in(folder: Path) -> tuple[TrainingLoop, torch.nn.Module]:

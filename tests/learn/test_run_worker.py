@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from argot.learn.run_folder import RunFolder, RunRequest, RunState, damaged_runs, run_folders
-from argot.learn.run_worker import RunWorker, next_run
-from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id
+from argot.learn.run_folder import RunFolder, RunRequest, RunState, list_damaged_runs, list_run_folders
+from argot.learn.run_worker import RunWorker, find_next_run
+from argot.learn.training_pairs import PoolPassage, TrainingPair, make_pair_id
 
 PATIENCE = 300
 PASSAGES = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md")]
-PAIRS = [TrainingPair(pair_id("What?", "p1"), "What?", "p1", PASSAGES[0].text, "pumps.md", "h", "train")]
+PAIRS = [TrainingPair(make_pair_id("What?", "p1"), "What?", "p1", PASSAGES[0].text, "pumps.md", "h", "train")]
 SUPPORT = str(Path(__file__).parent.parent / "support")
 
 
@@ -39,20 +39,20 @@ def until(true: Callable[[], bool]) -> None:
 def test_the_oldest_goes_first_and_what_fails_stays_failed(tmp_path: Path) -> None:
     fails, works = made(tmp_path, does="fail"), made(tmp_path, steps=2)
     at_work = worker(tmp_path)
-    first, second = at_work.work_once(), at_work.work_once()
+    first, second = at_work.train_next(), at_work.train_next()
     assert (first and first.id, second and second.id) == (fails.id, works.id)
     assert fails.state.status == "failed" and "no room" in fails.state.error
     assert works.state.status == "done" and len(works.curve()) == 2
-    assert at_work.work_once() is None
+    assert at_work.train_next() is None
 
 
 def test_a_process_that_is_killed_has_failed(tmp_path: Path) -> None:
     run = made(tmp_path, does="die")
-    worker(tmp_path).work_once()
+    worker(tmp_path).train_next()
     assert run.state.status == "failed" and "too little memory" in run.state.error
-    assert next_run(tmp_path) is None
+    assert find_next_run(tmp_path) is None
     run.resume()
-    assert (found := next_run(tmp_path)) and found.id == run.id
+    assert (found := find_next_run(tmp_path)) and found.id == run.id
 
 
 @pytest.mark.slow
@@ -60,25 +60,25 @@ def test_the_end_of_a_worker_lets_a_run_wait_and_a_person_stops_it(tmp_path: Pat
     run = made(tmp_path, does="wait")
     for ended_by_person in (False, True):
         at_work = worker(tmp_path)
-        thread = threading.Thread(target=at_work.work_once)
+        thread = threading.Thread(target=at_work.train_next)
         thread.start()
         until(lambda: run.state.status == "running" and bool(run.curve()))
         run.stop() if ended_by_person else at_work.end()
         thread.join(PATIENCE)
         assert run.state.status == ("stopped" if ended_by_person else "waiting")
-    assert next_run(tmp_path) is None  # whoever stopped it has it go on
+    assert find_next_run(tmp_path) is None  # whoever stopped it has it go on
 
 
 def test_what_a_crash_cut_off_goes_on(tmp_path: Path) -> None:
     run = made(tmp_path, steps=1)
     run.note(RunState("running", "training", 3, 9))
     assert run.is_cut_off and run.state.status == "stopped"
-    assert (found := worker(tmp_path).work_once()) and found.state.status == "done"
+    assert (found := worker(tmp_path).train_next()) and found.state.status == "done"
 
     stopped = made(tmp_path)
     stopped.note(RunState("running", "training", 3, 9))
     stopped.stop()
-    assert not stopped.is_cut_off and next_run(tmp_path) is None
+    assert not stopped.is_cut_off and find_next_run(tmp_path) is None
 
 
 def test_a_training_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +95,6 @@ def test_a_damaged_folder_holds_up_no_other(tmp_path: Path) -> None:
     (runs[0].path / "request.json").write_text("{")
     (runs[1].path / "state.json").write_text('{"of a later version": 1}')
     (runs[2].path / "state.json").unlink()
-    assert [one.id for one in run_folders(tmp_path)] == [runs[3].id]
-    assert [bool(one.fault) for one in damaged_runs(tmp_path)] == [True] * 3
-    assert (found := worker(tmp_path).work_once()) and found.id == runs[3].id and next_run(tmp_path) is None
+    assert [one.id for one in list_run_folders(tmp_path)] == [runs[3].id]
+    assert [bool(one.fault) for one in list_damaged_runs(tmp_path)] == [True] * 3
+    assert (found := worker(tmp_path).train_next()) and found.id == runs[3].id and find_next_run(tmp_path) is None

@@ -12,7 +12,7 @@ from tiny_reader import tiny_embedder
 
 from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.learn.usecases.learning_data import data_import
-from argot.learn.usecases.training_runs import RunShown, training_list, training_show, training_start
+from argot.learn.usecases.training_runs import RunSummary, training_list, training_show, training_start
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
@@ -44,7 +44,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def begun(
     kb: KnowledgeBase, who: Principal, base: object = "", kind: Any = "embedder", **recipe: str
-) -> RunShown:
+) -> RunSummary:
     return await training_start(kb, who, kind=kind, data="numbers", base=str(base), recipe=recipe)
 
 

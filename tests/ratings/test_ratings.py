@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.ratings.answer_order import blind_order
+from argot.ratings.answer_order import draw_blind_order
 from argot.ratings.study import Answer
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -93,7 +93,7 @@ async def test_everybody_has_an_order_of_their_own_that_stays_and_no_system_is_n
 
 def test_each_place_is_as_likely_for_each_system() -> None:
     answers = [Answer(name, "") for name in SYSTEMS]
-    first = [blind_order(answers, "seed", f"rater {n}", n % 7)["A"].system for n in range(600)]
+    first = [draw_blind_order(answers, "seed", f"rater {n}", n % 7)["A"].system for n in range(600)]
     assert all(150 < first.count(name) < 250 for name in SYSTEMS)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, NotFound
-from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.passage_files import MAX_PASSAGES
 from argot.ratings.store.rating_store import MIGRATIONS, RatingStore
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -164,8 +164,8 @@ async def test_only_references_are_exported_as_annotated(kb: KnowledgeBase) -> N
 @pytest.mark.parametrize(
     ("kind", "change", "told"),
     [
-        ("passages", {"passages": []}, f"a list of 1 to {MOST_PASSAGES} passages"),
-        ("passages", {"passages": ["x"] * (MOST_PASSAGES + 1)}, f"1 to {MOST_PASSAGES} passages, and has 21"),
+        ("passages", {"passages": []}, f"a list of 1 to {MAX_PASSAGES} passages"),
+        ("passages", {"passages": ["x"] * (MAX_PASSAGES + 1)}, f"1 to {MAX_PASSAGES} passages, and has 21"),
         ("passages", {"passages": [{"text": "x", "document": 0}]}, "'document' is missing, empty or no text"),
         ("passages", {"passages": [{"text": "x", "heading": []}]}, "'heading' is missing, empty or no text"),
         ("passages", {"passages": [" "]}, "'text' is missing, empty or no text"),
@@ -238,8 +238,8 @@ def test_a_store_of_the_version_before_holds_studies_of_answers(tmp_path: Path) 
         old.execute("INSERT INTO answers VALUES (1, 'one', 'text', ?)", (json.dumps({"documents": [], "senses": []}),))
     old.close()
     store = RatingStore(SqliteStores(tmp_path))
-    study = store.study("Old")
-    (item,) = store.items(study)
+    study = store.get_study("Old")
+    (item,) = store.list_items(study)
     assert (study.kind, item.sentences, item.answers[0].label) == ("answers", (), "")
     store.close()
     with sqlite3.connect(tmp_path / "ratings.db") as opened:

@@ -16,7 +16,7 @@ from stored_words import files_with_word, tables_of, tables_with_word
 from argot.corpus.corpus import Source
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.usecases.learning_data_making import DataRecipe
-from argot.learn.usecases.set_inputs import training_inputs
+from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import text_keepers
@@ -132,7 +132,7 @@ async def fill_learning(kb: KnowledgeBase) -> None:
     row = {"question": "who cleans it", "passage_id": "from-elsewhere", "document": "elsewhere.md", "kind": "written",
            "passage": PUMPS.split("\n\n")[2], "part": "train"}  # fmt: skip
     await do(kb, LOCAL, "data_import", name="brought", text=json.dumps(row))
-    inputs = await training_inputs(kb, LOCAL, "ours")
+    inputs = await load_training_inputs(kb, LOCAL, "ours")
     request = RunRequest(kind="embedder", name="tuned", base="", data="ours")
     RunFolder.create(kb.home / home_folder.RUNS, request, inputs.pairs, inputs.passages)
 

@@ -8,7 +8,7 @@ from argot.databases import Stores
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import People
 from argot.service.identity.provider_links import Confirmed
-from argot.slack.store.slack_store import MOST_WAIT, Channel, SlackStore, SlackThread
+from argot.slack.store.slack_store import MAX_WAIT_SECONDS, Channel, SlackStore, SlackThread
 
 ISSUER = "https://id.example.org"
 
@@ -99,12 +99,14 @@ def test_channels_links_and_views_in_slack(people: People) -> None:
     slack = SlackStore(people.database)
     for mode in ("all", "off"):
         slack.set_channel(Channel("C1", mode, "thread", ("hr",), "sales", "quick"))  # type: ignore[arg-type]
-    assert slack.channel("C1") == Channel("C1", "off", "thread", ("hr",), "sales", "quick") == slack.channels()[0]
-    assert slack.channel("C2") == Channel("C2")
+    assert (
+        slack.get_channel("C1") == Channel("C1", "off", "thread", ("hr",), "sales", "quick") == slack.list_channels()[0]
+    )
+    assert slack.get_channel("C2") == Channel("C2")
     assert [slack.forget_channel("C1") for _ in range(2)] == [True, False]
     for user in ("ann", "bob"):
         slack.link("T1", "U1", user)
-    assert slack.linked("T1", "U1") == "bob" and slack.links() == [("T1", "U1", "bob")]
+    assert slack.find_linked_user("T1", "U1") == "bob" and slack.list_links() == [("T1", "U1", "bob")]
     assert [slack.unlink("T1", "U1") for _ in range(2)] == [True, False]
     for viewed in ("C1", "C2"):
         slack.keep_view("D1", "1.0", viewed)
@@ -116,11 +118,11 @@ def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
     first = SlackThread("T1", "C1", "1.0", "public", "t1", "slack")
     for one in (first, SlackThread("T1", "C1", "1.0", "public", "t2", "slack", "3.0")):
         slack.keep_thread(one)
-    assert slack.thread("T1", "C1", "1.0", "public") == slack.thread_named("t2")
-    assert slack.thread_named("t1") is None
+    assert slack.find_thread("T1", "C1", "1.0", "public") == slack.find_thread_by_id("t2")
+    assert slack.find_thread_by_id("t1") is None
     slack.keep_thread(SlackThread("T1", "C9", "1.0", "public", "t2", "slack"))
-    assert slack.threads_of("slack") == {"t2": SlackThread("T1", "C9", "1.0", "public", "t2", "slack")}
-    assert slack.owners() == ["slack"]
+    assert slack.list_threads("slack") == {"t2": SlackThread("T1", "C9", "1.0", "public", "t2", "slack")}
+    assert slack.list_owners() == ["slack"]
 
 
 def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
@@ -130,20 +132,20 @@ def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
     assert not slack.note("e1", "p9", "lane 1", "2.0", {}) and not slack.note("e9", "p1", "lane 1", "2.0", {})
     slack.note("e2", "p2", "lane 1", "1.0", {"say": "earlier"})
     slack.note("e3", "p3", "lane 2", "1.0", {"say": "two"})
-    found = slack.next([])
-    assert found is not None and found.job == {"say": "earlier"} and slack.waiting() == 3
-    other = slack.next(["lane 1", "lane '"])
+    found = slack.find_next([])
+    assert found is not None and found.job == {"say": "earlier"} and slack.count_waiting() == 3
+    other = slack.find_next(["lane 1", "lane '"])
     assert other is not None and other.job == {"say": "two"}
-    slack.later(other.id, 10)
-    assert slack.next(["lane 1"]) is None and slack.next_due() == 10.0
-    slack.later(other.id, MOST_WAIT * 2)  # as of a clock that was ahead
-    assert slack.next(["lane 1"]) is not None
+    slack.postpone(other.id, 10)
+    assert slack.find_next(["lane 1"]) is None and slack.find_next_due() == 10.0
+    slack.postpone(other.id, MAX_WAIT_SECONDS * 2)  # as of a clock that was ahead
+    assert slack.find_next(["lane 1"]) is not None
     slack.begin(found.id)
     slack.keep_answer(found.id, [{"text": "an answer"}])
     slack.keep_sent(found.id, 1)
     slack.take_over()
-    again = slack.next([])
+    again = slack.find_next([])
     assert again is not None and (again.tries, again.sent, again.answer) == (1, 1, [{"text": "an answer"}])
-    slack.done(found.id)
+    slack.finish(found.id)
     slack.withdraw("p3")
-    assert not slack.is_open(found.id) and slack.waiting() == 1
+    assert not slack.is_open(found.id) and slack.count_waiting() == 1

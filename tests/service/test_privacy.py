@@ -21,9 +21,9 @@ from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.store.pair_store import PairStore
-from argot.learn.training_pairs import pair_id
+from argot.learn.training_pairs import make_pair_id
 from argot.learn.usecases.learning_data_making import DataRecipe
-from argot.learn.usecases.set_inputs import training_inputs
+from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -217,9 +217,11 @@ async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb
         await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())
         first = kb.open_store(PairStore).pairs(name)[0]
         question = f"What does it cost in the {CANARY} harbour?"
-        its = replace(first, id=pair_id(question, first.passage_id), question=question, kind="asked", asked_by="ann")
+        its = replace(
+            first, id=make_pair_id(question, first.passage_id), question=question, kind="asked", asked_by="ann"
+        )
         kb.open_store(PairStore).add(name, [its])
-        inputs = await training_inputs(kb, LOCAL, name)
+        inputs = await load_training_inputs(kb, LOCAL, name)
         assert inputs.askers == {"ann": (its.id,)}
         request = RunRequest(kind="embedder", name=name, base="", data=name, askers=inputs.askers, asked_by="ann")
         RunFolder.create(kb.home / home_folder.RUNS, request, inputs.pairs, inputs.passages)

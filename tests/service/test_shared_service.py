@@ -22,7 +22,7 @@ from argot.service.replicas.turns import Turns
 from argot.settings import Settings
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.inbox import Inbox
-from argot.slack.store.slack_store import Noted, SlackStore
+from argot.slack.store.slack_store import NotedEvent, SlackStore
 from argot.types import Principal
 
 ANN, BOB = Principal("ann"), Principal("bob")
@@ -264,7 +264,7 @@ async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Call
     inboxes: dict[str, Inbox] = {}
 
     def inbox(name: str) -> Inbox:
-        async def handle(noted: Noted) -> None:
+        async def handle(noted: NotedEvent) -> None:
             dealt.append((name, noted.id))
 
         opened = replicas_open[name]

@@ -192,7 +192,7 @@ async def test_context_and_profile_of_a_channel_hold(slack: Service) -> None:
     await set_channel(slack, channel, context="Legal", profile="lenient")
     (answer,) = await slack.asked("What is a PUC?", channel=channel)
     assert "Public Utilities Commission" in words(answer)
-    found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
+    found = slack.store.find_thread(TEAM, channel, answer["thread_ts"], "public")
     read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert read["turns"][0]["profile"] == "lenient"
 
@@ -225,7 +225,7 @@ async def test_a_thread_is_one_conversation(slack: Service) -> None:
     (first,) = await slack.asked("What is the penalty for a late tariff filing?", channel=channel)
     top = first["thread_ts"]
     await slack.asked("And when must it be filed?", channel=channel, thread=top, user="U2")
-    found = slack.store.thread(TEAM, channel, top, "public")
+    found = slack.store.find_thread(TEAM, channel, top, "public")
     read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert [turn["question"] for turn in read["turns"]][1:] == ["And when must it be filed?"]
     assert "tariff filing" in read["turns"][1]["stand_alone_question"]
@@ -236,7 +236,7 @@ async def test_what_people_said_before_is_understood(slack: Service) -> None:
     top = slack.fake.message("What is the Word Line voltage?", channel=channel, mention=False, user="U5")["event"]["ts"]
     slack.fake.message("No idea", channel=channel, mention=False, user="U6", thread=top, bot_id="B7")
     (answer,) = await slack.asked("and during a read?", channel=channel, thread=top)
-    found = slack.store.thread(TEAM, channel, top, "public")
+    found = slack.store.find_thread(TEAM, channel, top, "public")
     read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert "Word Line" in read["turns"][0]["stand_alone_question"]
     assert "4.5 V" in words(answer)
@@ -344,7 +344,7 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
 
 
 async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
+    found = slack.store.find_thread(TEAM, channel, answer["thread_ts"], "public")
     read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     feedback: list[dict[str, Any]] = read["feedback"]
     return feedback
@@ -428,13 +428,13 @@ async def test_who_asked_in_vain_hears_of_the_meaning_in_the_same_thread(slack: 
     assert "What is a QVLX?" in json.dumps(waiting)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick <Voltage> Latch"}
     await catalogue.get_result(slack.kb, LOCAL, "glossary_add", **given)
-    await slack.running.news()
+    await slack.running.note_news()
     await slack.quiet()
     for where in (channel, direct):
         told = slack.fake.said(where)[-1]
         assert "has a meaning now: *Quick &lt;Voltage&gt; Latch* (NAND)" in words(told)
         assert labels(told) == ["Ask again"]
-    await slack.running.news()
+    await slack.running.note_news()
     await slack.quiet()
     assert len(slack.fake.said(direct)) == 3
     await slack.act(slack.fake.press(told, "argot_again_1"))

@@ -134,15 +134,15 @@ async def test_what_waits_is_answered_by_the_order_in_which_it_was_written(slack
     lane = slack.channel()
     for number, ts in enumerate(("1700000003.000000", "1700000001.000000", "1700000002.000000")):
         slack.store.note(f"{lane}{number}", f"{lane}{ts}", lane, ts, {"due": "never"})
-        slack.store.later(slack.rows("SELECT max(id) FROM slack_events")[0][0], 10_000)
+        slack.store.postpone(slack.rows("SELECT max(id) FROM slack_events")[0][0], 10_000)
     at = slack.store.clock() + 20_000
     slack.store.clock = lambda: at
     try:
         order = []
-        while (noted := slack.store.next([])) is not None:
+        while (noted := slack.store.find_next([])) is not None:
             order.append(slack.rows("SELECT at FROM slack_events WHERE id = ?", noted.id)[0][0][9:10])
-            assert slack.store.next([lane]) is None
-            slack.store.done(noted.id)
+            assert slack.store.find_next([lane]) is None
+            slack.store.finish(noted.id)
     finally:
         slack.store.clock = time.time
     assert order == ["1", "2", "3"]
@@ -202,20 +202,20 @@ async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) ->
     store = SlackStore(people.database)
     store.clock = lambda: now[0]
     assert store.note("e1", "p1", "lane", "1.0", {"text": "one"})
-    first = store.next(())
+    first = store.find_next(())
     assert first is not None
-    store.later(first.id, 600.0)
-    assert store.next(()) is None
+    store.postpone(first.id, 600.0)
+    assert store.find_next(()) is None
     now[0] -= 86_400.0  # the clock was a day ahead
-    assert store.next(()) is not None
+    assert store.find_next(()) is not None
     now[0] += 86_400.0
     assert store.note("e2", "p2", "other", "2.0", {"text": "two"})
     now[0] += 6 * 86_400.0
     store.take_over()
-    assert store.waiting() == 2
+    assert store.count_waiting() == 2
     now[0] += 2 * 86_400.0
     store.take_over()
-    assert store.waiting() == 0
+    assert store.count_waiting() == 0
     assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # and is still known again
     people.close()
 
@@ -262,7 +262,7 @@ async def test_a_workspace_without_feedback_buttons_gets_plain_ones(
     channel = slack.channel()
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
     await slack.act(slack.fake.press(answer, "argot_feedback_1"))
-    found = slack.store.thread_named(json.loads(answer["blocks"][-1]["elements"][0]["value"])["t"])
+    found = slack.store.find_thread_by_id(json.loads(answer["blocks"][-1]["elements"][0]["value"])["t"])
     assert (await (await slack.kb.threads()).feedback(found.owner, found.thread))[0].value == 1
     await slack.asked(VOLTAGE, channel=slack.channel())
     assert len(slack.fake.calls("chat.postMessage")) == 3

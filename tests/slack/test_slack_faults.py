@@ -15,9 +15,9 @@ from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.slack.app import channel_history as said_module
-from argot.slack.app.block_kit import MessageContext, messages
-from argot.slack.app.modals import other_form, reason_form, term_form
-from argot.slack.app.mrkdwn import question_of
+from argot.slack.app.block_kit import MessageContext, render_messages
+from argot.slack.app.modals import build_reason_form, build_sense_form, build_term_form
+from argot.slack.app.mrkdwn import read_question
 from argot.types import Principal, Sense
 
 pytest_plugins = ("slack_fixtures",)
@@ -54,7 +54,7 @@ async def test_asking_again_is_done_once_whoever_presses(slack: Service) -> None
     await slack.asked("What is a QVLX?", channel=channel)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick Voltage Latch"}
     await catalogue.get_result(slack.kb, LOCAL, "glossary_add", **given)
-    await slack.running.news()
+    await slack.running.note_news()
     await slack.quiet()
     told = slack.fake.said(channel)[-1]
     before = len(slack.fake.said(channel))
@@ -177,7 +177,7 @@ async def test_a_web_server_error_is_tried_again_later(
 async def test_an_answer_in_a_long_thread_is_not_posted_twice(slack: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """An earlier try posted it, and was ended before it could note that: it stands behind hundreds of others."""
     monkeypatch.setattr(said_module, "PAGE", 5)
-    monkeypatch.setattr(said_module, "MOST_PAGES", 2)
+    monkeypatch.setattr(said_module, "MAX_PAGES", 2)
     channel = slack.channel()
     top = slack.fake.message("Hello all", channel=channel, mention=False)["event"]["ts"]
     for number in range(20):
@@ -257,7 +257,7 @@ async def test_an_answer_for_a_colleague_abroad_is_streamed_to_their_workspace(s
     ],
 )
 async def test_an_emoji_is_no_word(text: str, question: str) -> None:
-    assert question_of(text) == question
+    assert read_question(text) == question
 
 
 async def test_a_mention_with_an_emoji_alone_is_helped(slack: Service) -> None:
@@ -275,23 +275,23 @@ async def test_forms_and_buttons_of_any_script_are_within_slacks_limits(letter: 
         for sense in [Sense(n, long, long, long * 3)]
     ]
     for view in (
-        reason_form(kept),
-        other_form(terms, kept),
-        term_form("the new BLSA", [f"{n} {long}"[:150] for n in range(150)], f"149 {long}"[:150], kept),
+        build_reason_form(kept),
+        build_sense_form(terms, kept),
+        build_term_form("the new BLSA", [f"{n} {long}"[:150] for n in range(150)], f"149 {long}"[:150], kept),
     ):
         assert refusals("views.open", {"view": view}) == []
     question = f"What is {letter * 700}?"
     missed = a_result(
         status="query_miss", answer="No.", question=question, misses=[MissedTerm(term="PUX", suggestions=["PUC"])]
     )
-    for made in messages(missed, MessageContext("https://argot.example.com", public=True)):
+    for made in render_messages(missed, MessageContext("https://argot.example.com", public=True)):
         assert refusals("chat.postMessage", made) == []
         if letter not in '"\\':
             assert [name for name in labels(made) if name.startswith("Ask with")]
 
 
 async def test_the_channels_context_is_offered_first_in_the_form_for_a_term() -> None:
-    view = term_form("PUC", [f"c{n}" for n in range(150)], "C149", {})
+    view = build_term_form("PUC", [f"c{n}" for n in range(150)], "C149", {})
     select = next(block["element"] for block in view["blocks"] if block["block_id"] == "context")
     assert select["initial_option"]["value"] == "c149" and len(select["options"]) == 100
 

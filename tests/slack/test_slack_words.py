@@ -17,14 +17,14 @@ from slack_rules import refusals
 from argot.errors import InvalidSettings
 from argot.results import AskResult, Choice, Citation, FoundPassage, MissedTerm, Sentence
 from argot.settings import Settings
-from argot.slack.app.block_kit import MessageContext, messages, notice
-from argot.slack.app.event_filter import job_of, reads_as_question
+from argot.slack.app.block_kit import MessageContext, render_messages, render_notice
+from argot.slack.app.event_filter import is_question, read_job
 from argot.slack.app.job_contents import Meaning, NewsToTell, SenseChosen
-from argot.slack.app.lifecycle import wanted
-from argot.slack.app.manifest import EVENTS, manifest
-from argot.slack.app.modals import reason_form, short_form, term_form
-from argot.slack.app.mrkdwn import plain, question_of, quoted, split, streamed
-from argot.slack.slack_check import SCOPES, slack_findings
+from argot.slack.app.lifecycle import is_wanted
+from argot.slack.app.manifest import EVENTS, build_manifest
+from argot.slack.app.modals import build_reason_form, build_term_form, find_short_form
+from argot.slack.app.mrkdwn import escape_streamed, plain, quote_markdown, read_question, split_text
+from argot.slack.slack_check import SCOPES, check_slack
 from argot.slack.store.slack_store import Channel
 from argot.ui.cli.main import main
 
@@ -59,24 +59,24 @@ NASTY = st.lists(
     ],
 )
 def test_markdown_reads_as_mrkdwn(markdown: str, mrkdwn: str) -> None:
-    assert quoted(markdown) == mrkdwn
+    assert quote_markdown(markdown) == mrkdwn
 
 
 @given(NASTY)
 @settings(max_examples=300, deadline=None)
 def test_nothing_in_a_text_acts(text: str) -> None:
-    for shown in (quoted(text), plain(text), streamed(text)):
+    for shown in (quote_markdown(text), plain(text), escape_streamed(text)):
         assert "<" not in shown and ">" not in shown
         assert not re.search(r"@(?:channel|here|everyone)\b", shown)
         assert not re.search(r"&(?!amp;|lt;|gt;)", shown)
         assert "\x00" not in shown
-    assert "](" not in streamed(text) and quoted(text).count("```") % 2 == 0
+    assert "](" not in escape_streamed(text) and quote_markdown(text).count("```") % 2 == 0
 
 
-@given(NASTY.map(lambda text: quoted(text * 60)), st.integers(60, 400))
+@given(NASTY.map(lambda text: quote_markdown(text * 60)), st.integers(60, 400))
 @settings(max_examples=200, deadline=None)
 def test_texts_are_cut_to_their_limit_and_nothing_is_lost(text: str, most: int) -> None:
-    parts = split(text, most)
+    parts = split_text(text, most)
     assert all(0 < len(part) <= most for part in parts)
     kept = re.sub(r"[\s`]", "", "".join(parts))
     assert kept == re.sub(r"[\s`]", "", text)
@@ -86,7 +86,7 @@ def test_texts_are_cut_to_their_limit_and_nothing_is_lost(text: str, most: int) 
 def test_links_of_our_own_are_not_cut() -> None:
     marked = "Twelve words stand here before the mark that follows them, always. <https://a.example/b?c=1-2|[1]> "
     for most in range(100, 200, 7):
-        for part in split(marked * 20, most):
+        for part in split_text(marked * 20, most):
             assert part.count("<") == part.count(">") == part.count("|[1]>")
 
 
@@ -101,36 +101,36 @@ def test_links_of_our_own_are_not_cut() -> None:
     ],
 )  # fmt: skip
 def test_a_message_reads_as_a_question(text: str, question: str) -> None:
-    assert question_of(text, BOT) == question
+    assert read_question(text, BOT) == question
 
 
 @pytest.mark.parametrize(
     "text", ["What is PUC?", "hi, how do I trim a drive", "so can we file it late", "PUC, anybody?"]
 )
 def test_what_is_a_question(text: str) -> None:
-    assert reads_as_question(text)
+    assert is_question(text)
 
 
 @pytest.mark.parametrize("text", ["Done.", "is it", "The PUC is high", "see https://x.y/?a=b for it", "thanks!"])
 def test_what_is_none(text: str) -> None:
-    assert not reads_as_question(text)
+    assert not is_question(text)
 
 
 def test_a_mention_is_ours_even_before_we_know_our_name() -> None:
     event = {"type": "app_mention", "channel": "C1", "user": "U1", "ts": "1.1", "text": f"<@{BOT}> What?"}
-    job = job_of({"event": event, "team_id": "T1"}, "", Channel("C1"))
+    job = read_job({"event": event, "team_id": "T1"}, "", Channel("C1"))
     assert job is not None and job.text == "What?"
     twin = {**event, "type": "message"}
-    assert job_of({"event": twin}, "", Channel("C1")) is None
+    assert read_job({"event": twin}, "", Channel("C1")) is None
     known = {"event": twin, "authorizations": [{"user_id": BOT, "is_bot": True}]}
-    assert job_of(known, "", Channel("C1")) is not None
+    assert read_job(known, "", Channel("C1")) is not None
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"event": None}, {"event": {"type": "message"}}, {"event": {"user": "U1", "ts": "1"}}]
 )
 def test_half_an_event_is_none(body: dict[str, Any]) -> None:
-    assert job_of(body, BOT, Channel("C1")) is None
+    assert read_job(body, BOT, Channel("C1")) is None
 
 
 # -- blocks ----------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def long_result(sentences: int, words: int) -> AskResult:
 @pytest.mark.parametrize(("sentences", "words"), [(1, 1), (3, 400), (60, 30), (400, 3), (2, 4000)])
 @pytest.mark.parametrize("web", ["", "https://argot.example.com"])
 def test_answers_of_any_length_stay_within_slacks_limits(sentences: int, words: int, web: str) -> None:
-    made = messages(long_result(sentences, words), MessageContext(web, public=True))
+    made = render_messages(long_result(sentences, words), MessageContext(web, public=True))
     for message in made:
         assert refusals("chat.postMessage", message) == []
         assert 0 < len(message["text"]) <= 3000
@@ -180,9 +180,9 @@ def test_what_a_job_holds_is_read_again_also_as_an_older_argot_noted_it() -> Non
         SenseChosen("PUC", 3),
         NewsToTell("PUC", "What is a PUC?", (Meaning("Peripheral Under Cell", "NAND"),)),
     )
-    assert SenseChosen.read(chosen.text) == chosen and NewsToTell.read(news.text) == news
+    assert SenseChosen.from_text(chosen.text) == chosen and NewsToTell.from_text(news.text) == news
     senses = [{"id": 7, "term": "PUC", "expansion": "Peripheral Under Cell", "context": "NAND", "aliases": []}]
-    assert NewsToTell.read(json.dumps({"term": "PUC", "question": "What is a PUC?", "senses": senses})) == news
+    assert NewsToTell.from_text(json.dumps({"term": "PUC", "question": "What is a PUC?", "senses": senses})) == news
 
 
 def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
@@ -192,7 +192,7 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
         ]),
         Sentence(text="Perhaps.", supported=False),
     ]  # fmt: skip
-    (made,) = messages(
+    (made,) = render_messages(
         result(answer="It is so. Perhaps.", sentences=two, passages=[passage(1)]), MessageContext("https://a.example")
     )
     text = json.dumps(made, ensure_ascii=False)
@@ -204,7 +204,7 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
 
 def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
     free = Sentence(text="Perhaps.", supported=False, checked=False)
-    (made,) = messages(result(answer="Perhaps.", sentences=[free]), MessageContext("https://a.example"))
+    (made,) = render_messages(result(answer="Perhaps.", sentences=[free]), MessageContext("https://a.example"))
     text = json.dumps(made, ensure_ascii=False)
     assert "Perhaps." in text and "no passage supports" not in text
 
@@ -213,7 +213,9 @@ def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> Non
     evil = passage(1).model_copy(
         update={"excerpt": "Ask <!channel> or @here, see <http://e.example|this> & www.e.example"}
     )
-    (made,) = messages(result(status="abstained", answer="No.\n[1] x", passages=[evil, passage(2)]), MessageContext())
+    (made,) = render_messages(
+        result(status="abstained", answer="No.\n[1] x", passages=[evil, passage(2)]), MessageContext()
+    )
     assert refusals("chat.postMessage", made) == []
     first, second, third = made["blocks"][1]["elements"][0]["text"].split("\n")
     assert second == (
@@ -224,18 +226,18 @@ def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> Non
 
 def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
     listed = "I answer from 2 documents:\n- <a>.md: @here\n- b.txt"
-    (message,) = messages(result(status="small_talk", answer=listed), MessageContext())
+    (message,) = render_messages(result(status="small_talk", answer=listed), MessageContext())
     assert message["blocks"][0]["text"]["text"] == (
         f"I answer from 2 documents:\n• {plain('<a>.md: @here')}\n• {plain('b.txt')}"
     )
     greeted = result(status="small_talk", answer="Hello.\nYou could ask:\n- What?", examples=["What?"])
-    (message,) = messages(greeted, MessageContext())
+    (message,) = render_messages(greeted, MessageContext())
     assert message["blocks"][0]["text"]["text"] == "Hello."
 
 
 def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
-    (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())
+    (made,) = render_messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())
     assert refusals("chat.postMessage", made) == []
     assert [one["action_id"] for block in made["blocks"] for one in block.get("elements", ())] == [
         "argot_choose_1",
@@ -245,7 +247,7 @@ def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
         status="query_miss", answer="No PUX.", question="What is PUX?",
         misses=[MissedTerm(term="PUX", suggestions=["PUC"])],
     )  # fmt: skip
-    (made,) = messages(missed, MessageContext())
+    (made,) = render_messages(missed, MessageContext())
     assert json.loads(made["blocks"][1]["elements"][0]["value"])["q"] == "What is PUC?"
 
 
@@ -255,7 +257,9 @@ def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> 
         Choice(answer="document:p2", term="", expansion="Router R7"),
         Choice(answer="anyway", term=""),
     ]
-    (made,) = messages(result(status="needs_choice", answer="“the router” fits.\n", choices=choices), MessageContext())
+    (made,) = render_messages(
+        result(status="needs_choice", answer="“the router” fits.\n", choices=choices), MessageContext()
+    )
     assert refusals("chat.postMessage", made) == []
     assert "<!channel>" not in made["blocks"][0]["text"]["text"]
     buttons = [one for block in made["blocks"] for one in block.get("elements", ())]
@@ -264,11 +268,11 @@ def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> 
 
 
 def test_forms_are_within_slacks_limits() -> None:
-    for view in (reason_form({}), term_form("x" * 9000, [f"c{n}" * 60 for n in range(150)], "c0", {})):
+    for view in (build_reason_form({}), build_term_form("x" * 9000, [f"c{n}" * 60 for n in range(150)], "c0", {})):
         assert refusals("views.open", {"view": view}) == []
-    assert short_form("the new BLSA of nand <@U1>") == "BLSA"
-    assert short_form("nothing here") == ""
-    assert notice("x" * 7000)["blocks"][2]
+    assert find_short_form("the new BLSA of nand <@U1>") == "BLSA"
+    assert find_short_form("nothing here") == ""
+    assert render_notice("x" * 7000)["blocks"][2]
 
 
 # -- setting it up ---------------------------------------------------------------------------------------------------
@@ -276,8 +280,8 @@ def test_forms_are_within_slacks_limits() -> None:
 
 def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
     shipped = (ROOT / "deploy" / "slack" / "manifest.yaml").read_text("utf-8")
-    assert shipped == manifest()
-    made = yaml.safe_load(manifest("https://argot.example.com/"))
+    assert shipped == build_manifest()
+    made = yaml.safe_load(build_manifest("https://argot.example.com/"))
     assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
     assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
     assert made["settings"]["interactivity"]["request_url"] == "https://argot.example.com/slack/events"
@@ -299,7 +303,7 @@ def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
 )
 def test_half_a_workspace_is_refused(given: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidSettings, match=message):
-        wanted(Settings(**given))  # type: ignore[arg-type]
+        is_wanted(Settings(**given))  # type: ignore[arg-type]
 
 
 def test_the_extra_is_declared() -> None:
@@ -314,7 +318,7 @@ async def test_check_says_what_is_wrong_and_what_helps(monkeypatch: pytest.Monke
 
     async def found(**more: Any) -> str:
         given: Any = {"slack_bot_token": BOT_TOKEN, "slack_api_url": fake.url, **more}
-        return json.dumps(await asyncio.to_thread(slack_findings, Settings(**given)))
+        return json.dumps(await asyncio.to_thread(check_slack, Settings(**given)))
 
     fake.scopes = ",".join(SCOPES[1:])
     assert f"missing: {SCOPES[0]}" in await found(slack_app_token=APP_TOKEN)

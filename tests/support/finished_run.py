@@ -4,10 +4,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from argot.learn.preparation import weights_of
-from argot.learn.run_data import data_of
+from argot.learn.preparation import compute_weights_fingerprint
+from argot.learn.run_data import build_run_data
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunState
-from argot.learn.training_pairs import Part, PoolPassage, TrainingPair, pair_id
+from argot.learn.training_pairs import Part, PoolPassage, TrainingPair, make_pair_id
 
 BETTER, NOT_SURELY = (0.02, 0.08), (-0.01, 0.11)
 
@@ -25,7 +25,7 @@ def finished_run(
     pool = [PoolPassage(id_, text, "a document") for id_, text in passages]
     parts: tuple[Part, ...] = ("train", "validation", "test")
     pairs = [
-        TrainingPair(pair_id(one.id, one.id), f"what is {one.id}", one.id, one.text, one.document, "heading", part)
+        TrainingPair(make_pair_id(one.id, one.id), f"what is {one.id}", one.id, one.text, one.document, "heading", part)
         for one, part in zip(pool, parts, strict=False)
     ]
     request = RunRequest(
@@ -38,8 +38,8 @@ def finished_run(
     figures = _figures(interval)
     card = {
         "kind": kind,
-        "data_fingerprint": data_of(run.pairs(), run.passages()).fingerprint,
-        "fingerprint": weights_of(run.model),
+        "data_fingerprint": build_run_data(run.pairs(), run.passages()).fingerprint,
+        "fingerprint": compute_weights_fingerprint(run.model),
         "seconds": 300.4,
         "peak_megabytes": 1234.5,
         "figures": figures if kind == "embedder" else {"top10": figures},
@@ -52,7 +52,7 @@ def finished_run(
 def waiting_run(runs: Path, **recipe: Any) -> RunFolder:
     """One of a single pair, for `scripted_training`."""
     pool = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md")]
-    pair = TrainingPair(pair_id("What?", "p1"), "What?", "p1", pool[0].text, "pumps.md", "h", "train")
+    pair = TrainingPair(make_pair_id("What?", "p1"), "What?", "p1", pool[0].text, "pumps.md", "h", "train")
     return RunFolder.create(runs, RunRequest("embedder", "first", "tiny", "pairs", recipe=recipe), [pair], pool)
 
 

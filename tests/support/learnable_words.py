@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 from argot.learn.store.pair_store import PairSet, PairStore, SetDocument, StoredPair
-from argot.learn.training_pairs import PARTS, Part, pair_id
+from argot.learn.training_pairs import PARTS, Part, make_pair_id
 from argot.sqlite_database import SqliteStores
 
 COUNT, PASSAGES = 24, 60
@@ -46,7 +46,7 @@ def word_pairs(home: Path, passages: dict[str, tuple[str, str]], name: str = "wo
         part: Part = PARTS[0] if number % 6 < 4 else PARTS[number % 6 - 3]
         for _ in range(3):
             question = " ".join(ASKED[place] for place in chance.sample(places, 4)) + " ?"
-            pairs.append(StoredPair(pair_id(question, passage), question, "", passage, document, "heading", part))
+            pairs.append(StoredPair(make_pair_id(question, passage), question, "", passage, document, "heading", part))
     store = PairStore(SqliteStores(home))
     store.create(PairSet(name, "2026-11-23T20:00:00+00:00", "mia", 7))
     store.add(name, pairs, documents)

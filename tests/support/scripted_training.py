@@ -32,6 +32,6 @@ def train(run: Any, report: Any) -> None:
     run.keep_card({"steps": steps})
 
 
-run_process._module = lambda kind: types.SimpleNamespace(train=train)
+run_process._import_module = lambda kind: types.SimpleNamespace(train=train)
 if __name__ == "__main__":
     sys.exit(run_process.main())

@@ -4,7 +4,7 @@ import random
 
 from tiny_reader import WORDS
 
-from argot.learn.training_pairs import PARTS, PoolPassage, TrainingPair, pair_id
+from argot.learn.training_pairs import PARTS, PoolPassage, TrainingPair, make_pair_id
 
 
 def tiny_passages(count: int = 60) -> list[PoolPassage]:
@@ -20,6 +20,8 @@ def tiny_pairs(passages: list[PoolPassage]) -> list[TrainingPair]:
         question = " ".join(passage.text.split()[:4]) + " ?"
         part = PARTS[0] if place % 6 < 4 else PARTS[place % 6 - 3]
         pairs.append(
-            TrainingPair(pair_id(question, passage.id), question, passage.id, passage.text, passage.document, "h", part)
+            TrainingPair(
+                make_pair_id(question, passage.id), question, passage.id, passage.text, passage.document, "h", part
+            )
         )
     return pairs

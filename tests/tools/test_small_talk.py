@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask, read_thread
 from argot.results import AskResult
-from argot.slack.app.block_kit import MessageContext, messages
+from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
@@ -135,7 +135,7 @@ async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None
     shown = view(result)
     assert "I am Argot" in shown.content
     assert [button.payload["question"] for button in shown.buttons] == result.examples
-    (message,) = messages(result, MessageContext(web="https://a.example"))
+    (message,) = render_messages(result, MessageContext(web="https://a.example"))
     assert "I am Argot" in str(message["blocks"])
     assert "Ask a person" not in str(message["blocks"])
     assert all(example[:40] in str(message["blocks"]) for example in result.examples)

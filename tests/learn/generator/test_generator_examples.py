@@ -8,9 +8,9 @@ import torch
 from tiny_llama import tiny_llama
 
 from argot.errors import InvalidInput
-from argot.learn.generator.answering import answer_losses, replies
-from argot.learn.generator.examples import ExampleMaker, with_citations
-from argot.learn.generator.generator_recipe import GeneratorRecipe, generator_recipe_of, refuse_large
+from argot.learn.generator.answering import compute_answer_losses, write_replies
+from argot.learn.generator.examples import ExampleMaker, add_citations
+from argot.learn.generator.generator_recipe import GeneratorRecipe, build_generator_recipe, refuse_large
 from argot.learn.generator.tokens import ChatTokens, taken
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
@@ -32,7 +32,7 @@ RECIPE = GeneratorRecipe(unanswerable=0.0)
 
 
 def example(recipe: GeneratorRecipe = RECIPE, pair: TrainingPair = PAIR, seed: int = 7):
-    return next(ExampleMaker(recipe, POOL, seed).versions(pair))
+    return next(ExampleMaker(recipe, POOL, seed).make_versions(pair))
 
 
 def test_the_right_passage_stands_among_its_neighbours_and_the_likest_ones() -> None:
@@ -74,8 +74,8 @@ def test_some_examples_have_no_right_passage_and_say_so_but_none_that_is_measure
 
 
 def test_citations_stand_where_the_prompt_shows_them() -> None:
-    assert with_citations("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
-    assert with_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
+    assert add_citations("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
+    assert add_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
 
 
 def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
@@ -87,15 +87,15 @@ def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
 
 
 def test_recipes_that_cannot_be_used_are_refused() -> None:
-    assert generator_recipe_of({"method": "full", "rank": 8}).learning_rate == 2e-5
+    assert build_generator_recipe({"method": "full", "rank": 8}).learning_rate == 2e-5
     with pytest.raises(InvalidInput, match="nothing named 'ranks'"):
-        generator_recipe_of({"ranks": 8})
+        build_generator_recipe({"ranks": 8})
     with pytest.raises(InvalidInput, match=r"'prompt' belongs to examples 'answers'"):
-        generator_recipe_of({"prompt": "identify_jargon"})
+        build_generator_recipe({"prompt": "identify_jargon"})
     with pytest.raises(InvalidInput, match=r"7,000 million weights.*about 104 GB.*method 'lora'.*force"):
-        refuse_large(7_000_000_000, generator_recipe_of({"method": "full"}))
-    refuse_large(7_000_000_000, generator_recipe_of({"method": "full", "force": True}))
-    refuse_large(7_000_000_000, generator_recipe_of({}))
+        refuse_large(7_000_000_000, build_generator_recipe({"method": "full"}))
+    refuse_large(7_000_000_000, build_generator_recipe({"method": "full", "force": True}))
+    refuse_large(7_000_000_000, build_generator_recipe({}))
 
 
 # -- as a model reads them --------------------------------------------------------------------------------------------
@@ -131,14 +131,14 @@ def test_what_prompts_have_in_common_is_read_once_and_changes_nothing(model_fold
     model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
     pairs = [replace(PAIR, id=str(n), question=f"{n} {PAIR.question}", answer="So. " * (n + 1)) for n in range(3)]
     batch = taken(pairs, ExampleMaker(RECIPE, POOL, 7), tokens, 5000).examples
-    together = answer_losses(model, batch)
+    together = compute_answer_losses(model, batch)
     for one, loss in zip(batch, together, strict=True):
         asked, ids = len(one.asked), torch.tensor([one.ids])
         labels = ids.clone()
         labels[0, :asked] = -100
         assert torch.allclose(model(input_ids=ids, labels=labels).loss, loss, atol=1e-4)
     prompts = [one.asked for one in batch]
-    for asked, written in zip(prompts, replies(model, prompts, 12, {2}), strict=True):
+    for asked, written in zip(prompts, write_replies(model, prompts, 12, {2}), strict=True):
         alone = model.generate(torch.tensor([asked]), max_new_tokens=12, do_sample=False)[0, len(asked) :].tolist()
         assert written == [one for one in alone if one != 2]
 

@@ -12,8 +12,8 @@ from tiny_llama import tiny_llama
 
 from argot.errors import InvalidInput, LocalError, MissingExtra, NotFound
 from argot.learn.generator import generator_run
-from argot.learn.generator.base_models import base_model
-from argot.learn.preparation import weights_of
+from argot.learn.generator.base_models import find_base_model
+from argot.learn.preparation import compute_weights_fingerprint
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import Reporter, run_training
 from argot.learn.training_loop import CHECKPOINT, TrainingStopped
@@ -58,7 +58,7 @@ def test_an_adapter_is_trained_measured_and_written_without_paths(tmp_path: Path
     assert state.status == "done", state.error
     card = run.card
     assert card["base"] == "tiny-instruct"
-    assert card["base_fingerprint"] == base_model(str(base), tmp_path).fingerprint
+    assert card["base_fingerprint"] == find_base_model(str(base), tmp_path).fingerprint
     assert card["examples"]["train"] == {"used": 22, "no_answer": 0, "too_long": 0} and card["steps"] == 8
     loss = card["figures"]["validation"]["token_loss"]
     assert loss["after"] < loss["before"] and loss["interval95"][1] < 0 and loss["questions"] == 4
@@ -72,7 +72,7 @@ def test_an_adapter_is_trained_measured_and_written_without_paths(tmp_path: Path
     assert all("lora" in name for name in load_file(run.model / "adapter_model.safetensors"))
     PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), run.model)
     with pytest.raises(InvalidInput, match=r"r0001 made an adapter to .* Start from"):
-        base_model("r0001", tmp_path)
+        find_base_model("r0001", tmp_path)
 
 
 def test_a_small_model_is_trained_whole_and_can_be_trained_again(tmp_path: Path, base: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_small_model_is_trained_whole_and_can_be_trained_again(tmp_path: Path,
     assert loss["after"] < loss["before"] and not list(run.model.glob("*.bin"))
     for one in run.model.glob("*.json"):
         assert str(base.parent) not in one.read_text("utf-8")
-    again = base_model("r0001", tmp_path)
-    assert again.name == "numbers" and run.card["fingerprint"] == weights_of(again.folder)
+    again = find_base_model("r0001", tmp_path)
+    assert again.name == "numbers" and run.card["fingerprint"] == compute_weights_fingerprint(again.folder)
 
 
 def test_a_training_that_is_killed_goes_on_to_the_same_figures(tmp_path: Path, base: Path) -> None:
@@ -137,11 +137,11 @@ def test_too_few_pairs_and_pairs_without_answers_are_refused(tmp_path: Path, bas
 
 def test_folders_that_are_no_models_are_refused(tmp_path: Path, base: Path) -> None:
     with pytest.raises(NotFound, match="no language model 'nowhere': give a folder"):
-        base_model("nowhere", tmp_path)
+        find_base_model("nowhere", tmp_path)
     folder = tmp_path / "model"
     folder.mkdir()
     with pytest.raises(InvalidInput, match=r"config.json, tokenizer.json, \*.safetensors are missing"):
-        base_model(str(folder), tmp_path)
+        find_base_model(str(folder), tmp_path)
     for one in base.iterdir():
         (folder / one.name).write_bytes(one.read_bytes())
     (folder / "pytorch_model.bin").write_bytes(b"\x80\x04.")
@@ -164,7 +164,7 @@ def test_a_lost_card_is_told_and_the_checkpoint_kept(
     run = made(tmp_path, base, measured=0)
     training = generator_run.Training(run, Reporter(run))
     calls = 0
-    real = generator_run.answer_losses
+    real = generator_run.compute_answer_losses
 
     def losses(model: object, batch: object) -> torch.Tensor:
         nonlocal calls
@@ -174,7 +174,7 @@ def test_a_lost_card_is_told_and_the_checkpoint_kept(
             raise RuntimeError("CUDA error: unspecified launch failure")
         return real(model, batch)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(generator_run, "answer_losses", losses)
+    monkeypatch.setattr(generator_run, "compute_answer_losses", losses)
     with pytest.raises(LocalError, match=r"card was lost: CUDA error.*Resume the training"):
         training.run()
     assert (run.path / CHECKPOINT).is_file()

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from argot.learn.questions.section_questions import Section, heading_question, sections_of
+from argot.learn.questions.section_questions import Section, make_heading_question, split_sections
 from argot.learn.reader.training_data import (
     Example,
+    choose_split,
+    compute_share,
     read_examples,
-    share_of,
-    split_of,
-    training_examples,
+    read_training_examples,
     write_examples,
 )
 
@@ -41,7 +41,7 @@ Retired blocks are a [kind](x.md) of **block**. {LONG}
 
 
 def test_sections_of_markdown() -> None:
-    sections = sections_of(MARKDOWN)
+    sections = split_sections(MARKDOWN)
     assert [(one.title, one.heading) for one in sections] == [
         ("Blocks", "Creating a block"), ("Blocks", "See also"), ("Blocks", "Retired blocks"),
     ]  # fmt: skip
@@ -51,7 +51,7 @@ def test_sections_of_markdown() -> None:
 
 def test_sections_of_restructured_text() -> None:
     text = f"Blocks\n======\n\nCounting them\n-------------\n\n{LONG}\n"
-    assert [(one.title, one.heading) for one in sections_of(text)] == [("Blocks", "Counting them")]
+    assert [(one.title, one.heading) for one in split_sections(text)] == [("Blocks", "Counting them")]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_sections_of_restructured_text() -> None:
 )
 def test_questions_of_headings(heading: str, place: int, question: str | None) -> None:
     text = f"Retired blocks are a kind of block. {LONG}"
-    shown = heading_question(Section("Blocks", heading, text), place)
+    shown = make_heading_question(Section("Blocks", heading, text), place)
     assert shown == question or (heading == "Retired blocks" and shown is not None)
 
 
 def test_an_item_stays_in_its_part() -> None:
-    parts = {split_of("clapnq", str(number)) for number in range(50)}
+    parts = {choose_split("clapnq", str(number)) for number in range(50)}
     assert parts == {"train", "validation"}
-    assert share_of("x") == share_of("x") and 0 <= share_of("x") < 1
+    assert compute_share("x") == compute_share("x") and 0 <= compute_share("x") < 1
 
 
 @pytest.fixture
@@ -113,14 +113,14 @@ def datasets(tmp_path: Path) -> Path:
 
 
 def test_examples_come_from_every_set_and_leave_validation_out(datasets: Path, tmp_path: Path) -> None:
-    examples = training_examples(datasets)
-    assert examples == training_examples(datasets)
+    examples = read_training_examples(datasets)
+    assert examples == read_training_examples(datasets)
     assert {one.source for one in examples} == {"medquad", "aws_docs", "clapnq", "mtrag_un"}
     asked = {one.text for one in examples if one.source == "clapnq"}
-    assert asked == {f"how many planes {n}" for n in range(9) if split_of("clapnq", str(n)) == "train"}
+    assert asked == {f"how many planes {n}" for n in range(9) if choose_split("clapnq", str(n)) == "train"}
     write_examples(examples, tmp_path / "examples.jsonl")
     assert read_examples(tmp_path / "examples.jsonl") == examples
 
 
 def test_every_example_has_a_passage(datasets: Path) -> None:
-    assert all(isinstance(one, Example) and (one.passage or one.negatives) for one in training_examples(datasets))
+    assert all(isinstance(one, Example) and (one.passage or one.negatives) for one in read_training_examples(datasets))

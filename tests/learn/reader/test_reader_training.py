@@ -13,7 +13,7 @@ import torch
 from tiny_reader import tiny_model
 
 from argot.learn.reader.export import write_reader
-from argot.learn.reader.network import features_of, network_from
+from argot.learn.reader.network import compute_features, load_network
 from argot.learn.reader.training import Trainer, TrainingRecipe
 from argot.learn.reader.training_data import Example
 from argot.learn.training_loop import CHECKPOINT, read_checkpoint
@@ -69,7 +69,7 @@ def test_training_goes_on_where_it_was_and_gives_the_same(model: Path, trained: 
 
 
 def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> None:
-    before, after = network_from(model).state_dict(), read_checkpoint(trained).network
+    before, after = load_network(model).state_dict(), read_checkpoint(trained).network
     moved = {name for name in after if not torch.equal(before[name], after[name])}
     assert "encoder.embeddings.word_embeddings.weight" not in after
     assert {"importance.weight", "readings.relevance.weight", "readings.relevance.bias"} <= moved
@@ -81,14 +81,14 @@ def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, 
     assert sorted(path.name for path in (tmp_path / "reader").iterdir()) == sorted(MODEL_FILES)
     assert card["recipe"]["seed"] == RECIPE.seed and len(card["fingerprint"]) == 32
     reader = ReaderScorer(tmp_path / "reader", LexicalScorer(), threads=1)
-    network = network_from(model)
+    network = load_network(model)
     network.load_state_dict(read_checkpoint(trained).network, strict=False)
     trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     trainer.network = network.eval()
     with torch.inference_mode():
         asked = trainer._read(["How long does the training take?"], 48)
         passages = trainer._read([ANSWER, OTHER], 160)
-        wanted = torch.sigmoid(network.logits("relevance", features_of(asked, passages)))[0]
+        wanted = torch.sigmoid(network.logits("relevance", compute_features(asked, passages)))[0]
     assert reader.answers("How long does the training take?", [ANSWER, OTHER]) == pytest.approx(
         wanted.tolist(), abs=0.05
     )

@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from load_applications import ARGOT, UNBOUNDED, prepared, started
+from load_applications import ARGOT, UNBOUNDED, prepare_base, start_application
 
 BOMBS = 8
 BOMB_BYTES = 990_000_000
@@ -31,8 +31,8 @@ SMALL_FILES = 70_000
 PATIENCE_SECONDS = 120
 
 
-def made_bomb() -> bytes:
-    """A `.tar.gz` of 7.7 MB; what packs worst of it comes first."""
+def make_bomb() -> bytes:
+    """Return a `.tar.gz` of 7.7 MB; what packs worst of it comes first."""
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1) as packed:
         noise = tarfile.TarInfo("noise.txt")
@@ -47,7 +47,7 @@ def made_bomb() -> bytes:
     return buffer.getvalue()
 
 
-def made_crowd() -> bytes:
+def make_crowd() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(SMALL_FILES):
@@ -67,13 +67,13 @@ def main() -> None:
     import httpx
 
     argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
-    bomb, crowd = made_bomb(), made_crowd()
+    bomb, crowd = make_bomb(), make_crowd()
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "kb"
-        keys = prepared(home, 2)["keys"]
+        keys = prepare_base(home, 2)["keys"]
         role = [*ARGOT, "user", "add", "person1", "--role", "manager", "--home", str(home)]
         subprocess.run(role, check=True, stdout=subprocess.DEVNULL)
-        with started("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, UNBOUNDED) as app:
+        with start_application("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, UNBOUNDED) as app:
             headers = [{"Authorization": f"Bearer {key}"} for key in keys]
             asker = httpx.Client(base_url=app.url, headers=headers[0], timeout=PATIENCE_SECONDS, trust_env=False)
             manager = httpx.Client(base_url=app.url, headers=headers[1], timeout=600, trust_env=False)
@@ -81,7 +81,7 @@ def main() -> None:
             def search() -> int:
                 return asker.post("/api/search", json={"query": "What does the bilge pump do?"}).status_code
 
-            def ready() -> int:
+            def fetch_ready() -> int:
                 return asker.get("/ready").status_code
 
             def send(name: str, data: bytes) -> None:
@@ -90,10 +90,10 @@ def main() -> None:
                 took = time.perf_counter() - began
                 print(f"  {name}: {got.status_code}, {took:.1f} s, {len(got.content):,} bytes: {got.text[:160]}")
 
-            def part(title: str, work: Sequence[Callable[[], None]]) -> None:
+            def run_part(title: str, work: Sequence[Callable[[], None]]) -> None:
                 ended, searches, readies = threading.Event(), list[float](), list[float]()
                 watch = [threading.Thread(target=time_call, args=(search, ended, searches))]
-                watch += [threading.Thread(target=time_call, args=(ready, ended, readies))]
+                watch += [threading.Thread(target=time_call, args=(fetch_ready, ended, readies))]
                 workers = [threading.Thread(target=one) for one in work]
                 for one in (*watch, *workers):
                     one.start()
@@ -104,15 +104,15 @@ def main() -> None:
                 ended.set()
                 for one in watch:
                     one.join()
-                told = {name: _quantiles(found) for name, found in (("search", searches), ("ready", readies))}
+                told = {name: _compute_quantiles(found) for name, found in (("search", searches), ("ready", readies))}
                 print(f"{title}: {json.dumps(told)}", flush=True)
 
-            part("alone", [])
-            part("eight bombs", [lambda n=n: send(f"bomb{n}.tar.gz", bomb) for n in range(BOMBS)])  # type: ignore[misc]
-            part("70,000 files", [lambda: send("crowd.zip", crowd)])
+            run_part("alone", [])
+            run_part("eight bombs", [lambda n=n: send(f"bomb{n}.tar.gz", bomb) for n in range(BOMBS)])  # type: ignore[misc]
+            run_part("70,000 files", [lambda: send("crowd.zip", crowd)])
 
 
-def _quantiles(found: list[float]) -> dict[str, float]:
+def _compute_quantiles(found: list[float]) -> dict[str, float]:
     found = sorted(found)
     return {
         "n": len(found),

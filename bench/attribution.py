@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from argot.corpus.readers import ReadLimits, read_document
-from argot.evaluate.answer_measures import auroc
+from argot.evaluate.answer_measures import compute_auroc
 from argot.measures import Positions, bootstrap
 from argot.settings import Settings
 from argot.tools.answering.citations import join_source_text
@@ -47,11 +47,11 @@ class Claim:
 
     @property
     def hash(self) -> int:
-        """Of the question, the same for ever: an odd one is of the test half."""
+        """A hash of the question, the same for ever: an odd one is of the test half."""
         return int.from_bytes(hashlib.sha256(self.question.encode()).digest()[:8], "big")
 
 
-def claims_of(path: Path, settings: Settings) -> list[Claim]:
+def load_claims(path: Path, settings: Settings) -> list[Claim]:
     scorer, limits, found = load_scorer(settings), ReadLimits.from_settings(settings), []
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -64,29 +64,29 @@ def claims_of(path: Path, settings: Settings) -> list[Claim]:
     return found
 
 
-def chances(claims: list[Claim], weights: Weights) -> Numbers:
-    """Of each claim by its likeliest passage; as logits, which are in the same order."""
+def compute_chances(claims: list[Claim], weights: Weights) -> Numbers:
+    """Return the chance of each claim by its likeliest passage; as logits, which are in the same order."""
     return np.array([max(one.features @ np.array(weights[:3]) + weights.bias) for one in claims])
 
 
-def words_unopposed(claims: list[Claim]) -> Numbers:
-    """As reference matching cites: the share of words, 0 where something objects."""
+def score_unopposed_words(claims: list[Claim]) -> Numbers:
+    """Score claims as reference matching cites: the share of words, 0 where something objects."""
     return np.array([max(one.features[:, 0] * (1 - one.features[:, 1])) for one in claims])
 
 
-def fitted(claims: list[Claim], used: tuple[int, ...]) -> Weights:
-    """Logistic regression on the likeliest passage of each claim, which is chosen anew after each round."""
+def fit_weights(claims: list[Claim], used: tuple[int, ...]) -> Weights:
+    """Fit a logistic regression on the likeliest passage of each claim, which is chosen anew after each round."""
     places = [int(np.argmax(one.features[:, 0])) for one in claims]
     supported = np.array([one.supported for one in claims], float)
     weights = np.zeros(4)
     for _ in range(ROUNDS):
         rows = np.array([one.features[place] for one, place in zip(claims, places, strict=True)])
-        weights = _regression(rows, supported, used)
+        weights = _fit_regression(rows, supported, used)
         places = [int(np.argmax(one.features @ weights[:3])) for one in claims]
     return Weights(*map(float, weights))
 
 
-def _regression(rows: Numbers, supported: Numbers, used: tuple[int, ...]) -> Numbers:
+def _fit_regression(rows: Numbers, supported: Numbers, used: tuple[int, ...]) -> Numbers:
     mean, spread = rows.mean(0), rows.std(0) + 1e-9
     data = np.column_stack([((rows - mean) / spread)[:, used], np.ones(len(rows))])
     penalty = np.diag([PENALTY] * len(used) + [0.0])
@@ -101,13 +101,13 @@ def _regression(rows: Numbers, supported: Numbers, used: tuple[int, ...]) -> Num
     return weights
 
 
-def across_folds(claims: list[Claim], used: tuple[int, ...]) -> Numbers:
-    """Each fifth of the questions judged by weights fitted on the others."""
+def judge_across_folds(claims: list[Claim], used: tuple[int, ...]) -> Numbers:
+    """Judge each fifth of the questions by weights fitted on the others."""
     folds = np.array([one.hash // 2 % FOLDS for one in claims])
     judged = np.zeros(len(claims))
     for fold in range(FOLDS):
-        weights = fitted([one for one, at in zip(claims, folds, strict=True) if at != fold], used)
-        judged[folds == fold] = chances(claims, weights)[folds == fold]
+        weights = fit_weights([one for one, at in zip(claims, folds, strict=True) if at != fold], used)
+        judged[folds == fold] = compute_chances(claims, weights)[folds == fold]
     return judged
 
 
@@ -117,16 +117,16 @@ def report(name: str, claims: list[Claim], judged: dict[str, Numbers]) -> None:
     base = next(iter(judged.values()))
     for what, scores in judged.items():
 
-        def gain(drawn: Positions, scores: Numbers = scores) -> float:
-            return _area(scores[drawn], truth[drawn]) - _area(base[drawn], truth[drawn])
+        def compute_gain(drawn: Positions, scores: Numbers = scores) -> float:
+            return _compute_area(scores[drawn], truth[drawn]) - _compute_area(base[drawn], truth[drawn])
 
-        low, high = bootstrap(gain, range(len(claims)), rounds=DRAWS) or (0.0, 0.0)
-        everything = gain(np.arange(len(claims)))
-        print(f"  {what:58}{_area(scores, truth):.3f}  {everything:+.3f} ({low:+.3f} to {high:+.3f})")
+        low, high = bootstrap(compute_gain, range(len(claims)), rounds=DRAWS) or (0.0, 0.0)
+        everything = compute_gain(np.arange(len(claims)))
+        print(f"  {what:58}{_compute_area(scores, truth):.3f}  {everything:+.3f} ({low:+.3f} to {high:+.3f})")
 
 
-def _area(scores: Numbers, truth: Numbers) -> float:
-    return auroc(list(scores), list(truth)) or 0.0
+def _compute_area(scores: Numbers, truth: Numbers) -> float:
+    return compute_auroc(list(scores), list(truth)) or 0.0
 
 
 def main() -> None:
@@ -136,15 +136,19 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.datasets is None:
         parser.error("say with --datasets or ARGOT_DATASETS where the data sets lie")
-    found = claims_of(arguments.datasets / FILE, Settings(reranker="reader"))
+    found = load_claims(arguments.datasets / FILE, Settings(reranker="reader"))
     halves = [[one for one in found if one.hash % 2 == odd] for odd in (0, 1)]
     for name, claims in zip(("validation half", "test half", "both"), (*halves, found), strict=True):
-        by = {WORDS: chances(claims, BY_WORDS), ALIKE: chances(claims, WITH_READER), CITED: words_unopposed(claims)}
+        by = {
+            WORDS: compute_chances(claims, BY_WORDS),
+            ALIKE: compute_chances(claims, WITH_READER),
+            CITED: score_unopposed_words(claims),
+        }
         report(name, claims, by)
     if arguments.fit:
-        apart = {WORDS: across_folds(halves[0], (0, 1)), ALIKE: across_folds(halves[0], (0, 1, 2))}
+        apart = {WORDS: judge_across_folds(halves[0], (0, 1)), ALIKE: judge_across_folds(halves[0], (0, 1, 2))}
         report("validation half, each fifth by weights fitted on the others", halves[0], apart)
-        print(fitted(halves[0], (0, 1)), fitted(halves[0], (0, 1, 2)), sep="\n")
+        print(fit_weights(halves[0], (0, 1)), fit_weights(halves[0], (0, 1, 2)), sep="\n")
 
 
 if __name__ == "__main__":

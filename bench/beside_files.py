@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from costly_files import FILES
-from hostile import beside, figures, people, prepared, repeated, say, started
-from load_applications import ARGOT, resident
+from hostile import ask_as_people, compute_figures, prepare_base, repeat, run_together, say, start_application
+from load_applications import ARGOT, measure_resident
 
 COSTLY = (
     "md headings, 5 MB", "md short lines", "md instructions, 3 MB", "txt Chinese, 9 MB", "html open tags",
@@ -43,7 +43,7 @@ PROSE_CHARS = 1_500_000
 
 @dataclass
 class Part:
-    """Seconds of what went on while `what` did, and what became of the files."""
+    """One part of the run: the seconds of everybody's work while `what` went on, and the outcome of the files."""
 
     what: str
     questions: list[Any] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Part:
 
 
 class Site:
-    """A running service, as those who use it see it."""
+    """A running service, as its users see it."""
 
     def __init__(self, home: Path, url: str, found: dict[str, Any], arguments: argparse.Namespace) -> None:
         self.home, self.url, self.found, self.arguments = home, url, found, arguments
@@ -70,7 +70,7 @@ class Site:
             return client.call(case, as_user=person, **parameters)
 
     def put_in(self, person: str, name: str, data: bytes) -> str:
-        """What became of a file that this person puts into their conversation."""
+        """Put a file into this person's conversation, and return the outcome."""
         from argot.errors import ArgotError
 
         try:
@@ -90,45 +90,48 @@ class Site:
         self.call("upload", name=f"berth-{number}.md", data=base64.b64encode(data).decode())
         return time.perf_counter() - begun
 
-    def small_file(self, _: int) -> float:
+    def make_small_file(self, _: int) -> float:
         number = next(self.numbers)
         begun = time.perf_counter()
         done = self.put_in("person0", "note.md", f"# Note {number}\n\nIt is about pier {number}.\n".encode())
         return time.perf_counter() - begun if done == "in" else float("inf")
 
 
-def prose(chars: int, seed: int) -> bytes:
+def make_prose(chars: int, seed: int) -> bytes:
     chance = random.Random(seed)
     words = ["".join(chance.choices("aeioulnrstdmkp", k=chance.randint(3, 9))) for _ in range(5000)]
     sections = [f"## Section {n}\n\n{' '.join(chance.choices(words, k=150))}.\n\n" for n in range(chars // 1000)]
     return ("# Prose\n\n" + "".join(sections)).encode()[:chars]
 
 
-def part(site: Site, what: str, doing: list[Callable[[float], list[str]]]) -> Part:
-    """What people waited for while all of `doing` was done until the time was up."""
+def run_part(site: Site, what: str, doing: list[Callable[[float], list[str]]]) -> Part:
+    """Measure what people waited for while all of `doing` was done until the time was up."""
     say(what)
     arguments, found = site.arguments, Part(what)
     until = time.time() + arguments.seconds
     keys, questions = site.found["keys"][: arguments.people], site.found["questions"]
-    with watched(site) as memory:
+    with watch_memory(site) as memory:
         workers: list[Callable[[], Any]] = [
-            lambda: found.questions.extend(people(site.url, keys, questions, arguments.every, arguments.seconds)) or [],
-            lambda: found.uploads.extend(repeated(site.upload, until, 5.0, 1.0)) or [],
-            lambda: found.small_files.extend(repeated(site.small_file, until, 7.0, 2.0)) or [],
+            lambda: (
+                found.questions.extend(ask_as_people(site.url, keys, questions, arguments.every, arguments.seconds))
+                or []
+            ),
+            lambda: found.uploads.extend(repeat(site.upload, until, 5.0, 1.0)) or [],
+            lambda: found.small_files.extend(repeat(site.make_small_file, until, 7.0, 2.0)) or [],
             *((lambda do=do: found.files.extend(do(until)) or []) for do in doing),
         ]
-        beside(workers)
+        run_together(workers)
     found.memory = max(memory)
     return found
 
 
 @contextmanager
-def watched(site: Site) -> Iterator[list[float]]:
+def watch_memory(site: Site) -> Iterator[list[float]]:
     sizes, done = [0.0], threading.Event()
 
     def watch() -> None:
         while not done.wait(0.25):
-            sizes.append(resident(site.process)[0] / 1e6)
+            sizes.append(measure_resident(site.process)[0] / 1e6)
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -139,17 +142,19 @@ def watched(site: Site) -> Iterator[list[float]]:
         thread.join()
 
 
-def measured(arguments: argparse.Namespace, scratch: Path) -> list[Part]:
+def measure_parts(arguments: argparse.Namespace, scratch: Path) -> list[Part]:
     say("making the costly files")
-    costly = [(kind, FILES[kind][0], made_of(kind)) for kind in COSTLY]
+    costly = [(kind, FILES[kind][0], make_file(kind)) for kind in COSTLY]
     home = scratch / "kb"
-    found = prepared(home, arguments.people + arguments.attackers)
-    with started("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, {"ARGOT_MODEL_URL": ""}) as app:
+    found = prepare_base(home, arguments.people + arguments.attackers)
+    with start_application(
+        "argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, {"ARGOT_MODEL_URL": ""}
+    ) as app:
         site = Site(home, app.url, found, arguments)
         site.process = app.process.pid
 
-        def attacker(place: int, files: Callable[[int], tuple[str, bytes]]) -> Callable[[float], list[str]]:
-            def attack(until: float) -> list[str]:
+        def make_attacker(place: int, files: Callable[[int], tuple[str, bytes]]) -> Callable[[float], list[str]]:
+            def attack_until(until: float) -> list[str]:
                 done = []
                 for number in itertools.count():
                     if time.time() >= until:
@@ -158,30 +163,32 @@ def measured(arguments: argparse.Namespace, scratch: Path) -> list[Part]:
                     done.append(f"{name}: {site.put_in(f'person{arguments.people + place}', name, data)}")
                 return done
 
-            return attack
+            return attack_until
 
-        def costly_file(number: int) -> tuple[str, bytes]:
+        def make_costly_file(number: int) -> tuple[str, bytes]:
             kind, suffix, data = costly[number % len(costly)]
             return kind.replace(" ", "-") + suffix, data
 
-        def long_file(number: int) -> tuple[str, bytes]:
-            return "prose.md", prose(PROSE_CHARS, number)
+        def make_long_file(number: int) -> tuple[str, bytes]:
+            return "prose.md", make_prose(PROSE_CHARS, number)
 
-        def manager(until: float) -> list[str]:
-            data = base64.b64encode(prose(20 * PROSE_CHARS // 2, 0)).decode()
+        def upload_until(until: float) -> list[str]:
+            data = base64.b64encode(make_prose(20 * PROSE_CHARS // 2, 0)).decode()
             threading.Thread(target=lambda: site.call("upload", name="prose.md", data=data), daemon=True).start()
             return ["begun"]
 
-        part(site, "warming up", [])
+        run_part(site, "warming up", [])
         return [
-            part(site, "alone", []),
-            part(site, "beside costly files", [attacker(n, costly_file) for n in range(arguments.attackers)]),
-            part(site, "beside long prose", [attacker(n, long_file) for n in range(arguments.attackers)]),
-            part(site, "beside a manager's long prose", [manager]),
+            run_part(site, "alone", []),
+            run_part(
+                site, "beside costly files", [make_attacker(n, make_costly_file) for n in range(arguments.attackers)]
+            ),
+            run_part(site, "beside long prose", [make_attacker(n, make_long_file) for n in range(arguments.attackers)]),
+            run_part(site, "beside a manager's long prose", [upload_until]),
         ]
 
 
-def made_of(kind: str) -> bytes:
+def make_file(kind: str) -> bytes:
     file = Path(__file__).with_name("costly_files.py")
     return subprocess.check_output([sys.executable, str(file), "--make", kind])
 
@@ -192,7 +199,7 @@ def report(parts: list[Part]) -> str:
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for one in parts:
-        half, most = figures(one.questions)
+        half, most = compute_figures(one.questions)
         failed = sum(reply.status != 200 for reply in one.questions)
         shown = [len(one.questions), failed, f"{half:.0f}", f"{most:.0f}"]
         for waits in (one.uploads, one.small_files):
@@ -213,7 +220,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="argot-beside-") as scratch:
-        text = report(measured(arguments, Path(scratch)))
+        text = report(measure_parts(arguments, Path(scratch)))
     print(text)
     if arguments.out:
         arguments.out.write_text(text + "\n", encoding="utf-8")

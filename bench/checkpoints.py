@@ -1,4 +1,4 @@
-"""What keeping a turn's steps costs, for each of LangGraph's kinds of durability, and what a kill in mid-turn loses.
+"""The cost of keeping a turn's steps, for each of LangGraph's kinds of durability, and the loss by a kill in mid-turn.
 
     python bench/checkpoints.py [--turns 30]
 
@@ -25,8 +25,8 @@ from typing import Any
 KINDS = ("sync", "async", "exit")
 
 
-async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]:
-    """For each kind the seconds of each turn, and the checkpoints it wrote."""
+async def measure_turns(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]:
+    """Return for each kind the seconds of each turn, and the checkpoints it wrote."""
     import json
 
     from argot.graph import run as graph_run
@@ -43,12 +43,12 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
     written = 0
     put = TurnSaver.aput
 
-    async def counted(*given: Any, **named: Any) -> Any:
+    async def count_checkpoint(*given: Any, **named: Any) -> Any:
         nonlocal written
         written += 1
         return await put(*given, **named)
 
-    TurnSaver.aput = counted  # type: ignore[method-assign]
+    TurnSaver.aput = count_checkpoint  # type: ignore[method-assign]
     async with KnowledgeBase.open(home, load_settings(home=home, model_url="")) as kb:
         await kb.warm()
         for warm in (True, False):
@@ -62,7 +62,7 @@ async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]
     return found
 
 
-async def killed(home: Path, kind: str) -> None:
+async def ask_and_die(home: Path, kind: str) -> None:
     """Ask, and end this process where the answer is about to be matched."""
     from argot.graph import run as graph_run
     from argot.service.identity.people import make_local_principal
@@ -77,8 +77,8 @@ async def killed(home: Path, kind: str) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def left(home: Path) -> str:
-    """What the latest thread keeps of a turn that was cut off."""
+async def read_remains(home: Path) -> str:
+    """Return what the latest thread keeps of a turn that was cut off."""
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import load_settings
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--kill", nargs=2, metavar=("HOME", "KIND"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.kill:
-        asyncio.run(killed(Path(arguments.kill[0]), arguments.kill[1]))
+        asyncio.run(ask_and_die(Path(arguments.kill[0]), arguments.kill[1]))
         return
     from argot.service.operations.sample_base import build
     from argot.settings import load_settings
@@ -103,7 +103,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="argot-checkpoints-") as scratch:
         home = Path(scratch) / "kb"
         build(home, load_settings(home=home))
-        found = asyncio.run(measured(home, arguments.turns))
+        found = asyncio.run(measure_turns(home, arguments.turns))
         print("| durability | turns | median, ms | mean, ms | checkpoints a turn | after a kill |")
         print("|---|--:|--:|--:|--:|---|")
         for kind, turns in found.items():
@@ -111,7 +111,8 @@ def main() -> None:
             seconds = [one for one, _ in turns]
             median, mean = statistics.median(seconds) * 1000, statistics.mean(seconds) * 1000
             written = statistics.mean(count for _, count in turns)
-            print(f"| {kind} | {len(turns)} | {median:.1f} | {mean:.1f} | {written:.1f} | {asyncio.run(left(home))} |")
+            remains = asyncio.run(read_remains(home))
+            print(f"| {kind} | {len(turns)} | {median:.1f} | {mean:.1f} | {written:.1f} | {remains} |")
 
 
 if __name__ == "__main__":

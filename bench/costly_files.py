@@ -36,7 +36,7 @@ MB = 1_000_000
 LANES = ("documents", "attachments")
 
 
-def text(unit: str, size: float) -> bytes:
+def repeat_text(unit: str, size: float) -> bytes:
     data = unit.encode()
     return data * int(size // len(data))
 
@@ -44,23 +44,23 @@ def text(unit: str, size: float) -> bytes:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def long_headings(size: float) -> bytes:
-    """Every passage carries six headings as long as they may be."""
+def make_long_headings(size: float) -> bytes:
+    """Return Markdown whose every passage carries six headings as long as they may be."""
     path = "".join(f"{'#' * level} {'h' * 158}\n" for level in range(1, 7))
-    return (path + "\n" + text("###### a\n\n" + "x" * 400 + "\n\n", size).decode()).encode()
+    return (path + "\n" + repeat_text("###### a\n\n" + "x" * 400 + "\n\n", size).decode()).encode()
 
 
-def deep_html(tag: str, depth: int) -> bytes:
+def make_deep_html(tag: str, depth: int) -> bytes:
     return (f"<{tag}>" * depth + "x").encode()
 
 
-def spans() -> bytes:
+def make_spans() -> bytes:
     cell = f"<td colspan=50 rowspan=50>{'x' * 2000}</td>"
     return ("<table>" + f"<tr>{cell * 20}</tr>" * 200 + "</table>").encode()
 
 
-def office(kind: str, replaced: dict[str, Callable[[str], str]], more: dict[str, str] | None = None) -> bytes:
-    """A small file of the format with some of its parts changed, packed as tightly as can be."""
+def make_office(kind: str, replaced: dict[str, Callable[[str], str]], more: dict[str, str] | None = None) -> bytes:
+    """Return a small file of the format with some of its parts changed, packed as tightly as can be."""
     made, packed = io.BytesIO(), io.BytesIO()
     if kind == "docx":
         import docx
@@ -89,24 +89,24 @@ def office(kind: str, replaced: dict[str, Callable[[str], str]], more: dict[str,
     return packed.getvalue()
 
 
-def docx_with(body: str) -> bytes:
-    return office("docx", {"word/document.xml": lambda xml: xml.replace("<w:sectPr", body + "<w:sectPr", 1)})
+def make_docx(body: str) -> bytes:
+    return make_office("docx", {"word/document.xml": lambda xml: xml.replace("<w:sectPr", body + "<w:sectPr", 1)})
 
 
-def nested_tables(depth: int) -> str:
+def nest_tables(depth: int) -> str:
     before = "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>x</w:t></w:r></w:p>"
     return before * depth + "<w:p/></w:tc></w:tr></w:tbl>" * depth
 
 
-def xlsx_with(rows: str) -> bytes:
+def make_xlsx(rows: str) -> bytes:
     sheet = "xl/worksheets/sheet1.xml"
-    return office("xlsx", {sheet: lambda xml: xml.replace("</sheetData>", rows + "</sheetData>", 1)})
+    return make_office("xlsx", {sheet: lambda xml: xml.replace("</sheetData>", rows + "</sheetData>", 1)})
 
 
-def shared_string(times: int) -> bytes:
-    """One long text, in many cells."""
+def share_string(times: int) -> bytes:
+    """Put one long text into many cells."""
     cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(2, times))
-    return office(
+    return make_office(
         "xlsx",
         {
             "xl/worksheets/sheet1.xml": lambda xml: xml.replace("</sheetData>", cells + "</sheetData>", 1),
@@ -118,8 +118,8 @@ def shared_string(times: int) -> bytes:
     )
 
 
-def pptx_with(shape: str, times: int) -> bytes:
-    return office(
+def make_pptx(shape: str, times: int) -> bytes:
+    return make_office(
         "pptx", {"ppt/slides/slide1.xml": lambda xml: xml.replace("</p:spTree>", shape * times + "</p:spTree>")}
     )
 
@@ -130,8 +130,10 @@ SHAPE = (
 )
 
 
-def pdf(pages: int, content: bytes, objects: Sequence[bytes] = ()) -> bytes:
-    """Pages that all show the same content; `objects` begin at number 5 and can be named in it as /X5 and so on."""
+def make_pdf(pages: int, content: bytes, objects: Sequence[bytes] = ()) -> bytes:
+    """Return pages that all show the same content; `objects` begin at number 5 and can be named in it as /X5 and so
+    on.
+    """
     names = b" ".join(b"/X%d %d 0 R" % (5 + n, 5 + n) for n in range(len(objects)))
     resources = b"<< /Font << /F1 4 0 R >> /XObject << %s >> >>" % names
     first = 5 + len(objects)
@@ -160,100 +162,106 @@ def stream(content: bytes, head: bytes = b"") -> bytes:
     return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (head, len(packed), packed)
 
 
-def forms_in_forms(levels: int, each: int) -> bytes:
-    """Forms that show forms: a few kilobytes, shown `each` to the power of `levels` times."""
+def nest_forms(levels: int, each: int) -> bytes:
+    """Return forms that show forms: a few kilobytes, shown `each` to the power of `levels` times."""
     head = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources RESOURCES"
     made = [stream(b"/X%d Do " % (6 + n) * each, head) for n in range(levels)]
-    return pdf(1, b"/X5 Do", [*made, stream(b"BT /F1 9 Tf 9 9 Td (word) Tj ET", head)])
+    return make_pdf(1, b"/X5 Do", [*made, stream(b"BT /F1 9 Tf 9 9 Td (word) Tj ET", head)])
 
 
 FONT = b"BT /F1 9 Tf 9 700 Td (word and word) Tj ET\n"
 
 FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "md headings, 5 MB": (".md", lambda: text("# h\n", 5 * MB)),
-    "md headings, 19 MB": (".md", lambda: text("# h\n", 19 * MB)),
-    "md headings apart": (".md", lambda: text("# h\n\n", 5 * MB)),
-    "md long headings": (".md", lambda: long_headings(19 * MB)),
-    "md newlines": (".md", lambda: b"x" + text("\n", 20 * MB - 2)),
-    "md short lines": (".md", lambda: text("a\n", 5 * MB)),
-    "md short paragraphs": (".md", lambda: text("a\n\n", 19 * MB)),
-    "md underlined headings": (".md", lambda: text("h\n-\n", 5 * MB)),
-    "md list": (".md", lambda: text("- a\n", 5 * MB)),
-    "md lists in lists": (".md", lambda: text("- - - - - - - -\n", 5 * MB)),
-    "md quotes in quotes": (".md", lambda: text("> > > > > > > a\n", 5 * MB)),
-    "md table of rows": (".md", lambda: b"|a|b|\n|-|-|\n" + text("|a|b|\n", 19 * MB)),
-    "md table of columns": (".md", lambda: text("|a", 2 * MB) + b"\n" + text("|-", 2 * MB) + b"\n"),
-    "md code": (".md", lambda: b"```\n" + text("x\n", 19 * MB)),
-    "md open brackets": (".md", lambda: text("[", 5 * MB)),
-    "md stars": (".md", lambda: text("*a **b ", 5 * MB)),
-    "md tags": (".md", lambda: text("<b>\n\n", 5 * MB)),
-    "md title": (".md", lambda: b"---\ntitle: " + text("x", 10 * MB) + b"\n---\n\n" + text("word ", 2 * MB)),
-    "md instructions": (".md", lambda: text("To cut an arm, press key. ", 5 * MB)),
-    "md instructions, 3 MB": (".md", lambda: text("To cut an arm, press key. ", 3 * MB)),
-    "txt one line": (".txt", lambda: text("x", 19 * MB)),
-    "txt sentences": (".txt", lambda: text("A. ", 19 * MB)),
-    "txt Chinese": (".txt", lambda: text("漢字", 19 * MB)),
-    "txt Chinese, 9 MB": (".txt", lambda: text("漢字", 9 * MB)),
-    "txt marks on letters": (".txt", lambda: text("a" + "\u0301" * 50 + " ", 19 * MB)),
-    "txt identifiers": (".txt", lambda: text("A1-b2 ", 5 * MB)),
-    "html open tags": (".html", lambda: deep_html("b", 1_000_000)),
-    "html blocks in blocks": (".html", lambda: deep_html("div", 1_000_000)),
-    "html lists in lists": (".html", lambda: deep_html("ul><li", 500_000)),
-    "html tables in tables": (".html", lambda: deep_html("table><tr><td", 200_000)),
-    "html spans": (".html", spans),
-    "html cells": (".html", lambda: b"<table><tr>" + text("<td>a", 10 * MB)),
-    "html paragraphs": (".html", lambda: text("<p>a", 10 * MB)),
+    "md headings, 5 MB": (".md", lambda: repeat_text("# h\n", 5 * MB)),
+    "md headings, 19 MB": (".md", lambda: repeat_text("# h\n", 19 * MB)),
+    "md headings apart": (".md", lambda: repeat_text("# h\n\n", 5 * MB)),
+    "md long headings": (".md", lambda: make_long_headings(19 * MB)),
+    "md newlines": (".md", lambda: b"x" + repeat_text("\n", 20 * MB - 2)),
+    "md short lines": (".md", lambda: repeat_text("a\n", 5 * MB)),
+    "md short paragraphs": (".md", lambda: repeat_text("a\n\n", 19 * MB)),
+    "md underlined headings": (".md", lambda: repeat_text("h\n-\n", 5 * MB)),
+    "md list": (".md", lambda: repeat_text("- a\n", 5 * MB)),
+    "md lists in lists": (".md", lambda: repeat_text("- - - - - - - -\n", 5 * MB)),
+    "md quotes in quotes": (".md", lambda: repeat_text("> > > > > > > a\n", 5 * MB)),
+    "md table of rows": (".md", lambda: b"|a|b|\n|-|-|\n" + repeat_text("|a|b|\n", 19 * MB)),
+    "md table of columns": (".md", lambda: repeat_text("|a", 2 * MB) + b"\n" + repeat_text("|-", 2 * MB) + b"\n"),
+    "md code": (".md", lambda: b"```\n" + repeat_text("x\n", 19 * MB)),
+    "md open brackets": (".md", lambda: repeat_text("[", 5 * MB)),
+    "md stars": (".md", lambda: repeat_text("*a **b ", 5 * MB)),
+    "md tags": (".md", lambda: repeat_text("<b>\n\n", 5 * MB)),
+    "md title": (
+        ".md",
+        lambda: b"---\ntitle: " + repeat_text("x", 10 * MB) + b"\n---\n\n" + repeat_text("word ", 2 * MB),
+    ),
+    "md instructions": (".md", lambda: repeat_text("To cut an arm, press key. ", 5 * MB)),
+    "md instructions, 3 MB": (".md", lambda: repeat_text("To cut an arm, press key. ", 3 * MB)),
+    "txt one line": (".txt", lambda: repeat_text("x", 19 * MB)),
+    "txt sentences": (".txt", lambda: repeat_text("A. ", 19 * MB)),
+    "txt Chinese": (".txt", lambda: repeat_text("漢字", 19 * MB)),
+    "txt Chinese, 9 MB": (".txt", lambda: repeat_text("漢字", 9 * MB)),
+    "txt marks on letters": (".txt", lambda: repeat_text("a" + "\u0301" * 50 + " ", 19 * MB)),
+    "txt identifiers": (".txt", lambda: repeat_text("A1-b2 ", 5 * MB)),
+    "html open tags": (".html", lambda: make_deep_html("b", 1_000_000)),
+    "html blocks in blocks": (".html", lambda: make_deep_html("div", 1_000_000)),
+    "html lists in lists": (".html", lambda: make_deep_html("ul><li", 500_000)),
+    "html tables in tables": (".html", lambda: make_deep_html("table><tr><td", 200_000)),
+    "html spans": (".html", make_spans),
+    "html cells": (".html", lambda: b"<table><tr>" + repeat_text("<td>a", 10 * MB)),
+    "html paragraphs": (".html", lambda: repeat_text("<p>a", 10 * MB)),
     "html attributes": (".html", lambda: b"<p " + b" ".join(b"a%d=1" % n for n in range(500_000)) + b">x"),
-    "html definitions": (".html", lambda: b"<dl>" + text("<dt>a<dd>b", 10 * MB)),
-    "rst headings": (".rst", lambda: text("h\n=\n\n", 2 * MB)),
+    "html definitions": (".html", lambda: b"<dl>" + repeat_text("<dt>a<dd>b", 10 * MB)),
+    "rst headings": (".rst", lambda: repeat_text("h\n=\n\n", 2 * MB)),
     "rst quotes in quotes": (".rst", lambda: "".join(" " * n + "a\n\n" for n in range(2000)).encode()),
-    "rst marks": (".rst", lambda: text("*a* `b`_ |c| ", 2 * MB)),
-    "rst directives": (".rst", lambda: text(".. note:: a\n\n", 2 * MB)),
+    "rst marks": (".rst", lambda: repeat_text("*a* `b`_ |c| ", 2 * MB)),
+    "rst directives": (".rst", lambda: repeat_text(".. note:: a\n\n", 2 * MB)),
     "rst substitutions": (
         ".rst",
         lambda: b"".join(b".. |a%d| replace:: %s\n" % (n, b"|a%d| " % (n + 1) * 10) for n in range(12)) + b"\n|a0|\n",
     ),
-    "csv columns": (".csv", lambda: text("a,", 10 * MB) + b"\n" + text("1,", 10 * MB)),
-    "csv empty cells": (".csv", lambda: b"a,b\n" + text(",", 19 * MB)),
-    "csv wide after narrow": (".csv", lambda: text("a,b\n", MB) + text("1,", 2 * MB) + b"\n" + text("a,b\n", MB)),
-    "csv short rows": (".csv", lambda: text("a,b\n", 19 * MB)),
-    "csv blank rows": (".csv", lambda: text("a,b\n\n", 19 * MB)),
-    "csv long header": (".csv", lambda: ("x" * 250 + "," + "y" * 250 + "\n").encode() + text("a,b\n", 5 * MB)),
-    "xlsx far cell": (".xlsx", lambda: xlsx_with('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')),
+    "csv columns": (".csv", lambda: repeat_text("a,", 10 * MB) + b"\n" + repeat_text("1,", 10 * MB)),
+    "csv empty cells": (".csv", lambda: b"a,b\n" + repeat_text(",", 19 * MB)),
+    "csv wide after narrow": (
+        ".csv",
+        lambda: repeat_text("a,b\n", MB) + repeat_text("1,", 2 * MB) + b"\n" + repeat_text("a,b\n", MB),
+    ),
+    "csv short rows": (".csv", lambda: repeat_text("a,b\n", 19 * MB)),
+    "csv blank rows": (".csv", lambda: repeat_text("a,b\n\n", 19 * MB)),
+    "csv long header": (".csv", lambda: ("x" * 250 + "," + "y" * 250 + "\n").encode() + repeat_text("a,b\n", 5 * MB)),
+    "xlsx far cell": (".xlsx", lambda: make_xlsx('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')),
     "xlsx far cells": (
         ".xlsx",
-        lambda: xlsx_with("".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(2, 200_000))),
+        lambda: make_xlsx("".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(2, 200_000))),
     ),
-    "xlsx shared string": (".xlsx", lambda: shared_string(100_000)),
-    "xlsx empty rows": (".xlsx", lambda: xlsx_with("<row/>" * 5_000_000)),
-    "docx empty paragraphs": (".docx", lambda: docx_with("<w:p/>" * 600_000)),
-    "docx runs": (".docx", lambda: docx_with("<w:p>" + "<w:r><w:t>a</w:t></w:r>" * 300_000 + "</w:p>")),
-    "docx paragraphs": (".docx", lambda: docx_with("<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 200_000)),
-    "docx tables in tables": (".docx", lambda: docx_with(nested_tables(100))),
-    "docx tables in tables, deep": (".docx", lambda: docx_with(nested_tables(3000))),
-    "docx cells": (".docx", lambda: docx_with("<w:tbl><w:tr>" + "<w:tc><w:p/></w:tc>" * 200_000 + "</w:tr></w:tbl>")),
+    "xlsx shared string": (".xlsx", lambda: share_string(100_000)),
+    "xlsx empty rows": (".xlsx", lambda: make_xlsx("<row/>" * 5_000_000)),
+    "docx empty paragraphs": (".docx", lambda: make_docx("<w:p/>" * 600_000)),
+    "docx runs": (".docx", lambda: make_docx("<w:p>" + "<w:r><w:t>a</w:t></w:r>" * 300_000 + "</w:p>")),
+    "docx paragraphs": (".docx", lambda: make_docx("<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 200_000)),
+    "docx tables in tables": (".docx", lambda: make_docx(nest_tables(100))),
+    "docx tables in tables, deep": (".docx", lambda: make_docx(nest_tables(3000))),
+    "docx cells": (".docx", lambda: make_docx("<w:tbl><w:tr>" + "<w:tc><w:p/></w:tc>" * 200_000 + "</w:tr></w:tbl>")),
     "docx attributes": (
         ".docx",
-        lambda: docx_with("<w:p " + " ".join(f'w:a{n}="1"' for n in range(500_000)) + "/>"),
+        lambda: make_docx("<w:p " + " ".join(f'w:a{n}="1"' for n in range(500_000)) + "/>"),
     ),
-    "docx text": (".docx", lambda: docx_with(f"<w:p><w:r><w:t>{'a ' * 100_000_000}</w:t></w:r></w:p>")),
-    "docx zip bomb": (".docx", lambda: office("docx", {}, {"word/media/x.xml": " " * 1_100_000_000})),
-    "pptx shapes": (".pptx", lambda: pptx_with(SHAPE, 150_000)),
-    "pptx groups in groups": (".pptx", lambda: pptx_with("<p:grpSp>" * 3000 + "</p:grpSp>" * 3000, 1)),
-    "pdf empty pages": (".pdf", lambda: pdf(50_000, b"")),
-    "pdf pages": (".pdf", lambda: pdf(50_000, FONT)),
-    "pdf nothing drawn": (".pdf", lambda: pdf(1, b"q Q " * 50_000_000)),
-    "pdf one page": (".pdf", lambda: pdf(1, FONT * 500_000)),
-    "pdf rules": (".pdf", lambda: pdf(3000, b"9 9 m 9 99 l S 9 9 m 99 9 l S " * 100 + FONT)),
-    "pdf forms in forms": (".pdf", lambda: forms_in_forms(10, 10)),
-    "pdf stream in streams": (".pdf", lambda: pdf(1000, FONT + b" " * 20_000_000)),
+    "docx text": (".docx", lambda: make_docx(f"<w:p><w:r><w:t>{'a ' * 100_000_000}</w:t></w:r></w:p>")),
+    "docx zip bomb": (".docx", lambda: make_office("docx", {}, {"word/media/x.xml": " " * 1_100_000_000})),
+    "pptx shapes": (".pptx", lambda: make_pptx(SHAPE, 150_000)),
+    "pptx groups in groups": (".pptx", lambda: make_pptx("<p:grpSp>" * 3000 + "</p:grpSp>" * 3000, 1)),
+    "pdf empty pages": (".pdf", lambda: make_pdf(50_000, b"")),
+    "pdf pages": (".pdf", lambda: make_pdf(50_000, FONT)),
+    "pdf nothing drawn": (".pdf", lambda: make_pdf(1, b"q Q " * 50_000_000)),
+    "pdf one page": (".pdf", lambda: make_pdf(1, FONT * 500_000)),
+    "pdf rules": (".pdf", lambda: make_pdf(3000, b"9 9 m 9 99 l S 9 9 m 99 9 l S " * 100 + FONT)),
+    "pdf forms in forms": (".pdf", lambda: nest_forms(10, 10)),
+    "pdf stream in streams": (".pdf", lambda: make_pdf(1000, FONT + b" " * 20_000_000)),
 }
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
-class Hashed:
+class HashingEmbedder:
     """The real embedder's windows, with vectors drawn by a hash."""
 
     def __init__(self, embedder: Any) -> None:
@@ -270,8 +278,8 @@ class Hashed:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def one_file(kind: str, lane: str) -> dict[str, Any]:
-    """In this process: what the file cost and what became of it."""
+def add_file(kind: str, lane: str) -> dict[str, Any]:
+    """Add a file in this process, and return its cost and its outcome."""
     from argot.corpus.corpus import Corpus, Source
     from argot.corpus.embedding.embedder import load_embedder
     from argot.corpus.readers import reader_process
@@ -280,32 +288,32 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
     suffix, _ = FILES[kind]
     with tempfile.TemporaryDirectory(prefix="argot-costly-") as folder:
         (Path(folder) / "file").write_bytes(subprocess.check_output([sys.executable, __file__, "--make", kind]))
-        corpus = Corpus.open(Path(folder) / "kb", Settings(), embedder=Hashed(load_embedder(Settings())))  # type: ignore[arg-type]
+        corpus = Corpus.open(Path(folder) / "kb", Settings(), embedder=HashingEmbedder(load_embedder(Settings())))  # type: ignore[arg-type]
 
         def add(name: str, data: bytes) -> Any:
             return list(corpus.add([Source(f"x:/{name}", name, lambda: data)], lane=lane))[-2]  # type: ignore[arg-type]
 
         add("warm.md", b"# Warm\n\nText.\n")
         data = (Path(folder) / "file").read_bytes()
-        before = peak()
+        before = measure_peak()
         start = time.perf_counter()
-        with readers_watched(reader_process.choose_host(lane, len(data)).child) as peaks:
+        with watch_readers(reader_process.choose_host(lane, len(data)).child) as peaks:
             event = add(f"file{suffix}", data)
         seconds = time.perf_counter() - start
-        service, reader = peak() - before, max(peaks)
+        service, reader = measure_peak() - before, max(peaks)
         corpus.close()
     verdict = event.detail if event.kind == "added" else f"refused: {event.detail}"
     return {"bytes": len(data), "service": service, "reader": reader, "seconds": seconds, "verdict": verdict}
 
 
-def peak() -> float:
-    """Of this process, in MB."""
+def measure_peak() -> float:
+    """Return the peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB
 
 
 @contextmanager
-def readers_watched(child: Any) -> Iterator[list[float]]:
-    """The peaks of what reads, in MB, seen every 20 ms: it may be killed, and then nothing says it any more."""
+def watch_readers(child: Any) -> Iterator[list[float]]:
+    """Yield the peaks of the reading processes, in MB, seen every 20 ms: one may be killed, and is silent then."""
     peaks, done = [0.0], threading.Event()
 
     def watch() -> None:
@@ -343,7 +351,7 @@ def main() -> None:
         sys.stdout.buffer.write(FILES[arguments.make][1]())
         return
     if arguments.one:
-        print(json.dumps(one_file(*arguments.one)))
+        print(json.dumps(add_file(*arguments.one)))
         return
     kinds = [kind for kind in FILES if kind.startswith(tuple(arguments.kind))]
     if arguments.list:
@@ -353,13 +361,13 @@ def main() -> None:
     print("\n".join(lines), flush=True)
     for kind in kinds:
         for lane in arguments.lane:
-            lines.append(row(kind, lane))
+            lines.append(format_row(kind, lane))
             print(lines[-1], flush=True)
     if arguments.out:
         arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def row(kind: str, lane: str) -> str:
+def format_row(kind: str, lane: str) -> str:
     done = subprocess.run([sys.executable, __file__, "--one", kind, lane], capture_output=True, text=True, check=False)
     if done.returncode:
         return f"| {kind} | {lane} | | | | | FAULT {done.returncode}: {(done.stderr.splitlines() or [''])[-1]} |"

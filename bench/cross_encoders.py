@@ -1,4 +1,4 @@
-"""Token selection and term control apart: cross-encoders with neither, either and both, learnt from the same pairs.
+"""Token selection and term control apart: cross-encoders with neither, either and both, trained on the same pairs.
 
     python bench/cross_encoders.py --work FOLDER [--ways neither both] [epochs=3 rate=1e-4 ...]
 
@@ -55,7 +55,7 @@ WAYS: dict[str, dict[str, bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionPool:
     """A question, the passages found for it (what they count as, and their text), and what answers it."""
 
     question: str
@@ -71,27 +71,27 @@ def main() -> None:
     parser.add_argument("recipe", nargs="*", help="name=value")
     given = parser.parse_args()
     settings = load_settings(threads=1)
-    together = pairs_together(given.work, given.datasets, settings)
-    recipe = RECIPE | {"threads": 1} | tuning.values(given.recipe)
+    together = gather_pairs(given.work, given.datasets, settings)
+    recipe = RECIPE | {"threads": 1} | tuning.read_values(given.recipe)
     use_threads(1)
     base = find_starting_model(settings.embedder, given.work)
     data = build_run_data(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
-    found_at_first = searched(together / "found.json", base, data)
-    models = {way: learnt(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
+    found_at_first = search_questions(together / "found.json", base, data)
+    models = {way: train_encoder(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
     scorers = {"reader": load_scorer(settings)}
     scorers |= {way: load_scorer(settings.model_copy(update={"reranker": str(one)})) for way, one in models.items()}
-    found = told(made_questions(data, found_at_first), scorers)
-    found |= told(own_questions(given.work, given.datasets, settings), scorers)
+    found = report_comparison(load_made_questions(data, found_at_first), scorers)
+    found |= report_comparison(load_own_questions(given.work, given.datasets, settings), scorers)
     (given.work / "cross-encoders.json").write_text(json.dumps(found, indent=1))
 
 
-def pairs_together(work: Path, datasets: Path, settings: Settings) -> Path:
-    """The folder with the pairs and passages of all sets."""
+def gather_pairs(work: Path, datasets: Path, settings: Settings) -> Path:
+    """Return the folder with the pairs and passages of all sets."""
     folder = work / "together"
     if not (folder / "pairs.jsonl").is_file():
-        names = documented()
+        names = list_documented()
         for name in names:
-            tuning.keep_pairs(work / name, tuning.loaded(name, datasets), settings)
+            tuning.keep_pairs(work / name, tuning.load_set(name, datasets), settings)
         folder.mkdir(parents=True, exist_ok=True)
         pools = [read_pool(work / name / "passages.jsonl") for name in names]
         pairs = [read_pairs(work / name / "pairs.jsonl") for name in names]
@@ -100,25 +100,25 @@ def pairs_together(work: Path, datasets: Path, settings: Settings) -> Path:
     return folder
 
 
-def documented() -> list[str]:
+def list_documented() -> list[str]:
     return [name for name in tuning.SETS if name not in tuning.DOCUMENTS]
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------
 
 
-def searched(path: Path, base: Path, data: RunData) -> dict[str, FoundPassages]:
-    """What the embedder finds for each made question, from the file if it was looked for."""
+def search_questions(path: Path, base: Path, data: RunData) -> dict[str, FoundPassages]:
+    """Return what the embedder finds for each made question, from the file if it was looked for."""
     if not path.is_file():
         path.write_text(json.dumps(as_json(search_pool(load_embedder(base), data))))
     return from_json(json.loads(path.read_text()))
 
 
-def learnt(
+def train_encoder(
     work: Path, recipe: Mapping[str, Any], base: Path, data: RunData, found: Mapping[str, FoundPassages]
 ) -> Path:
-    """The folder of the cross-encoder that this recipe makes: as a training does, without its own measuring, which
-    would take longer than the learning.
+    """Train this recipe's cross-encoder and return its folder: as a training does, without its own measuring, which
+    would take longer.
     """
     name = json.dumps(dict(recipe), sort_keys=True)
     runs = [one for one in map(RunFolder, sorted((work / "runs").glob("r*"))) if one.request.name == name]
@@ -141,11 +141,11 @@ def learnt(
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[str, list[Asked]]:
-    """Of the made pairs, those not learnt from."""
+def load_made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[str, list[QuestionPool]]:
+    """Return the made pairs that were not learnt from."""
     return {
         f"made, {part}": [
-            Asked(
+            QuestionPool(
                 pair.question,
                 [(one, data.pool[one]) for one in found[pair.id].passages[:DEPTH]],
                 dict.fromkeys(sorted(data.gold[pair.id]), 1),
@@ -156,56 +156,58 @@ def made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[st
     }
 
 
-def own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
-    """Those of the sets' reporting halves, over the passages of their own documents; what counts is the document."""
+def load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[QuestionPool]]:
+    """Return the questions of the sets' reporting halves, over the passages of their own documents; what counts is the
+    document.
+    """
     path = work / "together" / "own.json"
     if not path.is_file():
-        asked = _own_questions(work, datasets, settings)
+        asked = _load_own_questions(work, datasets, settings)
         path.write_text(json.dumps({name: [asdict(one) for one in some] for name, some in asked.items()}))
     kept = json.loads(path.read_text())
-    by_set = {f"own, {name}": [Asked(**one) for one in some] for name, some in kept.items()}
+    by_set = {f"own, {name}": [QuestionPool(**one) for one in some] for name, some in kept.items()}
     return {"own": [one for some in by_set.values() for one in some], **by_set}
 
 
-def _own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
+def _load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[QuestionPool]]:
     model = load_embedder(find_starting_model(settings.embedder, work))
     vectors: dict[str, Any] = {}
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[QuestionPool]] = {}
     for name in tuning.SETS:
         documents = tuning.DOCUMENTS.get(name, name)
         pool = read_pool(work / documents / "passages.jsonl")
         if documents not in vectors:
             vectors[documents] = embed_texts(model, [one.text for one in pool])
-        data = tuning.loaded(name, datasets)
-        questions = tuning.halves(data)["reporting"]
+        data = tuning.load_set(name, datasets)
+        questions = tuning.split_halves(data)["reporting"]
         near = embed_texts(model, [data.queries[one] for one in questions]) @ vectors[documents].T
         asked[name] = []
         for question, cosines in zip(questions, near, strict=True):
             first = [pool[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]
             found = [(one.document.removeprefix(URI_PREFIX), one.text) for one in first]
-            asked[name].append(Asked(data.queries[question], found, data.qrels[question]))
+            asked[name].append(QuestionPool(data.queries[question], found, data.qrels[question]))
     return asked
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-def told(asked: Mapping[str, Sequence[Asked]], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
-    """By the name of the questions what `compared` finds, printed."""
+def report_comparison(asked: Mapping[str, Sequence[QuestionPool]], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+    """Print and return by the questions' name what `compare_orders` finds."""
     found = {}
     for name, some in asked.items():
-        found[name] = compared(some, scorers)
+        found[name] = compare_orders(some, scorers)
         print(f"{name}: {len(some)} questions")
         for way, row in found[name]["ways"].items():
             print(f"  {way:9} {row}", flush=True)
     return found
 
 
-def compared(asked: Sequence[Asked], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
-    """nDCG@10 and MAP@10 of each order, and the differences from the embedder's and from that with neither."""
+def compare_orders(asked: Sequence[QuestionPool], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+    """Return nDCG@10 and MAP@10 of each order, and the differences from the embedder's and from that with neither."""
     orders = {"embedder": [[name for name, _ in one.found] for one in asked]}
     for way, scorer in scorers.items():
-        orders[way] = [ordered(one, scorer) for one in asked]
+        orders[way] = [order_passages(one, scorer) for one in asked]
     gold = {str(number): one.gold for number, one in enumerate(asked)}
     measured = {
         way: measure({str(number): list(dict.fromkeys(order)) for number, order in enumerate(some)}, gold)
@@ -222,7 +224,7 @@ def compared(asked: Sequence[Asked], scorers: Mapping[str, Scorer]) -> dict[str,
     return {"questions": len(asked), "ways": rows}
 
 
-def ordered(asked: Asked, scorer: Scorer) -> list[str]:
+def order_passages(asked: QuestionPool, scorer: Scorer) -> list[str]:
     scores = scorer.score(asked.question, [text for _, text in asked.found])
     places = sorted(range(len(scores)), key=lambda place: -scores[place])
     return [asked.found[place][0] for place in places]

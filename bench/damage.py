@@ -37,10 +37,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-from argot.corpus import corpus
-from argot.corpus.embedding import embedder
-from argot.protocols import Vectors
+from run_argot.corpus import corpus
+from run_argot.corpus.embedding import embedder
+from run_argot.protocols import Vectors
 
 PAGE = 4096
 DOCUMENTS = 1_100
@@ -95,33 +94,33 @@ class HashingEmbedder:
 
 
 @dataclass(frozen=True)
-class Run:
+class CommandRun:
     code: int
     said: str
 
 
-def argot(*arguments: object) -> Run:
-    """A command in a process of its own; a negative code is the signal it ended by."""
+def run_argot(*arguments: object) -> CommandRun:
+    """Run a command in a process of its own; a negative code is the signal it ended by."""
     with tempfile.TemporaryFile() as output:
         child = os.fork()
         if child == 0:
-            _become(arguments, output.fileno())
+            _turn_into_command(arguments, output.fileno())
         deadline = time.monotonic() + MOST_SECONDS
         while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
             if time.monotonic() > deadline:
                 os.kill(child, signal.SIGKILL)
             time.sleep(0.02)
         output.seek(0)
-        return Run(os.waitstatus_to_exitcode(ended[1]), output.read().decode(errors="replace"))
+        return CommandRun(os.waitstatus_to_exitcode(ended[1]), output.read().decode(errors="replace"))
 
 
-def _become(arguments: tuple[object, ...], output: int) -> None:
+def _turn_into_command(arguments: tuple[object, ...], output: int) -> None:
     code = 70
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(n, "wb", 0), write_through=True) for n in (1, 2))
-        from argot.ui.cli.main import main
+        from run_argot.ui.cli.main import main
 
         main([str(argument) for argument in arguments])
     except SystemExit as end:
@@ -134,8 +133,8 @@ def _become(arguments: tuple[object, ...], output: int) -> None:
         os._exit(code)
 
 
-def made(folder: Path) -> Path:
-    """The knowledge base, and `backup.tar` beside it."""
+def make_base(folder: Path) -> Path:
+    """Make the knowledge base, and `backup.tar` beside it."""
     chosen, documents, home = random.Random(5), folder / "documents", folder / "kb"
     documents.mkdir()
     (documents / "puc.md").write_text("# Pumps\n\nA PUC (pump unit controller) stops the pump above 12 bar.\n")
@@ -146,14 +145,14 @@ def made(folder: Path) -> Path:
         ("glossary", "add", "PUC", "Pumps", "pump unit controller"),
         ("ask", QUESTION), ("backup", folder / "backup.tar"),
     ):  # fmt: skip
-        done = argot(*command, "--home", home)
+        done = run_argot(*command, "--home", home)
         if done.code:
             sys.exit(f"argot {command}: {done.said}")
     return home
 
 
-def harms(size: int, places: int, chosen: random.Random) -> Iterator[tuple[str, Harm]]:
-    """Where nothing but `places` 0 is asked for: one page in the middle."""
+def list_harms(size: int, places: int, chosen: random.Random) -> Iterator[tuple[str, Harm]]:
+    """Yield the harms of a file. With `places` 0 and nothing else asked for: one page in the middle."""
     if not places:
         yield "zeros", lambda file: _write(file, middle := size // 2 // PAGE * PAGE, bytes(min(PAGE, size - middle)))
         return
@@ -162,13 +161,16 @@ def harms(size: int, places: int, chosen: random.Random) -> Iterator[tuple[str, 
         yield f"zeros at {at}", lambda file, at=at: _write(file, at, bytes(min(PAGE, size - at)))
     for _ in range(places):
         at, bit = chosen.randrange(size), chosen.randrange(8)
-        yield f"bit {bit} of {at}", lambda file, at=at, bit=bit: _write(file, at, bytes([_byte(file, at) ^ 1 << bit]))
+        yield (
+            f"bit {bit} of {at}",
+            lambda file, at=at, bit=bit: _write(file, at, bytes([_read_byte(file, at) ^ 1 << bit])),
+        )
     for length in sorted({0, 1, size // 2, size - 1}):
         yield f"cut to {length}", lambda file, length=length: os.truncate(file, length)
     yield "deleted", Path.unlink
 
 
-def _byte(file: Path, at: int) -> int:
+def _read_byte(file: Path, at: int) -> int:
     with file.open("rb") as opened:
         opened.seek(at)
         return opened.read(1)[0]
@@ -180,9 +182,9 @@ def _write(file: Path, at: int, content: bytes) -> None:
         opened.write(content)
 
 
-def trial(home: Path, backup: Path) -> tuple[str, str]:
-    """What came of a harmed base: a verdict, and what was said that explains it."""
-    asked, looked = argot("ask", QUESTION, "--home", home), argot("doctor", "--json", "--home", home)
+def run_trial(home: Path, backup: Path) -> tuple[str, str]:
+    """Return the outcome of a harmed base: a verdict, and the message that explains it."""
+    asked, looked = run_argot("ask", QUESTION, "--home", home), run_argot("doctor", "--json", "--home", home)
     said = asked.said + looked.said
     if broken := next((run for run in (asked, looked) if run.code not in (0, 1) or UNFIT.search(run.said)), None):
         return "BROKEN", f"[{broken.code}] {broken.said}"
@@ -193,23 +195,23 @@ def trial(home: Path, backup: Path) -> tuple[str, str]:
     problems = [one for one in findings if not one["ok"]]
     if not problems:
         return ("unnoticed" if ANSWER in asked.said else "UNNAMED"), said
-    return _mended(home, backup, problems, named=asked.code == 1)
+    return _apply_remedy(home, backup, problems, named=asked.code == 1)
 
 
-def _mended(home: Path, backup: Path, problems: list[dict[str, str]], *, named: bool) -> tuple[str, str]:
-    """Types what the problems' remedies say, the first that is a command."""
+def _apply_remedy(home: Path, backup: Path, problems: list[dict[str, str]], *, named: bool) -> tuple[str, str]:
+    """Type what the problems' remedies say, the first that is a command."""
     told = "\n".join(f"{one['detail']} -> {one['remedy']}" for one in problems)
     command = re.search(r"argot reindex|argot restore|rm \S*knowledge_base\.json", told)
     if command is None:
         return "NO REMEDY", told
     if command[0].startswith("rm"):
         (home / "knowledge_base.json").unlink()
-        done = Run(0, "")
+        done = CommandRun(0, "")
     elif command[0] == "argot restore":
-        done = argot("restore", "--force", backup, "--home", home)
+        done = run_argot("restore", "--force", backup, "--home", home)
     else:
-        done = argot("reindex", "--home", home)
-    again, looked = argot("ask", QUESTION, "--home", home), argot("doctor", "--home", home)
+        done = run_argot("reindex", "--home", home)
+    again, looked = run_argot("ask", QUESTION, "--home", home), run_argot("doctor", "--home", home)
     if done.code or ANSWER not in again.said or looked.code or UNFIT.search(done.said + again.said + looked.said):
         return "NOT MENDED", f"{told}\n{command[0]}: {done.said}\n{again.said}\n{looked.said}"
     return f"{command[0].split()[-1] if ' ' in command[0] else command[0]}{'' if named else ', found by doctor'}", told
@@ -222,30 +224,31 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     import chromadb.api.rust  # noqa: F401
-
-    import argot.graph.build
-    import argot.ui.cli.main  # noqa: F401
+    import run_argot.graph.build
+    import run_argot.ui.cli.main  # noqa: F401
 
     embedder.load_embedder = corpus.load_embedder = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:
-        home, failed = made(Path(folder)), 0
+        home, failed = make_base(Path(folder)), 0
         for pattern in FILES:
             if options.only in pattern:
-                failed += _file(home, sorted(home.glob(pattern)), pattern, options.places, random.Random(options.seed))
+                failed += _try_file(
+                    home, sorted(home.glob(pattern)), pattern, options.places, random.Random(options.seed)
+                )
     sys.exit(bool(failed))
 
 
-def _file(home: Path, found: list[Path], pattern: str, places: int, chosen: random.Random) -> int:
-    """All trials of one file; how many failed."""
+def _try_file(home: Path, found: list[Path], pattern: str, places: int, chosen: random.Random) -> int:
+    """Run all trials of one file; return how many failed."""
     if not found:
         print(f"{pattern}: NOT THERE")
         return 1
     file, copy, verdicts, failed = found[0].relative_to(home), home.with_name("copy"), Counter[str](), 0
-    for name, harm in harms(found[0].stat().st_size, places, chosen):
+    for name, harm in list_harms(found[0].stat().st_size, places, chosen):
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(home, copy)
         harm(copy / file)
-        verdict, why = trial(copy, home.with_name("backup.tar"))
+        verdict, why = run_trial(copy, home.with_name("backup.tar"))
         verdicts[f"{name.split()[0]}: {verdict}"] += 1
         if verdict.isupper():
             failed += 1

@@ -61,8 +61,8 @@ class Question:
         return frozenset(page for page, _ in self.evidence)
 
 
-def questions_of(folder: Path) -> list[Question]:
-    """Those on filings that are there."""
+def load_questions(folder: Path) -> list[Question]:
+    """Return the questions on filings that are there."""
     rows = map(json.loads, (folder / "financebench_open_source.jsonl").read_text("utf-8").splitlines())
     return [
         Question(
@@ -78,21 +78,21 @@ def questions_of(folder: Path) -> list[Question]:
 # -- readings ---------------------------------------------------------------------------------------------------------
 
 
-def plain_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """The text of each page as PDFium gives it, under the file's name."""
-    return _of_pages(_page_texts(data), name)
+def read_plain_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Return the text of each page as PDFium gives it, under the file's name."""
+    return _join_pages(_list_page_texts(data), name)
 
 
-def by_markitdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+def read_by_markitdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     from markitdown import MarkItDown, StreamInfo
 
     convert, pages = MarkItDown().convert_stream, []
-    for page in _single_pages(data):
+    for page in _split_pages(data):
         pages.append(convert(io.BytesIO(page), stream_info=StreamInfo(extension=".pdf")).markdown)
-    return _of_pages(pages, name)
+    return _join_pages(pages, name)
 
 
-def _single_pages(data: bytes) -> Iterator[bytes]:
+def _split_pages(data: bytes) -> Iterator[bytes]:
     document = pypdfium2.PdfDocument(data)
     try:
         for number in range(len(document)):
@@ -105,7 +105,7 @@ def _single_pages(data: bytes) -> Iterator[bytes]:
         document.close()
 
 
-def _page_texts(data: bytes) -> list[str]:
+def _list_page_texts(data: bytes) -> list[str]:
     document = pypdfium2.PdfDocument(data)
     try:
         return [page.get_textpage().get_text_range().replace("\r\n", "\n") for page in document]
@@ -113,7 +113,7 @@ def _page_texts(data: bytes) -> list[str]:
         document.close()
 
 
-def _of_pages(texts: Sequence[str], name: str) -> ParsedDocument:
+def _join_pages(texts: Sequence[str], name: str) -> ParsedDocument:
     marks, markdown = [], ""
     for number, text in enumerate(texts, start=1):
         marks.append(PageMark(len(markdown), number, "page"))
@@ -123,32 +123,32 @@ def _of_pages(texts: Sequence[str], name: str) -> ParsedDocument:
 
 READERS: Mapping[str, Reader] = {
     "Argot": read_pdf,
-    "PDFium's plain text": plain_text,
-    "markitdown": by_markitdown,
+    "PDFium's plain text": read_plain_text,
+    "markitdown": read_by_markitdown,
 }
 
 
 # -- numbers on the page ----------------------------------------------------------------------------------------------
 
 
-def numbers_of(text: str) -> frozenset[str]:
+def find_numbers(text: str) -> frozenset[str]:
     found = (match[0].replace(",", "") for match in _NUMBER.finditer(text))
     return frozenset(number for number in found if len(number) >= _LEAST_DIGITS)
 
 
-def page_text(parsed: ParsedDocument, page: int) -> str:
-    """What stands from its mark to the next one's, or nothing."""
+def cut_page_text(parsed: ParsedDocument, page: int) -> str:
+    """Return the text from the page's mark to the next one's, or nothing."""
     starts = [*parsed.pages, PageMark(len(parsed.markdown), 0, "page")]
     return "".join(parsed.markdown[mark.start : after.start] for mark, after in pairwise(starts) if mark.number == page)
 
 
-def found_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Question]) -> tuple[int, int]:
-    """How many of the numbers of all evidence stand on the pages named, and how many there are."""
+def count_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Question]) -> tuple[int, int]:
+    """Return how many of the numbers of all evidence stand on the pages named, and how many there are."""
     found = total = 0
     for question in questions:
         for page, quoted in question.evidence:
-            wanted = numbers_of(quoted)
-            found += len(wanted & numbers_of(page_text(parsed[question.document], page)))
+            wanted = find_numbers(quoted)
+            found += len(wanted & find_numbers(cut_page_text(parsed[question.document], page)))
             total += len(wanted)
     return found, total
 
@@ -156,7 +156,7 @@ def found_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Ques
 # -- retrieval --------------------------------------------------------------------------------------------------------
 
 
-class WordsAlone:
+class ConstantEmbedder:
     """An embedder that tells nothing apart: searching by words takes seconds to prepare, not half an hour."""
 
     fingerprint = "none"
@@ -171,20 +171,20 @@ class WordsAlone:
     embed_queries = embed_passages
 
 
-def corpus_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings, *, words: bool) -> Corpus:
-    """The filings as they were read; as it is if the folder has one."""
+def open_corpus(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings, *, words: bool) -> Corpus:
+    """Return the filings as they were read; as it is if the folder has one."""
     there = folder.is_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    corpus = Corpus.open(folder, settings, embedder=WordsAlone() if words else None)
+    corpus = Corpus.open(folder, settings, embedder=ConstantEmbedder() if words else None)
     if there:
         return corpus
 
-    def read(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> CutDocument:
+    def read_document(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> CutDocument:
         one = parsed[Path(name).stem]
         cuts = cut_document(one, max_chars=max_chars, limits=limits, name=name)
         return CutDocument(one.title, one.markdown, one.media_type, tuple(cuts), one.date, one.warnings)
 
-    before, reading.read_in_child = reading.read_in_child, read  # all else is as ingest does it
+    before, reading.read_in_child = reading.read_in_child, read_document  # all else is as ingest does it
     try:
         sources = [Source(f"filing:{name}", f"{name}.pdf", lambda name=name: name.encode()) for name in parsed]  # type: ignore[misc]
         failed = [event for event in corpus.add(sources, audience=EVERYONE, tags=()) if event.kind == "failed"]
@@ -194,10 +194,10 @@ def corpus_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Sett
     return corpus
 
 
-def hits(
+def find_hits(
     corpus: Corpus, questions: Sequence[Question], profile: Profile, settings: Settings, *, within: bool
 ) -> list[bool]:
-    """Of each question, whether one of the best passages is of a page of its evidence."""
+    """Return for each question true if one of the best passages is of a page of its evidence."""
     scorer = load_scorer(settings)
     found = []
     for question in questions:
@@ -224,7 +224,7 @@ def main() -> None:
     profile = Profile(search_semantic=not given.words)
     settings = Settings()
     folder = settings.datasets / FOLDER
-    questions = questions_of(folder)
+    questions = load_questions(folder)
     files = sorted((folder / "pdfs").glob("*.pdf"))
     print(f"{len(questions)} questions on {len({q.document for q in questions})} of {len(files)} filings")
     limits = ReadLimits(seconds=600)
@@ -234,13 +234,15 @@ def main() -> None:
             begun = time.process_time()
             parsed = {path.stem: reader(path.read_bytes(), path.name, limits) for path in files}
             seconds = time.process_time() - begun
-            found, total = found_numbers(parsed, questions)
+            found, total = count_numbers(parsed, questions)
             print(f"{name:20} {found}/{total} = {found / total:.3f} of the numbers on their page   {seconds:.0f} s")
             if given.numbers:
                 continue
             home = (given.home or Path(temporary)) / name.split()[0]
-            corpus = corpus_of(home, parsed, settings, words=given.words)
-            inside, everywhere = (hits(corpus, questions, profile, settings, within=within) for within in (True, False))
+            corpus = open_corpus(home, parsed, settings, words=given.words)
+            inside, everywhere = (
+                find_hits(corpus, questions, profile, settings, within=within) for within in (True, False)
+            )
             corpus.close()
             print(
                 f"{'':20} hit@{BEST} {sum(inside)}/{len(inside)} = {sum(inside) / len(inside):.3f} within the filing, "

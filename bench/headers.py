@@ -1,4 +1,4 @@
-"""What headers on passages give: "title > headings" before the text, embedded and searched with it.
+"""The gain by headers on passages: "title > headings" before the text, embedded and searched with it.
 
     python bench/headers.py BEIR_FOLDER [...]
 
@@ -21,7 +21,7 @@ from typing import Any
 from argot.corpus.ingestion import reading
 from argot.corpus.store import row_writes
 from argot.evaluate.beir import load_beir
-from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
+from argot.evaluate.retrieval_suite import evaluate_retrieval, make_sources
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.measures import Measured
 from argot.profile import Profile
@@ -30,14 +30,14 @@ from argot.settings import load_settings
 with_headers = reading.build_passages
 
 
-def without_headers(*given: Any, **more: Any) -> Any:
+def build_without_headers(*given: Any, **more: Any) -> Any:
     return [replace(passage, header="") for passage in with_headers(*given, **more)]
 
 
-def measured(folder: Path) -> Measured:
+def measure_folder(folder: Path) -> Measured:
     data = load_beir(folder)
     with tempfile.TemporaryDirectory() as home, TemporaryBase(Path(home), load_settings()) as base:
-        base.add(sources_of(data), lambda *_: None)
+        base.add(make_sources(data), lambda *_: None)
         report = asyncio.run(evaluate_retrieval(base, data, Profile(), None, lambda *_: None))
     return report.ways["plain"]
 
@@ -45,9 +45,9 @@ def measured(folder: Path) -> Measured:
 def main(folders: list[str]) -> None:
     title_of = row_writes.build_searched_title
     for folder in map(Path, folders):
-        having = measured(folder)
-        reading.build_passages, row_writes.build_searched_title = without_headers, lambda title, header: ""
-        lacking = measured(folder)
+        having = measure_folder(folder)
+        reading.build_passages, row_writes.build_searched_title = build_without_headers, lambda title, header: ""
+        lacking = measure_folder(folder)
         reading.build_passages, row_writes.build_searched_title = with_headers, title_of
         change = lacking.compared(having)["ndcg@10"]
         low, high = change.interval95

@@ -29,7 +29,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from load_applications import ARGOT, prepared, started
+from load_applications import ARGOT, prepare_base, start_application
 
 MB = 1_000_000
 LONGEST = 4000
@@ -61,19 +61,19 @@ class Reply:
     seconds: float
 
 
-def bombs() -> list[Bomb]:
-    """Every kind: those to be refused, in turns, and those that are questions."""
+def list_bombs() -> list[Bomb]:
+    """Return every kind: those to be refused, in turns, and those that are questions."""
 
     def ask(text: str) -> bytes:
         return json.dumps({"question": text}).encode()
 
-    def chat(*texts: str) -> bytes:
+    def make_chat(*texts: str) -> bytes:
         said = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(texts)]
         return json.dumps({"model": "argot", "messages": said}).encode()
 
     large = [
         Bomb("question of 1 MB", "/api/ask", ask("x " * (MB // 2))),
-        Bomb("question of 1 MB, as OpenAI's API", "/v1/chat/completions", chat("What is WAF? " * (MB // 13))),
+        Bomb("question of 1 MB, as OpenAI's API", "/v1/chat/completions", make_chat("What is WAF? " * (MB // 13))),
         Bomb("search of 1 MB", "/api/search", json.dumps({"query": "?" * MB}).encode()),
         Bomb("choice of 1 MB", "/api/answer", json.dumps({"thread": "t", "choice": "1" * MB}).encode()),
         Bomb("body of 2 MB", "/api/ask", ask("x" * 2 * MB)),
@@ -85,7 +85,9 @@ def bombs() -> list[Bomb]:
         Bomb("pattern bomb of 200 kB", "/api/ask", ask("Is PUC " + unit * (200_000 // len(unit)))) for unit in UNITS
     ]
     past = [
-        Bomb("history of 900 kB", "/v1/chat/completions", chat("What is PUC?", unit * (900_000 // len(unit)), "?!"))
+        Bomb(
+            "history of 900 kB", "/v1/chat/completions", make_chat("What is PUC?", unit * (900_000 // len(unit)), "?!")
+        )
         for unit in UNITS
         if unit.isascii()
     ]
@@ -100,8 +102,8 @@ def bombs() -> list[Bomb]:
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 
-def repeated(do: Callable[[int], Any], until: float, every: float, offset: float) -> list[Any]:
-    """What came of doing something at a fixed interval until then; late ones are not made up for."""
+def repeat(do: Callable[[int], Any], until: float, every: float, offset: float) -> list[Any]:
+    """Do something at a fixed interval until then, and return the results; late ones are not made up for."""
     found = []
     due = time.time() + offset
     number = 0
@@ -113,8 +115,8 @@ def repeated(do: Callable[[int], Any], until: float, every: float, offset: float
     return found
 
 
-def beside(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
-    """The results of all, run at the same time."""
+def run_together(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
+    """Return the results of all workers, run at the same time."""
     found: list[Any] = []
     threads = [threading.Thread(target=lambda worker=worker: found.extend(worker())) for worker in workers]
     for thread in threads:
@@ -124,45 +126,49 @@ def beside(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
     return found
 
 
-def people(url: str, keys: Sequence[str], questions: Sequence[str], every: float, seconds: float) -> list[Reply]:
-    """What people with these keys were answered; the first questions are spread over the interval."""
+def ask_as_people(url: str, keys: Sequence[str], questions: Sequence[str], every: float, seconds: float) -> list[Reply]:
+    """Return the answers to people with these keys; the first questions are spread over the interval."""
     until = time.time() + seconds
 
-    def person(place: int) -> list[Reply]:
+    def ask_as_person(place: int) -> list[Reply]:
         import httpx
 
-        with httpx.Client(base_url=url, headers=bearer(keys[place]), timeout=60, trust_env=False) as client:
+        with httpx.Client(base_url=url, headers=make_header(keys[place]), timeout=60, trust_env=False) as client:
 
             def ask(number: int) -> Reply:
                 question = questions[(place * 7 + number) % len(questions)]
-                return sent(client, "/api/ask", json.dumps({"question": question}).encode(), "people", refused=False)
+                return send_request(
+                    client, "/api/ask", json.dumps({"question": question}).encode(), "people", refused=False
+                )
 
-            return repeated(ask, until, every, every * place / len(keys))
+            return repeat(ask, until, every, every * place / len(keys))
 
-    return beside([lambda place=place: person(place) for place in range(len(keys))])  # type: ignore[misc]
+    return run_together([lambda place=place: ask_as_person(place) for place in range(len(keys))])  # type: ignore[misc]
 
 
-def attackers(plan: dict[str, Any]) -> list[Reply]:
-    """What the hostile programs were answered. Each begins at another place of the list."""
+def run_attackers(plan: dict[str, Any]) -> list[Reply]:
+    """Return the answers to the hostile programs. Each begins at another place of the list."""
     import httpx
 
-    found, keys = [bomb for bomb in bombs() if bomb.refused == plan["refused"]], plan["keys"]
+    found, keys = [bomb for bomb in list_bombs() if bomb.refused == plan["refused"]], plan["keys"]
 
-    def attacker(place: int) -> list[Reply]:
-        with httpx.Client(base_url=plan["url"], headers=bearer(keys[place]), timeout=60, trust_env=False) as client:
+    def run_attacker(place: int) -> list[Reply]:
+        with httpx.Client(
+            base_url=plan["url"], headers=make_header(keys[place]), timeout=60, trust_env=False
+        ) as client:
             start = place * len(found) // len(keys)
 
-            def attack(number: int) -> Reply:
+            def send_bomb(number: int) -> Reply:
                 bomb = found[(start + number) % len(found)]
-                return sent(client, bomb.path, bomb.body, bomb.kind, refused=bomb.refused)
+                return send_request(client, bomb.path, bomb.body, bomb.kind, refused=bomb.refused)
 
-            return repeated(attack, plan["until"], plan["every"], plan["every"] * place / len(keys))
+            return repeat(send_bomb, plan["until"], plan["every"], plan["every"] * place / len(keys))
 
-    return beside([lambda place=place: attacker(place) for place in range(len(keys))])  # type: ignore[misc]
+    return run_together([lambda place=place: run_attacker(place) for place in range(len(keys))])  # type: ignore[misc]
 
 
-def sent(client: Any, path: str, body: bytes, kind: str, *, refused: bool) -> Reply:
-    """One request and how long it took; status 0 if there was no answer."""
+def send_request(client: Any, path: str, body: bytes, kind: str, *, refused: bool) -> Reply:
+    """Send one request and return how long it took; status 0 if there was no answer."""
     import httpx
 
     began = time.perf_counter()
@@ -173,7 +179,7 @@ def sent(client: Any, path: str, body: bytes, kind: str, *, refused: bool) -> Re
     return Reply(kind, refused, status, time.perf_counter() - began)
 
 
-def bearer(key: str) -> dict[str, str]:
+def make_header(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -195,11 +201,11 @@ def main() -> None:
     parser.add_argument("--attack", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.attack:
-        replies = attackers(json.loads(arguments.attack.read_text("utf-8")))
+        replies = run_attackers(json.loads(arguments.attack.read_text("utf-8")))
         print(json.dumps([vars(one) for one in replies]))
         return
     with tempfile.TemporaryDirectory(prefix="argot-hostile-") as scratch:
-        text, held = report(measured(arguments, Path(scratch)))
+        text, held = report(measure_replies(arguments, Path(scratch)))
     print(text)
     if arguments.out:
         arguments.out.write_text(text + "\n", encoding="utf-8")
@@ -207,7 +213,7 @@ def main() -> None:
 
 
 @dataclass
-class Measured:
+class MeasuredReplies:
     """The people's replies, alone and beside what is refused and beside what is a question, and the hostile ones'."""
 
     alone: list[Reply]
@@ -216,55 +222,55 @@ class Measured:
     hostile: list[Reply]
 
 
-def measured(arguments: argparse.Namespace, scratch: Path) -> Measured:
+def measure_replies(arguments: argparse.Namespace, scratch: Path) -> MeasuredReplies:
     say("building the sample knowledge base")
     home, seconds = scratch / "kb", arguments.seconds
-    found = prepared(home, arguments.people + arguments.attackers)
+    found = prepare_base(home, arguments.people + arguments.attackers)
     keys, questions = found["keys"], found["questions"]
-    done = Measured([], [], [], [])
+    done = MeasuredReplies([], [], [], [])
     command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
-    with started("argot", command, home, {"ARGOT_MODEL_URL": ""}) as service:
+    with start_application("argot", command, home, {"ARGOT_MODEL_URL": ""}) as service:
         url = service.url
 
-        def asked() -> list[Reply]:
-            return people(url, keys[: arguments.people], questions, arguments.every, seconds)
+        def ask_people() -> list[Reply]:
+            return ask_as_people(url, keys[: arguments.people], questions, arguments.every, seconds)
 
-        def attacked(*, refused: bool) -> list[Reply]:
+        def attack_people(*, refused: bool) -> list[Reply]:
             plan = scratch / "attack.json"
             told = {"url": url, "keys": keys[arguments.people :], "every": arguments.attack_every}
             told |= {"refused": refused, "until": time.time() + seconds}
             plan.write_text(json.dumps(told), encoding="utf-8")
             attack = [sys.executable, __file__, "--attack", str(plan)]
             with subprocess.Popen(attack, stdout=subprocess.PIPE, text=True) as attacking:
-                beside_them = asked()
+                beside_them = ask_people()
                 done.hostile += [Reply(**one) for one in json.loads(attacking.communicate()[0])]
             return beside_them
 
-        people(url, keys[: arguments.people], questions, 2.0, 4.0)  # loads what the others find loaded
+        ask_as_people(url, keys[: arguments.people], questions, 2.0, 4.0)  # loads what the others find loaded
         say(f"{arguments.people} people alone")
-        done.alone = asked()
+        done.alone = ask_people()
         say(f"beside {arguments.attackers} programs that send what is refused")
-        done.refused = attacked(refused=True)
+        done.refused = attack_people(refused=True)
         say("beside as many that send bombs as long as a question may be")
-        done.questions = attacked(refused=False)
+        done.questions = attack_people(refused=False)
         time.sleep(2)
         say("alone again")
-        done.alone += asked()
+        done.alone += ask_people()
     return done
 
 
 # -- the figures ------------------------------------------------------------------------------------------------------
 
 
-def report(done: Measured) -> tuple[str, bool]:
-    """The tables in Markdown, and whether number 25 holds."""
-    p95 = figures(done.alone)[1]
+def report(done: MeasuredReplies) -> tuple[str, bool]:
+    """Return the tables in Markdown, and true if number 25 holds."""
+    p95 = compute_figures(done.alone)[1]
     lines = ["| people | asked | failed | p50 ms | p95 ms | p95 to alone |", "|---|--:|--:|--:|--:|--:|"]
     parts = {"alone": done.alone, "beside what is refused": done.refused, "beside question-long bombs": done.questions}
     ratios = {}
     for name, replies in parts.items():
         failed = sum(one.status != 200 for one in replies)
-        half, most = figures(replies)
+        half, most = compute_figures(replies)
         ratios[name] = most / p95 if p95 else 0.0
         lines.append(f"| {name} | {len(replies)} | {failed} | {half:.0f} | {most:.0f} | {ratios[name]:.2f} |")
     lines += ["", "| hostile | sent | answered with | p50 ms | worst ms |", "|---|--:|---|--:|--:|"]
@@ -272,7 +278,7 @@ def report(done: Measured) -> tuple[str, bool]:
         replies = [one for one in done.hostile if one.kind == kind]
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(Counter(one.status for one in replies).items()))
         worst = max(one.seconds for one in replies) * 1000
-        lines.append(f"| {kind} | {len(replies)} | {statuses} | {figures(replies)[0]:.0f} | {worst:.0f} |")
+        lines.append(f"| {kind} | {len(replies)} | {statuses} | {compute_figures(replies)[0]:.0f} | {worst:.0f} |")
     refused = [one for one in done.hostile if one.refused]
     late = sum(not (400 <= one.status < 500 and one.seconds <= MOST_SECONDS) for one in refused)
     faults = sum(one.status == 0 or one.status >= 500 for one in done.hostile)
@@ -287,13 +293,13 @@ def report(done: Measured) -> tuple[str, bool]:
     return "\n".join(lines), held
 
 
-def figures(replies: Sequence[Reply]) -> tuple[float, float]:
-    """Median and 95th percentile in milliseconds."""
+def compute_figures(replies: Sequence[Reply]) -> tuple[float, float]:
+    """Return median and 95th percentile in milliseconds."""
     seconds = [one.seconds * 1000 for one in replies]
-    return percentile(seconds, 50), percentile(seconds, 95)
+    return compute_percentile(seconds, 50), compute_percentile(seconds, 95)
 
 
-def percentile(values: Sequence[float], percent: int) -> float:
+def compute_percentile(values: Sequence[float], percent: int) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
 

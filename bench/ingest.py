@@ -1,4 +1,4 @@
-"""How fast documents go in, how fast they are found, and how large it all gets.
+"""The speed of taking documents in and of finding them, and the size of the result.
 
     python bench/ingest.py FOLDER            documents of your own
     python bench/ingest.py --made 2000       passages of made-up words instead
@@ -36,8 +36,8 @@ def tell(measure: str, **figures: Any) -> None:
     print(json.dumps({"measure": measure, **figures}), flush=True)
 
 
-def made_sources(passages: int) -> Iterator[Source]:
-    """Documents of ten subsections of 120 words, out of a vocabulary with a natural skew."""
+def make_sources(passages: int) -> Iterator[Source]:
+    """Yield documents of ten subsections of 120 words, out of a vocabulary with a natural skew."""
     chance = random.Random(0)
     vocabulary = ["".join(chance.choices("aeioulnrstdmkp", k=chance.randint(3, 9))) for _ in range(20_000)]
     weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
@@ -50,11 +50,11 @@ def made_sources(passages: int) -> Iterator[Source]:
         yield Source(f"made:///{n}.md", f"{n}.md", lambda data=data: data, len(data))  # type: ignore[misc]
 
 
-def memory_mb() -> float:
+def read_memory_mb() -> float:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
 
 
-def size_mb(folder: Path) -> float:
+def measure_size_mb(folder: Path) -> float:
     return round(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6, 1)
 
 
@@ -74,8 +74,8 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
         passages=passages,
         documents_per_second=round(len(sources) / seconds, 1),
         passages_per_second=round(passages / seconds, 1),
-        peak_memory_mb=memory_mb(),
-        disk_mb=size_mb(corpus.home),
+        peak_memory_mb=read_memory_mb(),
+        disk_mb=measure_size_mb(corpus.home),
         events=kinds,
     )
     started = time.perf_counter()
@@ -127,24 +127,26 @@ ADD_IN_CHILD = (
 
 
 def measure_kills(folder: Path, kills: int, work: Path, settings: Settings) -> None:
-    """Killed from outside at moments spread over the run; each time the next run must give the same knowledge base."""
+    """Kill the process from outside at moments spread over the run; each time the next run must give the same knowledge
+    base.
+    """
     started = time.perf_counter()
     _add_in_child(work / "clean", folder)
-    seconds, expected = time.perf_counter() - started, _contents(work / "clean", settings)
+    seconds, expected = time.perf_counter() - started, _read_contents(work / "clean", settings)
     same, missed = 0, 0
     for n in range(kills):
         home = work / f"killed{n}"
-        while (finished := _killed_after(seconds * (n + 1) / (kills + 1), home, folder)) is not None:
+        while (finished := _run_and_kill(seconds * (n + 1) / (kills + 1), home, folder)) is not None:
             shutil.rmtree(home)  # it was done before: that shows nothing, so try again, earlier
             seconds, missed = min(seconds * 0.9, finished), missed + 1
         _add_in_child(home, folder)
-        same += _contents(home, settings) == expected
+        same += _read_contents(home, settings) == expected
         shutil.rmtree(home)
     tell("killed and run again", kills=kills, finished_before_the_kill=missed, equal_to_a_clean_run=same)
 
 
-def _killed_after(seconds: float, home: Path, folder: Path) -> float | None:
-    """None if it was killed while at work, else how long it took to finish."""
+def _run_and_kill(seconds: float, home: Path, folder: Path) -> float | None:
+    """Return None if the process was killed while at work, else how long it took to finish."""
     home.mkdir()
     started = time.perf_counter()
     child = subprocess.Popen([sys.executable, "-c", ADD_IN_CHILD, str(home), str(folder)])
@@ -159,8 +161,8 @@ def _add_in_child(home: Path, folder: Path) -> None:
     subprocess.run([sys.executable, "-c", ADD_IN_CHILD, str(home), str(folder)], check=True)
 
 
-def _contents(home: Path, settings: Settings) -> Any:
-    """Ids of everything, vectors included, and whether the check finds a fault."""
+def _read_contents(home: Path, settings: Settings) -> Any:
+    """Return ids of everything, vectors included, and whether the check finds a fault."""
     corpus = Corpus.open(home, settings)
     connection = corpus.store.database.connection()
     tables = ("documents", "revisions", "passages", "derived", "triples", "ledger", "vector_deletions")
@@ -185,7 +187,7 @@ def main() -> None:
         if given.kills:
             measure_kills(given.folder, given.kills, Path(work), settings)
             return
-        sources = list(made_sources(given.made) if given.made else list_sources([given.folder]))
+        sources = list(make_sources(given.made) if given.made else list_sources([given.folder]))
         corpus = Corpus.open(Path(work) / "kb", settings)
         measure_adding(corpus, sources)
         measure_searching(corpus)

@@ -28,9 +28,9 @@ PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
 """LlamaIndex's own 1,024 would be cut off by the embedder, which reads 256."""
 
 
-def argot(folder: Path, home: Path, embedder: Path) -> int:
-    from argot.corpus.corpus import Corpus, list_sources
-    from argot.settings import Settings
+def run_argot(folder: Path, home: Path, embedder: Path) -> int:
+    from run_argot.corpus.corpus import Corpus, list_sources
+    from run_argot.settings import Settings
 
     corpus = Corpus.open(home, Settings(embedder=str(embedder)))
     for event in corpus.add(list_sources([folder])):
@@ -41,13 +41,13 @@ def argot(folder: Path, home: Path, embedder: Path) -> int:
     return vectors
 
 
-def langchain(folder: Path, home: Path, embedder: Path) -> int:
+def run_langchain(folder: Path, home: Path, embedder: Path) -> int:
     from langchain_chroma import Chroma
     from langchain_core.documents import Document
     from langchain_huggingface import HuggingFaceEmbeddings
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-    documents = [Document(read(path), metadata={"source": str(path)}) for path in files_in(folder)]
+    documents = [Document(read_text(path), metadata={"source": str(path)}) for path in list_files(folder)]
     splitter = RecursiveCharacterTextSplitter(chunk_size=PASSAGE_CHARS, chunk_overlap=OVERLAP_CHARS)
     chunks = splitter.split_documents(documents)
     store = Chroma(
@@ -58,16 +58,16 @@ def langchain(folder: Path, home: Path, embedder: Path) -> int:
     return len(chunks)
 
 
-def llama_index(folder: Path, home: Path, embedder: Path) -> int:
+def run_llama_index(folder: Path, home: Path, embedder: Path) -> int:
     import chromadb
-    from llama_index.core import Document, StorageContext, VectorStoreIndex
-    from llama_index.core.node_parser import SentenceSplitter
-    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
-    from llama_index.vector_stores.chroma import ChromaVectorStore
+    from run_llama_index.core import Document, StorageContext, VectorStoreIndex
+    from run_llama_index.core.node_parser import SentenceSplitter
+    from run_llama_index.embeddings.huggingface import HuggingFaceEmbedding
+    from run_llama_index.vector_stores.chroma import ChromaVectorStore
 
     collection = chromadb.PersistentClient(str(home / "chroma")).create_collection("bench")
     VectorStoreIndex.from_documents(
-        [Document(text=read(path), metadata={"source": str(path)}) for path in files_in(folder)],
+        [Document(text=read_text(path), metadata={"source": str(path)}) for path in list_files(folder)],
         storage_context=StorageContext.from_defaults(vector_store=ChromaVectorStore(chroma_collection=collection)),
         embed_model=HuggingFaceEmbedding(model_name=str(embedder), embed_batch_size=32),
         transformations=[SentenceSplitter(chunk_size=PASSAGE_TOKENS, chunk_overlap=OVERLAP_TOKENS)],
@@ -76,22 +76,22 @@ def llama_index(folder: Path, home: Path, embedder: Path) -> int:
 
 
 PIPELINES: dict[str, Callable[[Path, Path, Path], int]] = {
-    "argot": argot,
-    "langchain": langchain,
-    "llama_index": llama_index,
+    "argot": run_argot,
+    "langchain": run_langchain,
+    "llama_index": run_llama_index,
 }
 
 
-def files_in(folder: Path) -> list[Path]:
+def list_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def read(path: Path) -> str:
+def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
 
 def run_one(name: str, folder: Path, embedder: Path) -> None:
-    """In the pipeline's own process: what it took, as a line of JSON."""
+    """Run one pipeline in its own process, and print its figures as a line of JSON."""
     with tempfile.TemporaryDirectory() as home:
         started = time.perf_counter()
         vectors = PIPELINES[name](folder, Path(home), embedder)
@@ -101,9 +101,9 @@ def run_one(name: str, folder: Path, embedder: Path) -> None:
 
 
 def run_all(folder: Path, others: str, rounds: int) -> None:
-    from argot.corpus.embedding.exported_models import find_model_folder
+    from run_argot.corpus.embedding.exported_models import find_model_folder
 
-    megabytes = sum(path.stat().st_size for path in files_in(folder)) / 1e6
+    megabytes = sum(path.stat().st_size for path in list_files(folder)) / 1e6
     best: dict[str, dict[str, float]] = {}
     for _ in range(rounds):
         for name in PIPELINES:

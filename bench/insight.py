@@ -1,4 +1,4 @@
-"""How long `insight` takes over many stored questions: milliseconds for each part, the best of five.
+"""The time that `insight` takes over many stored questions: milliseconds for each part, the best of five.
 
     python bench/insight.py --questions 100000 --documents 5000
 
@@ -37,7 +37,7 @@ SUBJECTS = 60
 
 
 def fill(home: Path, questions: int, documents: int) -> None:
-    """Rows as the service writes them."""
+    """Write rows as the service writes them."""
     pick, noise = random.Random(1), numpy.random.default_rng(1)
     middles = noise.normal(size=(SUBJECTS, 384))
     asked, threads, feedback = [], [], []

@@ -1,4 +1,4 @@
-"""What tuning SmolLM2-135M by LoRA gives on a task small enough for it: the list of a question's jargon
+"""The gain by tuning SmolLM2-135M by LoRA on a task small enough for it: the list of a question's jargon
 (Golden-Retriever 3.2), asked for word for word as the service does (prompts/identify_jargon.md).
 
     nice -n 5 python bench/jargon_lists.py --work jargon_work
@@ -83,12 +83,14 @@ def main() -> None:
     parser.add_argument("--measure-only", action="store_true", help="train nothing, measure what the folder holds")
     parser.add_argument("--served", default="", help="the address of a vLLM that loads adapters: train nothing")
     given = parser.parse_args()
-    questions = labelled_questions()
+    questions = load_labelled_questions()
     folders = sorted(given.work.glob("r[0-9]*"))
-    run = RunFolder(folders[-1]) if folders else _made(given, training_pairs(questions, given.questions))
+    run = RunFolder(folders[-1]) if folders else _train_run(given, make_training_pairs(questions, given.questions))
     if not given.measure_only and not given.served and run.state.status != "done":
         _train(run)
-    report = asyncio.run(_served(given.served, run, questions)) if given.served else _measured(run, questions)
+    report = (
+        asyncio.run(_measure_served(given.served, run, questions)) if given.served else _measure_run(run, questions)
+    )
     kept = given.work / ("report-served.json" if given.served else "report.json")
     kept.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
 
@@ -96,8 +98,8 @@ def main() -> None:
 # -- data -------------------------------------------------------------------------------------------------------------
 
 
-def labelled_questions() -> list[LabelledQuestion]:
-    """The labelled questions about the samples; those of public sets need their files, and are left out."""
+def load_labelled_questions() -> list[LabelledQuestion]:
+    """Return the labelled questions about the samples; those of public sets need their files, and are left out."""
     rows = map(json.loads, (SAMPLES / "questions.jsonl").read_text("utf-8").splitlines())
     texts = {row["id"]: row["question"] for row in rows}
     labels = (SAMPLES / "question_terms.jsonl").read_text("utf-8")
@@ -105,27 +107,27 @@ def labelled_questions() -> list[LabelledQuestion]:
     return found
 
 
-def terms_of(question: LabelledQuestion) -> list[str]:
+def list_terms(question: LabelledQuestion) -> list[str]:
     return list(dict.fromkeys(question.text[start:end] for start, end in sorted(question.terms)))
 
 
-def training_pairs(measured: Sequence[LabelledQuestion], count: int) -> list[TrainingPair]:
-    """Questions with their lists, without any term or question that is measured."""
+def make_training_pairs(measured: Sequence[LabelledQuestion], count: int) -> list[TrainingPair]:
+    """Return questions with their lists, without any term or question that is measured."""
     chance = random.Random(7)
-    held_out = {term.casefold() for one in measured for term in terms_of(one)}
-    known = [*dict.fromkeys(_glossary_spellings(held_out))]
+    held_out = {term.casefold() for one in measured for term in list_terms(one)}
+    known = [*dict.fromkeys(_list_glossary_spellings(held_out))]
     banned = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(held_out, key=len, reverse=True)))})(?!\w)", re.I)
-    sentences = dict(_of_documents(known))
+    sentences = dict(_draw_from_documents(known))
     empty = [text for text, terms in sentences.items() if not terms]
     # Most sentences have no term, most questions do.
     asked = {text: terms for text, terms in sentences.items() if terms}
     asked |= {text: [] for text in chance.sample(empty, min(len(empty), count // 20))}
     while len(asked) < count:
-        text, terms = _of_template(known, chance)
+        text, terms = _draw_from_template(known, chance)
         asked.setdefault(text, terms)
     measured_texts = {one.text.casefold() for one in measured}
     pairs = [
-        _pair(number, text, terms)
+        _make_pair(number, text, terms)
         for number, (text, terms) in enumerate(asked.items())
         if not banned.search(text) and text.casefold() not in measured_texts
     ]
@@ -133,8 +135,8 @@ def training_pairs(measured: Sequence[LabelledQuestion], count: int) -> list[Tra
     return pairs
 
 
-def _glossary_spellings(held_out: set[str]) -> Iterator[str]:
-    """Of the senses none of whose spellings is measured, or is like one that is."""
+def _list_glossary_spellings(held_out: set[str]) -> Iterator[str]:
+    """Yield the spellings of senses, without those of which one is measured, or is like one that is."""
     with (SAMPLES / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             spellings = [row["term"], row["expansion"], *filter(None, row["aliases"].split("|"))]
@@ -146,8 +148,8 @@ def _is_like(one: str, other: str) -> bool:
     return one == other or (len(one) > 5 and difflib.SequenceMatcher(None, one, other).ratio() >= LIKE)
 
 
-def _of_documents(known: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Sentences of the documents whose only jargon are spellings of the glossary."""
+def _draw_from_documents(known: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield sentences of the documents whose only jargon are spellings of the glossary."""
     # Capitals count where they are all of a term: "PE" is one, "pe" is none.
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})(?!\w)")
     for path in sorted(SAMPLES.rglob("documents/**/*")):
@@ -162,24 +164,26 @@ def _of_documents(known: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
                 yield sentence, list(dict.fromkeys(sentence[a:b] for a, b in spans))
 
 
-def _of_template(known: Sequence[str], chance: random.Random) -> tuple[str, list[str]]:
+def _draw_from_template(known: Sequence[str], chance: random.Random) -> tuple[str, list[str]]:
     kind = chance.random()
     if kind < 0.06:
-        return chance.choice(_listed(NO_TERM)), []
-    one, other = (chance.choice(known) if chance.random() < 0.35 else _invented(chance) for _ in range(2))
+        return chance.choice(_list_templates(NO_TERM)), []
+    one, other = (chance.choice(known) if chance.random() < 0.35 else _invent_term(chance) for _ in range(2))
     if kind < 0.3 and one != other:
-        text = chance.choice(_listed(TWO_TERMS))
+        text = chance.choice(_list_templates(TWO_TERMS))
         terms = [one, other] if text.index("{t}") < text.index("{u}") else [other, one]
         return text.replace("{t}", one).replace("{u}", other), terms
-    return chance.choice(_listed(ONE_TERM)).replace("{t}", one), [one]
+    return chance.choice(_list_templates(ONE_TERM)).replace("{t}", one), [one]
 
 
-def _listed(templates: str) -> list[str]:
+def _list_templates(templates: str) -> list[str]:
     return [one.strip() for line in templates.strip().splitlines() for one in line.split("|")]
 
 
-def _invented(chance: random.Random) -> str:
-    """An abbreviation that nobody has: mostly capitals, some mixed, some in small letters, some a word or two."""
+def _invent_term(chance: random.Random) -> str:
+    """Return an abbreviation that nobody has: mostly capitals, some mixed, some in small letters, some a word or
+    two.
+    """
     letters = "".join(chance.choice("ABCDEFGHIKLMNOPRSTUVWXZ") for _ in range(chance.choice((2, 3, 3, 3, 4, 4, 5))))
     kind = chance.random()
     if kind < 0.6:
@@ -194,7 +198,7 @@ def _invented(chance: random.Random) -> str:
     return word if kind < 0.92 else f"{word} {chance.choice(('gate', 'lot', 'table', 'window', 'plan', 'ring'))}"
 
 
-def _pair(number: int, text: str, terms: Sequence[str]) -> TrainingPair:
+def _make_pair(number: int, text: str, terms: Sequence[str]) -> TrainingPair:
     part: Part = "validation" if number % 50 == 0 else "test" if number % 50 == 1 else "train"
     answer = json.dumps({"terms": list(terms)}, ensure_ascii=False)
     return TrainingPair(make_pair_id(text, text), text, f"question {number}", text, "", "jargon list", part, answer)
@@ -203,7 +207,7 @@ def _pair(number: int, text: str, terms: Sequence[str]) -> TrainingPair:
 # -- training and measuring -------------------------------------------------------------------------------------------
 
 
-def _made(given: argparse.Namespace, pairs: Sequence[TrainingPair]) -> RunFolder:
+def _train_run(given: argparse.Namespace, pairs: Sequence[TrainingPair]) -> RunFolder:
     recipe = {
         "examples": "answers",
         "prompt": PROMPT,
@@ -228,7 +232,7 @@ def _train(run: RunFolder) -> None:
         raise SystemExit(1)
 
 
-def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
+def _measure_run(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
     import torch
     from peft import PeftModel
 
@@ -252,17 +256,17 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
         if way == "after":
             model = PeftModel.from_pretrained(model, run.model).eval()
         written = write_replies(model, asked, 48, ends)
-        found[way] = [terms_said(tokens.text_of(one)) for one in written]
+        found[way] = [read_terms(tokens.text_of(one)) for one in written]
         print(f"{way}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
     card = run.card
-    halves = _told(questions, found)
+    halves = _report_figures(questions, found)
     print({name: card.get(name) for name in ("steps", "seconds", "peak_megabytes", "figures", "examples")})
     _show(questions, found)
     return {"halves": halves, "card": card, "said": found}
 
 
-async def _served(address: str, run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
-    """Both models by the service's own client, the adapter loaded while the server runs."""
+async def _measure_served(address: str, run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
+    """Ask both models by the service's own client, the adapter loaded while the server runs."""
     from argot.settings import Settings
     from argot.tools.llm.adapters import load_adapter
     from argot.tools.llm.model_server import ModelServer
@@ -286,7 +290,7 @@ async def _served(address: str, run: RunFolder, questions: Sequence[LabelledQues
         ]
         print(f"{name}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
         await server.aclose()
-    halves = _told(questions, found)
+    halves = _report_figures(questions, found)
     other = sum(one != another for one, another in zip(found["before"], found["after"], strict=True))
     print(f"{other} of {len(questions)} lists are others than without the adapter")
     kept = run.path.parent / "report.json"
@@ -297,34 +301,34 @@ async def _served(address: str, run: RunFolder, questions: Sequence[LabelledQues
     return {"halves": halves, "said": found}
 
 
-def _told(questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]]) -> dict[str, object]:
-    halves = {half: _figures(questions, found, half) for half in HALVES}
+def _report_figures(questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]]) -> dict[str, object]:
+    halves = {half: _compute_figures(questions, found, half) for half in HALVES}
     for half, rows in halves.items():
         for name, row in rows.items():
             print(f"{half:9} {name:5} {row}")
     return dict(halves)
 
 
-def terms_said(reply: str) -> list[str]:
-    """The strings of the list that a reply goes on with; one without an end counts as far as it came."""
+def read_terms(reply: str) -> list[str]:
+    """Return the strings of the list that a reply goes on with; one without an end counts as far as it came."""
     inside = reply.partition("[")[2].partition("]")[0]
     return list(dict.fromkeys(re.findall(r'"([^"]{1,60})(?:"|$)', inside)))
 
 
-def _figures(
+def _compute_figures(
     questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]], half: str
 ) -> dict[str, dict[str, object]]:
     places = [place for place, one in enumerate(questions) if one.half == half]
     exact, f1 = ({way: [] for way in found} for _ in range(2))
     for way, lists in found.items():
         for place in places:
-            said, wanted = ({one.casefold() for one in some} for some in (lists[place], terms_of(questions[place])))
+            said, wanted = ({one.casefold() for one in some} for some in (lists[place], list_terms(questions[place])))
             exact[way].append(float(said == wanted))
             f1[way].append(2 * len(said & wanted) / (len(said) + len(wanted)) if said or wanted else 1.0)
-    return {name: _compared(values["before"], values["after"]) for name, values in (("exact", exact), ("F1", f1))}
+    return {name: _compare_runs(values["before"], values["after"]) for name, values in (("exact", exact), ("F1", f1))}
 
 
-def _compared(before: Sequence[float], after: Sequence[float]) -> dict[str, object]:
+def _compare_runs(before: Sequence[float], after: Sequence[float]) -> dict[str, object]:
     differences = [new - old for old, new in zip(before, after, strict=True)]
     interval = [round(one, 3) for one in bootstrap_interval(differences)]
     means = {"before": round(fmean(before), 3), "after": round(fmean(after), 3)}
@@ -332,11 +336,11 @@ def _compared(before: Sequence[float], after: Sequence[float]) -> dict[str, obje
 
 
 def _show(questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]]) -> None:
-    """Some of the choosing half, to see what goes wrong; the other half is for reporting alone."""
+    """Print some of the choosing half, to see what goes wrong; the other half is for reporting alone."""
     chosen = [place for place, one in enumerate(questions) if one.half == HALVES[0]][:12]
     for place in chosen:
         one = questions[place]
-        print(f"  {one.text} | {terms_of(one)} | {found['before'][place]} | {found['after'][place]}")
+        print(f"  {one.text} | {list_terms(one)} | {found['before'][place]} | {found['after'][place]}")
 
 
 if __name__ == "__main__":

@@ -65,34 +65,34 @@ def main() -> None:
     given = parser.parse_args()
     if given.beir:
         for name in SETS:
-            parity(load_beir(DATASETS / "beir" / name), given.postgres)
+            report_parity(load_beir(DATASETS / "beir" / name), given.postgres)
         return
-    asked = questions(given.questions)
+    asked = load_questions(given.questions)
     with (
         tempfile.TemporaryDirectory() as folder,
         psycopg.connect(given.postgres, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
-        fill_sqlite(database, rows(given.passages))
+        fill_sqlite(database, draw_rows(given.passages))
         fill_postgres(connection, database)
-        sizes(database, connection)
-        beside(database, connection, asked, given.passages)
+        report_sizes(database, connection)
+        compare_engines(database, connection, asked, given.passages)
         database.close()
 
 
 # -- data -------------------------------------------------------------------------------------------------------------
 
 
-def questions(count: int) -> list[str]:
+def load_questions(count: int) -> list[str]:
     sets = [load_beir(DATASETS / "beir" / name) for name in SETS]
     asked = [text for one in sets for text in one.queries.values()]
-    asked += [pair["question"] for pair in islice(_medquad(), 0, 16_000, 80)]
+    asked += [pair["question"] for pair in islice(_read_medquad(), 0, 16_000, 80)]
     return random.Random(2).sample(asked, min(count, len(asked)))
 
 
-def sentences() -> list[str]:
+def load_sentences() -> list[str]:
     texts = [text for _, text in load_beir(DATASETS / "beir" / "jargonised").corpus.values()]
-    texts += [pair["answer"] for pair in islice(_medquad(), 4_000)]
+    texts += [pair["answer"] for pair in islice(_read_medquad(), 4_000)]
     with tarfile.open(DATASETS / "aws_docs" / "documents.tar.xz") as archive:
         for member in islice(archive, 4_000):
             if file := archive.extractfile(member):
@@ -101,8 +101,8 @@ def sentences() -> list[str]:
     return [one for one in cut if 20 <= len(one) <= 400]
 
 
-def rows(count: int) -> Iterator[tuple[Any, ...]]:
-    dice, drawn = random.Random(1), sentences()
+def draw_rows(count: int) -> Iterator[tuple[Any, ...]]:
+    dice, drawn = random.Random(1), load_sentences()
     title = ""
     for n in range(1, count + 1):
         document = (n - 1) // IN_DOCUMENT
@@ -115,7 +115,7 @@ def rows(count: int) -> Iterator[tuple[Any, ...]]:
         yield tuple(values[column] for column in COLUMNS)
 
 
-def _medquad() -> Iterator[dict[str, str]]:
+def _read_medquad() -> Iterator[dict[str, str]]:
     with lzma.open(DATASETS / "medquad" / "pairs.jsonl.xz", "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
@@ -154,7 +154,7 @@ def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDat
     print(f"PostgreSQL indexed them in {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -> None:
+def report_sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -> None:
     (fts,) = database.connection().execute("SELECT sum(length(block)) FROM passage_words_data").fetchone()
     found = connection.execute(
         "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relname LIKE 'passage\\_%' AND relkind = 'r'"
@@ -166,13 +166,13 @@ def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -
 # -- sets in BEIR form ------------------------------------------------------------------------------------------------
 
 
-def parity(data: BeirSet, url: str) -> None:
+def report_parity(data: BeirSet, url: str) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         psycopg.connect(url, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
-        fill_sqlite(database, beir_rows(data))
+        fill_sqlite(database, make_beir_rows(data))
         fill_postgres(connection, database)
         lite, ours = database.connection(), PostgresqlConnection(connection)
         same, scores, asked = 0, [0.0, 0.0], 0
@@ -185,13 +185,13 @@ def parity(data: BeirSet, url: str) -> None:
                 same += found[0] == found[1]
                 asked += 1
                 for n in range(2):
-                    scores[n] += ndcg(found[n], data.qrels[id_])
+                    scores[n] += compute_ndcg(found[n], data.qrels[id_])
         means = ", ".join(f"{score / asked:.4f}" for score in scores)
         print(f"{data.name}: nDCG@10 {means}; the same {LIMIT} in the same order: {same} of {asked}", flush=True)
         database.close()
 
 
-def beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
+def make_beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
     for n, (id_, (title, text)) in enumerate(data.corpus.items(), start=1):
         values = {
             "n": n,
@@ -204,20 +204,20 @@ def beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
         yield tuple(values[column] for column in COLUMNS)
 
 
-def ndcg(found: Sequence[str], judged: Mapping[str, int]) -> float:
+def compute_ndcg(found: Sequence[str], judged: Mapping[str, int]) -> float:
     gains = [2 ** judged.get(id_, 0) - 1 for id_ in found[:10]]
     ideal = sorted((2**grade - 1 for grade in judged.values()), reverse=True)[:10]
-    return _discounted(gains) / _discounted(ideal)
+    return _discount(gains) / _discount(ideal)
 
 
-def _discounted(gains: Iterable[float]) -> float:
+def _discount(gains: Iterable[float]) -> float:
     return sum(gain / math.log2(place) for place, gain in enumerate(gains, start=2))
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 
-def beside(
+def compare_engines(
     database: SqliteCorpusDatabase, connection: psycopg.Connection[Any], asked: Sequence[str], passages: int
 ) -> None:
     lite = database.connection()
@@ -247,11 +247,11 @@ def compare(
         for query in asked:
             found = {}
             for engine, search in (("FTS5", fts5), ("PostgreSQL", postgres)):
-                before, started = processor_time(backend), time.perf_counter()
+                before, started = measure_processor_time(backend), time.perf_counter()
                 found[engine] = search(query)
                 if not warm:
                     times[engine].append((time.perf_counter() - started) * 1e3)
-                    spent[engine] += processor_time(backend) - before
+                    spent[engine] += measure_processor_time(backend) - before
             same += not warm and [id_ for id_, _ in found["FTS5"]] == [id_ for id_, _ in found["PostgreSQL"]]
     for engine, taken in times.items():
         p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
@@ -260,8 +260,8 @@ def compare(
     print(f"{scope:8} the same {LIMIT} in the same order: {same} of {len(asked)}", flush=True)
 
 
-def processor_time(backend: int) -> float:
-    """Seconds of this thread and of PostgreSQL's process that answers it."""
+def measure_processor_time(backend: int) -> float:
+    """Return seconds of this thread and of PostgreSQL's process that answers it."""
     fields = Path(f"/proc/{backend}/schedstat").read_text(encoding="utf-8").split()
     return time.thread_time() + int(fields[0]) / 1e9
 

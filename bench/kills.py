@@ -1,4 +1,4 @@
-"""What is lost when anything is killed under load: `kill -9` again and again of a worker, a service, a store.
+"""The losses when anything is killed under load: `kill -9` again and again of a worker, a service, a store.
 
     python bench/kills.py [--kills 50] [--engine postgresql|sqlite] [--seed 1] [--json]
 
@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from kills_people import WORDS, Acknowledged, People, faults
-from load_applications import ARGOT, chroma_server, model_server, postgresql, prepared
+from kills_people import WORDS, AcknowledgedWork, People, find_faults
+from load_applications import ARGOT, prepare_base, run_chroma_server, run_model_server, run_postgresql
 
 PEOPLE = 4
 START_SECONDS = 120.0
@@ -71,11 +71,11 @@ class Service:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         assert self.process.stderr
         opened = threading.Event()
-        threading.Thread(target=self._read, args=(self.process, opened), daemon=True).start()
+        threading.Thread(target=self._read_output, args=(self.process, opened), daemon=True).start()
         if not opened.wait(START_SECONDS) or self.process.poll() is not None:
             raise SystemExit(f"a service did not start:\n{''.join(self.said[-30:])}")
 
-    def _read(self, process: subprocess.Popen[str], opened: threading.Event) -> None:
+    def _read_output(self, process: subprocess.Popen[str], opened: threading.Event) -> None:
         assert process.stderr
         for line in process.stderr:
             self.said.append(line)
@@ -89,9 +89,9 @@ class Service:
         self.process.kill()
         self.process.wait()
 
-    def workers(self) -> list[int]:
+    def list_workers(self) -> list[int]:
         assert self.process
-        return [one for one in _children(self.process.pid) if WORKER_MODULE in _command(one)]
+        return [one for one in _list_children(self.process.pid) if WORKER_MODULE in _read_command(one)]
 
 
 @dataclass
@@ -114,23 +114,23 @@ class JobWorker:
         self.process.wait()
 
 
-def _children(process: int) -> list[int]:
+def _list_children(process: int) -> list[int]:
     with contextlib.suppress(OSError):
         return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     return []
 
 
-def _command(process: int) -> str:
+def _read_command(process: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace")
     return ""
 
 
 class Killer:
-    """Kills one process after the other, and brings back what does not come back by itself."""
+    """A loop that kills one process after the other, and brings back what does not come back by itself."""
 
     def __init__(self, targets: dict[str, tuple[Callable[[], None], Callable[[], None]]], seed: int) -> None:
-        """`targets`: of each the functions that kill it, and that start it again."""
+        """Keep for each target, by `targets`, the functions that kill it and that start it again."""
         self.targets = targets
         self.random = random.Random(seed)
         self.done: Counter[str] = Counter()
@@ -148,7 +148,7 @@ class Killer:
 
 
 def kill_a_worker(service: Service, chosen: random.Random) -> None:
-    if workers := service.workers():
+    if workers := service.list_workers():
         with contextlib.suppress(ProcessLookupError):
             os.kill(chosen.choice(workers), signal.SIGKILL)
 
@@ -164,15 +164,15 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        report = measured(Path(name), given)
-    print(json.dumps(report, indent=2) if given.json else shown(report))
+        report = measure_losses(Path(name), given)
+    print(json.dumps(report, indent=2) if given.json else format_report(report))
     sys.exit(1 if any(report["faults"].values()) else 0)
 
 
-def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+def measure_losses(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
-        model = stack.enter_context(model_server(0.2, 0.15, 60, WORDS))
-        chroma, vectors = stack.enter_context(chroma_server(folder))
+        model = stack.enter_context(run_model_server(0.2, 0.15, 60, WORDS))
+        chroma, vectors = stack.enter_context(run_chroma_server(folder))
         settings = {
             "ARGOT_MODEL_URL": model,
             **vectors,
@@ -183,32 +183,32 @@ def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         }
         targets: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {"Chroma": (chroma.stop, chroma.start)}
         if given.engine == "postgresql":
-            server, store = stack.enter_context(postgresql(folder))
+            server, store = stack.enter_context(run_postgresql(folder))
             settings |= store
             targets["PostgreSQL"] = (server.stop, server.start)
-        services, people = _services(folder, settings, given, stack)
+        services, people = _start_services(folder, settings, given, stack)
         for number, service in enumerate(services):
             targets[f"service {number}"] = (service.kill, service.start)
         chosen = random.Random(given.seed)
         targets["answer worker"] = (lambda: kill_a_worker(chosen.choice(services), chosen), lambda: None)
         if given.engine == "postgresql":
-            worker = JobWorker(_made(folder / "work"), settings)
+            worker = JobWorker(_make_base(folder / "work"), settings)
             worker.start()
             stack.callback(worker.kill)
             targets["argot work"] = (worker.kill, worker.start)
         killer = Killer(targets, given.seed)
-        with people.busy():
+        with people.run_while():
             killer.run(given.kills, lambda text: print(text, file=sys.stderr, flush=True))
-        _await(services)
-        return report_of(people.kept, killer, faults(people.kept, services[0], people.keys))
+        _await_ready(services)
+        return report_of(people.kept, killer, find_faults(people.kept, services[0], people.keys))
 
 
-def _services(
+def _start_services(
     folder: Path, settings: dict[str, str], given: argparse.Namespace, stack: contextlib.ExitStack
 ) -> tuple[list[Service], People]:
     home = folder / "kb"
     os.environ.update({name: value for name, value in settings.items() if name != "ARGOT_MODEL_URL"})
-    found = prepared(home, PEOPLE)
+    found = prepare_base(home, PEOPLE)
     # A role that may write: whoever signs in first would be the only one who may change documents.
     for number in range(PEOPLE):
         subprocess.run(
@@ -218,15 +218,15 @@ def _services(
         )
     services = [Service(home, settings)]
     if given.engine == "postgresql":
-        services.append(Service(_made(folder / "kb2"), settings))
+        services.append(Service(_make_base(folder / "kb2"), settings))
     for service in services:
         service.start()
         stack.callback(service.kill)
     return services, People(services, found["keys"], found["questions"][:12], given.seed)
 
 
-def _await(services: list[Service]) -> None:
-    """Until every service is ready."""
+def _await_ready(services: list[Service]) -> None:
+    """Wait until every service is ready."""
     deadline = time.monotonic() + START_SECONDS
     for service in services:
         while time.monotonic() < deadline:
@@ -238,12 +238,12 @@ def _await(services: list[Service]) -> None:
             raise SystemExit(f"{service.url} is not ready again:\n{''.join(service.said[-30:])}")
 
 
-def _made(folder: Path) -> Path:
+def _make_base(folder: Path) -> Path:
     folder.mkdir(parents=True)
     return folder
 
 
-def report_of(kept: Acknowledged, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
+def report_of(kept: AcknowledgedWork, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
     return {
         "killed": dict(killer.done),
         "acknowledged": {
@@ -258,7 +258,7 @@ def report_of(kept: Acknowledged, killer: Killer, found: dict[str, list[str]]) -
     }
 
 
-def shown(report: dict[str, Any]) -> str:
+def format_report(report: dict[str, Any]) -> str:
     lines = [f"killed: {report['killed']}", f"acknowledged: {report['acknowledged']}"]
     lines.append(f"refused or broken off: {report['refused or broken off']}")
     for kind, found in report["faults"].items():

@@ -1,4 +1,4 @@
-"""How long an asker waits for the first word, beside plain RAG on the same model server; and what of it is ours.
+"""The wait for the first word, beside plain RAG on the same model server; and the part of it that is ours.
 
     ARGOT_MODEL_URL=http://HOST:PORT/v1 python bench/latency.py [--questions 16] [--at-once 1 8] [--json]
 
@@ -71,7 +71,7 @@ class Question:
 
 
 @dataclass
-class Timed:
+class TimedQuestion:
     """One question to one side, in seconds. `first` None: no word of an answer came."""
 
     first: float | None
@@ -114,47 +114,50 @@ def measure(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         home = arguments.home or Path(scratch) / "kb"
         say(f"sample knowledge base: {build(home, load_settings(home=home))}")
-        questions = chosen(home, arguments.questions * len(arguments.at_once))
+        questions = choose_questions(home, arguments.questions * len(arguments.at_once))
         settings = load_settings(
             home=home,
-            product=line_of("pipeline"),
+            product=make_line("pipeline"),
             model_answer_tokens=arguments.answer_tokens,
             workers=arguments.workers,
         )
-        report = asyncio.run(Bench(settings, arguments.profile, cold=arguments.cold).run(questions, arguments.at_once))
-    print(json.dumps(report, indent=2) if arguments.json else table(report))
+        report = asyncio.run(
+            Bench(settings, arguments.profile, cold=arguments.cold).measure_sides(questions, arguments.at_once)
+        )
+    print(json.dumps(report, indent=2) if arguments.json else format_table(report))
 
 
 def require_server(settings: Settings) -> None:
-    """
+    """Require a model server that answers.
+
     Raises:
         ModelUnavailable, InvalidSettings: no model server answers; the message names the remedy.
     """
     server = ModelServer.from_settings(settings)
     assert server is not None
 
-    async def described() -> None:
+    async def describe_server() -> None:
         try:
             await server.describe()
         finally:
             await server.aclose()
 
-    asyncio.run(described())
+    asyncio.run(describe_server())
 
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def line_of(side: str) -> str:
-    """What stands before the passages in all prompts of one side of one run."""
+def make_line(side: str) -> str:
+    """Return the line that stands before the passages in all prompts of one side of one run."""
     return f"{side} {uuid.uuid4().hex}"
 
 
 # -- the questions and their passages ---------------------------------------------------------------------------------
 
 
-def chosen(home: Path, count: int) -> list[Question]:
+def choose_questions(home: Path, count: int) -> list[Question]:
     command = [sys.executable, __file__, "--passages", "--home", str(home)]
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     known = [Question(**one) for one in json.loads(found)]
@@ -162,7 +165,7 @@ def chosen(home: Path, count: int) -> list[Question]:
 
 
 async def print_passages(home: Path) -> None:
-    """The sample questions that are answered without asking back, without a model, with their passages."""
+    """Print the sample questions that are answered without asking back, without a model, with their passages."""
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
     found = []
     settings = load_settings(home=home, model_url="")
@@ -186,9 +189,9 @@ class Bench:
         self.settings = settings
         self.cold = cold
         self.profile = profile
-        self.plain_line = line_of("plain")
+        self.plain_line = make_line("plain")
 
-    async def run(self, questions: Sequence[Question], at_once: Sequence[int]) -> dict[str, Any]:
+    async def measure_sides(self, questions: Sequence[Question], at_once: Sequence[int]) -> dict[str, Any]:
         rows = []
         async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb, run_answer_workers(kb):
             await kb.answers.warm()
@@ -199,20 +202,20 @@ class Bench:
                 some = [question for question in questions if question.jargon is jargon]
                 share = len(some) // len(at_once)
                 for place, together in enumerate(at_once):
-                    rows.append(await self._row(kb, some[place * share :][:share], together, jargon))
+                    rows.append(await self._measure_row(kb, some[place * share :][:share], together, jargon))
         return {"rows": rows, "profile": self.profile, "load": os.getloadavg()[0], "processors": os.cpu_count()}
 
     async def _warm(self, kb: KnowledgeBase) -> None:
         kb.warm_model()
         await catalogue.get_result(kb, make_local_principal(), "ask", question=WARMING, profile=self.profile)
         passages = kb.corpus.store.keyword_search(make_local_principal(), WARMING, 5)
-        await self.plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
+        await self.ask_plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
 
-    async def _row(
+    async def _measure_row(
         self, kb: KnowledgeBase, questions: Sequence[Question], together: int, jargon: bool
     ) -> dict[str, Any]:
-        times: dict[str, list[Timed]] = {"pipeline": [], "plain": []}
-        sides = {"pipeline": self.pipeline, "plain": self.plain}
+        times: dict[str, list[TimedQuestion]] = {"pipeline": [], "plain": []}
+        sides = {"pipeline": self.ask_pipeline, "plain": self.ask_plain}
         work = 0.0
         for place, start in enumerate(range(0, len(questions), together)):
             group = questions[start : start + together]
@@ -221,10 +224,10 @@ class Bench:
                 times[side] += await asyncio.gather(*(sides[side](kb, question) for question in group))
                 work += (time.process_time() - before) * (side == "pipeline")
             say(f"{together} at once, {'with' if jargon else 'without'} jargon: {len(times['plain'])}/{len(questions)}")
-        return row(times["pipeline"], times["plain"], together, jargon, work)
+        return compute_row(times["pipeline"], times["plain"], together, jargon, work)
 
-    async def pipeline(self, kb: KnowledgeBase, question: Question) -> Timed:
-        """As the chat and the command line ask."""
+    async def ask_pipeline(self, kb: KnowledgeBase, question: Question) -> TimedQuestion:
+        """Ask as the chat and the command line ask."""
         asked = {"question": question.text, "context": question.context, "profile": self.profile}
         began = time.perf_counter()
         first, result = None, {}
@@ -237,30 +240,32 @@ class Bench:
         wall = time.perf_counter() - began
         calls = result["model_calls"]
         names = [call["prompt"] for call in calls]
-        return Timed(first, wall, in_model(calls), ahead(first, calls), in_sequence(names), names)
+        return TimedQuestion(
+            first, wall, sum_model_time(calls), compute_ahead(first, calls), count_in_sequence(names), names
+        )
 
-    async def plain(self, kb: KnowledgeBase, question: Question) -> Timed:
-        """Plain RAG: one retrieval, the same passages, one call."""
+    async def ask_plain(self, kb: KnowledgeBase, question: Question) -> TimedQuestion:
+        """Ask plain RAG: one retrieval, the same passages, one call."""
         began = time.perf_counter()
         first = None
         await asyncio.to_thread(self._search, kb, question.text)
         found = await asyncio.to_thread(kb.corpus.store.passages, make_local_principal(), question.passages[:5])
         hits = [Hit(passage, document, 1.0) for passage, document in found.values()]
         passages = "\n\n".join(wrap_passages(hits))
-        async for _ in self._streamed(kb, question=question.text, passages=passages, product=self.plain_line):
+        async for _ in self._stream_answer(kb, question=question.text, passages=passages, product=self.plain_line):
             first = first or time.perf_counter() - began
-        return Timed(first, time.perf_counter() - began)
+        return TimedQuestion(first, time.perf_counter() - began)
 
     def _search(self, kb: KnowledgeBase, question: str) -> None:
         vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that remembers nothing
         kb.corpus.search_semantic(make_local_principal(), "passage", vector, 5)
 
-    async def _streamed(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
-        """The answer by the client that people use for it, with nothing of ours around it."""
+    async def _stream_answer(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
+        """Stream the answer by the client that people use for it, with nothing of ours around it."""
         assert kb.model_server is not None
         import openai
 
-        client = plain_client(self.settings)
+        client = build_plain_client(self.settings)
         roles = [{"role": role, "content": text} for role, text in prompt("cited_answer").messages(**inputs)]
         model = (await kb.model_server.served_model()).model
         tokens = self.settings.model_answer_tokens
@@ -276,8 +281,8 @@ class Bench:
 _clients: list[Any] = []
 
 
-def plain_client(settings: Settings) -> Any:
-    """One client with its connections for the whole run."""
+def build_plain_client(settings: Settings) -> Any:
+    """Return one client with its connections for the whole run."""
     if not _clients:
         from openai import AsyncOpenAI
 
@@ -286,46 +291,56 @@ def plain_client(settings: Settings) -> Any:
     return _clients[0]
 
 
-def in_model(calls: Sequence[dict[str, Any]]) -> float:
-    """The seconds of the calls; of the two that run side by side, the longer one's."""
+def sum_model_time(calls: Sequence[dict[str, Any]]) -> float:
+    """Return the seconds of the calls; of the two that run side by side, the longer one's."""
     beside = [sum(call["seconds"] for call in calls if call["prompt"] == name) for name in SIDE_BY_SIDE]
     return float(sum(call["seconds"] for call in calls if call["prompt"] not in SIDE_BY_SIDE) + max(beside))
 
 
-def in_sequence(names: Sequence[str]) -> int:
-    """How many of the calls waited for one another; of the two kinds that run side by side, the more frequent one's."""
+def count_in_sequence(names: Sequence[str]) -> int:
+    """Return how many of the calls waited for one another; of the two kinds that run side by side, the more frequent
+    one's.
+    """
     return sum(name not in SIDE_BY_SIDE for name in names) + max(names.count(name) for name in SIDE_BY_SIDE)
 
 
-def ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float | None:
-    """What of the wait for the first word was neither another call's nor the answer's first token's."""
+def compute_ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float | None:
+    """Return the part of the wait for the first word that was neither another call's nor the answer's first token's."""
     answer = [call for call in calls if call["prompt"] == "cited_answer"]
     if first is None or len(answer) != 1:
         return None
-    return first - in_model([call for call in calls if call not in answer]) - float(answer[0]["first_token_seconds"])
+    return (
+        first - sum_model_time([call for call in calls if call not in answer]) - float(answer[0]["first_token_seconds"])
+    )
 
 
 # -- the figures ------------------------------------------------------------------------------------------------------
 
 
-def row(ours: Sequence[Timed], plain: Sequence[Timed], together: int, jargon: bool, work: float) -> dict[str, Any]:
-    """Only questions both sides gave a first word to are compared; own time is of all."""
+def compute_row(
+    ours: Sequence[TimedQuestion], plain: Sequence[TimedQuestion], together: int, jargon: bool, work: float
+) -> dict[str, Any]:
+    """Compare only questions to which both sides gave a first word; own time is of all."""
     pairs = [(a.first, b.first) for a, b in zip(ours, plain, strict=True) if a.first and b.first]
     figures: dict[str, Any] = {"at_once": together, "jargon": jargon, "questions": len(ours), "compared": len(pairs)}
     if pairs:
         one, other = zip(*pairs, strict=True)
-        figures |= {"first_p50": ms(one, 50), "first_p95": ms(one, 95)}
-        figures |= {"plain_p50": ms(other, 50), "plain_p95": ms(other, 95)}
+        figures |= {"first_p50": compute_ms(one, 50), "first_p95": compute_ms(one, 95)}
+        figures |= {"plain_p50": compute_ms(other, 50), "plain_p95": compute_ms(other, 95)}
         figures |= {"ratio": round(median(one) / median(other), 2)}
     own = [one.own for one in ours]
     if before := [one.ahead for one in ours if one.ahead is not None]:
-        figures |= {"ahead_p50": ms(before, 50), "ahead_p95": ms(before, 95)}
-    figures |= {"own_p50": ms(own, 50), "own_p95": ms(own, 95), "work": round(work / len(ours) * 1000, 1)}
+        figures |= {"ahead_p50": compute_ms(before, 50), "ahead_p95": compute_ms(before, 95)}
+    figures |= {
+        "own_p50": compute_ms(own, 50),
+        "own_p95": compute_ms(own, 95),
+        "work": round(work / len(ours) * 1000, 1),
+    }
     figures |= {"rounds": round(sum(one.rounds for one in ours) / len(ours), 2)}
     return figures | {"pipeline": [asdict(one) for one in ours], "plain": [asdict(one) for one in plain]}
 
 
-def ms(seconds: Sequence[float], percent: int) -> float:
+def compute_ms(seconds: Sequence[float], percent: int) -> float:
     ordered = sorted(seconds)
     return round(ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] * 1000, 1)
 
@@ -348,7 +363,7 @@ COLUMNS = {
 }
 
 
-def table(report: dict[str, Any]) -> str:
+def format_table(report: dict[str, Any]) -> str:
     lines = [[*COLUMNS], ["---"] * len(COLUMNS)]
     lines += [[str(figures.get(name, "-")) for name in COLUMNS.values()] for figures in report["rows"]]
     rows = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

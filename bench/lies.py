@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from argot.corpus.readers import ReadLimits, read_document
-from argot.evaluate.altered_statements import altered
+from argot.evaluate.altered_statements import alter_sentence
 from argot.settings import Settings
 from argot.tools.answering.citations import join_source_text, match_references
 from argot.tools.answering.objections import find_objection
@@ -53,43 +53,43 @@ class Statement:
         return self.kind in ("paraphrase", "quotation")
 
 
-def statements() -> list[Statement]:
-    """All that is said, true or not, with the passage it is held against."""
+def load_statements() -> list[Statement]:
+    """Return all that is said, true or not, with the passage it is held against."""
     found = []
     for place, line in enumerate((HERE / "statements.jsonl").read_text("utf-8").splitlines()):
         row = json.loads(line)
         sentence = row["sentence"]
-        passage = _passage(row)
-        said = [("quotation", sentence), ("paraphrase", row["paraphrase"]), *altered(sentence, place)]
+        passage = _build_passage(row)
+        said = [("quotation", sentence), ("paraphrase", row["paraphrase"]), *alter_sentence(sentence, place)]
         said += [("by hand", row["lie"])] if "lie" in row else []
         found += [Statement(sentence, text, kind, passage, place % 2 == 0) for kind, text in said]
     return found
 
 
-def _passage(row: dict[str, str]) -> Passage:
+def _build_passage(row: dict[str, str]) -> Passage:
     if "passage" in row:
         return Passage("p", "d", "r", 0, 0, len(row["passage"]), row["passage"], "Title", ())
-    return next(one for one in _passages(row["document"]) if row["sentence"] in extract_prose(one.text).text)
+    return next(one for one in _cut_passages(row["document"]) if row["sentence"] in extract_prose(one.text).text)
 
 
-def others() -> list[Statement]:
-    """All other sentences of prose in the samples, as they stand and with each change."""
-    known = {one.sentence for one in statements()}
+def load_others() -> list[Statement]:
+    """Return all other sentences of prose in the samples, as they stand and with each change."""
+    known = {one.sentence for one in load_statements()}
     found = []
     for path in sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".md", ".rst", ".txt", ".html")):
-        for passage in _passages(str(path.relative_to(SAMPLES))):
+        for passage in _cut_passages(str(path.relative_to(SAMPLES))):
             units = (
                 extract_prose(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose"
             )
             for sentence in units:
                 if sentence not in known and _SHORTEST < len(sentence.split()) <= _LONGEST:
-                    said = [("quotation", sentence), *altered(sentence, len(found))]
+                    said = [("quotation", sentence), *alter_sentence(sentence, len(found))]
                     found += [Statement(sentence, text, kind, passage, False) for kind, text in said]
     return found
 
 
 @cache
-def _passages(document: str) -> list[Passage]:
+def _cut_passages(document: str) -> list[Passage]:
     settings = Settings()
     path = SAMPLES / document
     return cut_passages(
@@ -100,8 +100,8 @@ def _passages(document: str) -> list[Passage]:
     )
 
 
-def unequal(made: list[Statement]) -> list[Statement]:
-    """Those of which a change changed something, each once."""
+def select_unequal(made: list[Statement]) -> list[Statement]:
+    """Return the statements that a change changed, each once."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for one in made:
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="change all other sentences of the samples instead")
     arguments = parser.parse_args()
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    said = unequal(others() if arguments.all else statements())
+    said = select_unequal(load_others() if arguments.all else load_statements())
     for one in said:
         cited = is_cited(one)
         row = counts[one.kind]
@@ -138,11 +138,13 @@ def main() -> None:
         print(f"{kind:12}{cited:4} of {count:4}{cited_too:24} of {count_too:4}")
     lies = [row for kind, row in counts.items() if kind not in ("paraphrase", "quotation")]
     print("all lies", *(sum(row[n] for row in lies) for n in range(4)))
-    print(f"{_microseconds(said):.0f} microseconds for a new sentence and a passage")
+    print(f"{_measure_microseconds(said):.0f} microseconds for a new sentence and a passage")
 
 
-def _microseconds(said: list[Statement]) -> float:
-    """The mean processor time of `support` and `find_objection` for a new sentence against a passage seen before."""
+def _measure_microseconds(said: list[Statement]) -> float:
+    """Return the mean processor time of `support` and `find_objection` for a new sentence against a passage seen
+    before.
+    """
     texts = [(f"{one.said.rstrip('.')}!", join_source_text(one.passage)) for one in said]
     started = time.process_time()
     for sentence, text in texts:

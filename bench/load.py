@@ -48,15 +48,15 @@ from load_applications import (
     HERE,
     Application,
     Sample,
-    argot_service,
-    argot_services,
-    ingest,
-    minimal_service,
-    model_server,
-    prepared,
+    ingest_folder,
+    prepare_base,
+    run_argot_service,
+    run_argot_services,
+    run_minimal_service,
+    run_model_server,
     write_documents,
 )
-from load_report import own_times, percentile, report, shown, standing
+from load_report import compute_percentile, describe_standing, format_value, list_own_times, report
 
 SAMPLE_SECONDS = 10.0
 PROGRESS_SECONDS = 30.0
@@ -94,7 +94,7 @@ def main() -> None:
         parser.error(f"--step-seconds must be {1.5 * SEARCH_EVERY:g} or more: the first {SEARCH_EVERY:g} do not count")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
     with tempfile.TemporaryDirectory(prefix="argot-load-") as scratch, ExitStack() as stack:
-        Load(arguments, Path(scratch)).run(stack)
+        Load(arguments, Path(scratch)).measure_load(stack)
 
 
 class Load:
@@ -105,38 +105,40 @@ class Load:
         self.folder = 0
         self.applications: list[Application] = []
 
-    def run(self, stack: ExitStack) -> None:
+    def measure_load(self, stack: ExitStack) -> None:
         say("building the sample knowledge base")
         home = self.scratch / "kb"
-        people = prepared(home, self.arguments.people)
+        people = prepare_base(home, self.arguments.people)
         arguments = self.arguments
-        model = stack.enter_context(model_server(arguments.first, arguments.reply, arguments.speed, arguments.tokens))
-        for workers in self._numbers_of_workers():
+        model = stack.enter_context(
+            run_model_server(arguments.first, arguments.reply, arguments.speed, arguments.tokens)
+        )
+        for workers in self._list_worker_counts():
             say(f"starting {ARGOT_NAME}" + ("" if workers is None else f" with {workers} workers"))
-            one = argot_service(self.scratch, home, model, people, workers)
+            one = run_argot_service(self.scratch, home, model, people, workers)
             self.applications.append(stack.enter_context(one))
         if arguments.services:
             say(f"starting {ARGOT_NAME} as {arguments.services} services on PostgreSQL and Chroma's server")
-            several = argot_services(self.scratch, model, arguments.people, arguments.services)
+            several = run_argot_services(self.scratch, model, arguments.people, arguments.services)
             self.applications.append(stack.enter_context(several))
         if arguments.only != ARGOT_NAME:
             say("starting minimal")
-            self.applications.append(stack.enter_context(minimal_service(self.scratch, model, people)))
+            self.applications.append(stack.enter_context(run_minimal_service(self.scratch, model, people)))
         done = "it was interrupted before the first block ended"
         try:
-            for done in self._steps():
+            for done in self._measure_steps():
                 self._write(done)
             done = ""
         finally:
             print(self._write(done))
 
-    def _numbers_of_workers(self) -> list[int | None]:
+    def _list_worker_counts(self) -> list[int | None]:
         if self.arguments.only == "minimal" or (self.arguments.services and not self.arguments.workers):
             return []
         return self.arguments.workers or [None]
 
-    def _steps(self) -> Any:
-        """What has been done so far, after each block and step."""
+    def _measure_steps(self) -> Any:
+        """Yield the results so far, after each block and step."""
         blocks = self.arguments.blocks
         seconds = self.arguments.minutes * 60 / blocks
         for block in range(blocks):
@@ -149,13 +151,13 @@ class Load:
             if not self.arguments.no_ingest:
                 _wait_for_helpers(application)
             for rate in RATES:
-                step = self._step(application, rate)
+                step = self._measure_step(application, rate)
                 yield f"all blocks, and of the search up to {rate:g} a second, {application.name}"
                 if not step["kept"]:
                     break
 
     def _write(self, done: str) -> str:
-        """The report, also to the file: whole at any time."""
+        """Return the report, and write it to the file: whole at any time."""
         text = report(self.arguments, self.applications, done)
         if out := self.arguments.out:
             draft = out.with_name(out.name + ".part")
@@ -179,7 +181,7 @@ class Load:
             stop.set()
             for thread in beside:
                 thread.join()
-            application.answers += read(answers)
+            application.answers += read_answers(answers)
             application.loaded += seconds
 
     def _watch(self, application: Application, answers: Path, seconds: float, stop: threading.Event) -> None:
@@ -192,19 +194,19 @@ class Load:
             if into - told >= PROGRESS_SECONDS:
                 told = into
                 when = f"{into:.0f} of {seconds:.0f} s" if into <= seconds else "waiting for the last answers"
-                say(f"  {when}: {standing(application, read(answers))}")
+                say(f"  {when}: {describe_standing(application, read_answers(answers))}")
             if stop.wait(SAMPLE_SECONDS):
                 return
 
     def _ingest(self, application: Application, stop: threading.Event) -> None:
-        """Documents without end, a folder of twenty after the other."""
+        """Put in documents without end, a folder of twenty after the other."""
         folders = max(1, self.arguments.documents // DOCUMENTS)
         while not stop.is_set():
             number = self.folder if self.arguments.new_documents else self.folder % folders
             self.folder += 1
             folder = self.scratch / f"in-{number}"
             write_documents(folder)
-            ingest(application, folder, stop)
+            ingest_folder(application, folder, stop)
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
@@ -215,7 +217,7 @@ class Load:
         return file
 
     def _ask(self, application: Application, answers: Path, people: int, every: float, seconds: float) -> None:
-        """Let so many people ask for so long; what became of their questions is a line each in the file."""
+        """Let so many people ask for so long; the outcome of each question is a line in the file."""
         application.require_alive()
         load = {
             **application.people,
@@ -239,23 +241,26 @@ class Load:
             check=False,
         )
         application.require_alive()
-        if not read(answers):
+        if not read_answers(answers):
             raise SystemExit(f"nobody asked {application.name} anything. locust said:\n{asking.stderr[-2000:]}")
 
-    def _step(self, application: Application, rate: float) -> dict[str, Any]:
-        """One rate of the search. Its first seconds, in which connections and threads begin, do not count."""
+    def _measure_step(self, application: Application, rate: float) -> dict[str, Any]:
+        """Measure one rate of the search. Its first seconds, in which connections and threads begin, do not count."""
         answers = self._report_file()
         people = max(1, round(rate * SEARCH_EVERY))
         self._ask(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
-        asked = read(answers)
+        asked = read_answers(answers)
         begun = min(one["at"] for one in asked) + SEARCH_EVERY
-        own, errors = own_times([one for one in asked if one["at"] > begun]), sum(bool(one["error"]) for one in asked)
-        p95 = percentile(own, 95)
+        own, errors = (
+            list_own_times([one for one in asked if one["at"] > begun]),
+            sum(bool(one["error"]) for one in asked),
+        )
+        p95 = compute_percentile(own, 95)
         kept = not errors and p95 is not None and p95 <= self.arguments.limit
-        times = {"p50": percentile(own, 50), "p95": p95}
+        times = {"p50": compute_percentile(own, 50), "p95": p95}
         step = {"rate": rate, "answered": len(own), **times, "errors": errors, "kept": kept}
         application.search.append(step)
-        say(f"  {rate:g} a second: own p95 {shown(p95)} ms of {len(own)}, {errors} errors")
+        say(f"  {rate:g} a second: own p95 {format_value(p95)} ms of {len(own)}, {errors} errors")
         return step
 
 
@@ -265,8 +270,8 @@ def _wait_for_helpers(application: Application) -> None:
         time.sleep(1)
 
 
-def read(answers: Path) -> list[dict[str, Any]]:
-    """The whole lines that are there by now."""
+def read_answers(answers: Path) -> list[dict[str, Any]]:
+    """Return the whole lines that are there by now."""
     text = answers.read_text("utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 

@@ -21,8 +21,8 @@ HERE = Path(__file__).parent
 # How the tests start servers of their own.
 sys.path.append(str(HERE.parent / "tests" / "support"))
 if TYPE_CHECKING:
-    from chroma_server import ChromaRun
     from postgresql_server import PostgresqlServer
+    from run_chroma_server import ChromaRun
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 ARGOT_NAME = "argot"
 START_SECONDS = 180.0
@@ -98,7 +98,7 @@ class Application:
 
     def resident(self) -> tuple[int, int]:
         """Bytes in memory of its services, and of all they have started."""
-        sizes = [resident(one.process.pid) for one in (self, *self.others)]
+        sizes = [measure_resident(one.process.pid) for one in (self, *self.others)]
         return sum(one for one, _ in sizes), sum(helpers for _, helpers in sizes)
 
     def require_alive(self) -> None:
@@ -106,8 +106,8 @@ class Application:
             raise SystemExit(f"{self.name} ended ({self.process.returncode}). It last said:\n{''.join(self.said)}")
 
 
-def prepared(home: Path, people: int, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The sample knowledge base with so many people and their keys, and the questions it answers by itself."""
+def prepare_base(home: Path, people: int, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the sample knowledge base with so many people and their keys, and the questions it answers by itself."""
     command = [sys.executable, "-c", PREPARE, str(home), str(people)]
     environment = {**os.environ, **(settings or {})}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
@@ -116,7 +116,7 @@ def prepared(home: Path, people: int, settings: Mapping[str, str] | None = None)
 
 
 @contextmanager
-def model_server(first: float, reply: float, speed: float, tokens: int) -> Iterator[str]:
+def run_model_server(first: float, reply: float, speed: float, tokens: int) -> Iterator[str]:
     waits = ["--first", str(first), "--reply", str(reply), "--speed", str(speed), "--tokens", str(tokens)]
     command = [sys.executable, str(HERE / "model_stub.py"), *waits]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -128,22 +128,25 @@ def model_server(first: float, reply: float, speed: float, tokens: int) -> Itera
 
 
 @contextmanager
-def argot_service(
+def run_argot_service(
     scratch: Path, home: Path, model: str, people: dict[str, Any], workers: int | None = None
 ) -> Iterator[Application]:
-    """With so many answer workers, and a knowledge base of its own; None: as many as it starts unasked."""
+    """Run a service with so many answer workers, and a knowledge base of its own; None: as many as it starts
+    unasked.
+    """
     name, settings = ARGOT_NAME, {**UNBOUNDED, "ARGOT_MODEL_URL": model}
     if workers is not None:
         name, home = f"{name}, {workers} workers", Path(shutil.copytree(home, scratch / f"kb-{workers}"))
         settings["ARGOT_WORKERS"] = str(workers)
-    with started(name, _serving(home), home, settings) as application:
+    with start_application(name, _list_serve_words(home), home, settings) as application:
         application.people = people
         yield application
 
 
 @contextmanager
-def postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
-    """A running one, and the setting that names its database, as an ordinary user: policies of rows hold for that.
+def run_postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
+    """Run PostgreSQL; yield it and the setting that names its database, as an ordinary user: policies of rows hold for
+    that.
 
     Args:
         memory: its `shared_buffers`.
@@ -159,9 +162,9 @@ def postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[Postgresql
 
 
 @contextmanager
-def chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
-    """A running one, and the setting that names it."""
-    from chroma_server import ChromaRun
+def run_chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
+    """Run a Chroma server; yield it and the setting that names it."""
+    from run_chroma_server import ChromaRun
 
     (scratch / "chroma").mkdir(exist_ok=True)
     with ChromaRun(scratch / "chroma") as server:
@@ -169,17 +172,19 @@ def chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
 
 
 @contextmanager
-def argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
-    """So many services on one PostgreSQL and one Chroma server, which this starts."""
+def run_argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
+    """Run so many services on one PostgreSQL and one Chroma server, which this starts."""
     with ExitStack() as stack:
-        _, store = stack.enter_context(postgresql(scratch))
-        _, vectors = stack.enter_context(chroma_server(scratch))
+        _, store = stack.enter_context(run_postgresql(scratch))
+        _, vectors = stack.enter_context(run_chroma_server(scratch))
         stores = {**store, **vectors}
         homes = [scratch / f"service-{number}" for number in range(count)]
-        known = prepared(homes[0], people, stores)
+        known = prepare_base(homes[0], people, stores)
         settings = {**UNBOUNDED, **stores, "ARGOT_MODEL_URL": model, "ARGOT_WORKERS": "0"}
         services = [
-            stack.enter_context(started(f"{ARGOT_NAME}, {count} services", _serving(home), home, settings))
+            stack.enter_context(
+                start_application(f"{ARGOT_NAME}, {count} services", _list_serve_words(home), home, settings)
+            )
             for home in homes
         ]
         services[0].people, services[0].others, services[0].settings = known, services[1:], stores
@@ -195,24 +200,24 @@ UNBOUNDED = {
 }
 
 
-def _serving(home: Path) -> list[str]:
+def _list_serve_words(home: Path) -> list[str]:
     return [*ARGOT, "serve", "--home", str(home), "--port", "0"]
 
 
 @contextmanager
-def minimal_service(scratch: Path, model: str, people: dict[str, Any]) -> Iterator[Application]:
+def run_minimal_service(scratch: Path, model: str, people: dict[str, Any]) -> Iterator[Application]:
     from importlib import resources
 
     with resources.as_file(resources.files("argot.samples")) as samples:
         folders = ["--documents", str(samples / "documents"), "--store", str(scratch / "minimal")]
         command = [sys.executable, str(HERE / "minimal_app.py"), *folders]
-        with started("minimal", command, scratch, {"ARGOT_MODEL_URL": model}) as application:
+        with start_application("minimal", command, scratch, {"ARGOT_MODEL_URL": model}) as application:
             application.people = people
             yield application
 
 
 @contextmanager
-def started(name: str, command: Sequence[str], home: Path, settings: dict[str, str]) -> Iterator[Application]:
+def start_application(name: str, command: Sequence[str], home: Path, settings: dict[str, str]) -> Iterator[Application]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings})
     assert process.stderr
     said: deque[str] = deque(maxlen=30)
@@ -239,7 +244,7 @@ def started(name: str, command: Sequence[str], home: Path, settings: dict[str, s
 # -- documents --------------------------------------------------------------------------------------------------------
 
 
-def ingest(application: Application, folder: Path, stop: threading.Event) -> None:
+def ingest_folder(application: Application, folder: Path, stop: threading.Event) -> None:
     """Put the documents of a folder in by the application's own upload, and count them."""
     if application.name.startswith(ARGOT_NAME):
         _add_by_command(application, folder, stop)
@@ -282,7 +287,7 @@ def _post(application: Application, folder: Path, stop: threading.Event) -> None
 
 
 def write_documents(folder: Path) -> None:
-    """Documents of ten passages each, in words that questions use too; each time it is called others in all."""
+    """Write documents of ten passages each, in words that questions use too; each call writes others."""
     folder.mkdir(exist_ok=True)
     stamp = time.monotonic_ns()
     for number in range(DOCUMENTS):
@@ -298,8 +303,8 @@ def write_documents(folder: Path) -> None:
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 
-def resident(pid: int) -> tuple[int, int]:
-    """Bytes in memory of a process, and of all it has started."""
+def measure_resident(pid: int) -> tuple[int, int]:
+    """Return bytes in memory of a process, and of all it has started."""
     sizes, pids = [], [pid]
     while pids:
         one = pids.pop(0)

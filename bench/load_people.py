@@ -51,7 +51,7 @@ class Person(HttpUser):
         url = f"{LOAD['urls'][self.number % len(LOAD['urls'])]}/api/ask"
         with self.client.post(url, json=body, headers=headers, stream=True, catch_response=True) as answer:
             try:
-                result = self._read(answer, began, told)
+                result = self._read_stream(answer, began, told)
             except Exception as error:
                 result, told["error"] = {}, f"{type(error).__name__}: {error}"
             told |= {"seconds": time.perf_counter() - began, "status": result.get("status", "")}
@@ -61,10 +61,10 @@ class Person(HttpUser):
                 answer.success()
         self.thread = result.get("thread") or self.thread
         if told["first"] is not None:
-            told["own"] = told["first"] - _model_share(result.get("model_calls", []))
+            told["own"] = told["first"] - _sum_model_share(result.get("model_calls", []))
         _report.write(json.dumps(told) + "\n")
 
-    def _read(self, answer: Any, began: float, told: dict[str, Any]) -> dict[str, Any]:
+    def _read_stream(self, answer: Any, began: float, told: dict[str, Any]) -> dict[str, Any]:
         if answer.status_code != 200:
             told["error"] = f"status {answer.status_code}: {answer.text[:200]}"
             return {}
@@ -84,8 +84,8 @@ class Person(HttpUser):
         return {}
 
 
-def _model_share(calls: list[dict[str, Any]]) -> float:
-    """What a model of this speed takes before the first word, whatever the application does."""
+def _sum_model_share(calls: list[dict[str, Any]]) -> float:
+    """Return the time that a model of this speed takes before the first word, whatever the application does."""
     prompts = [call["prompt"] for call in calls]
     before = [one for one in prompts[: _answer_at(prompts)] if one != SIDE_BY_SIDE[1] or SIDE_BY_SIDE[0] not in prompts]
     return float(len(before) * LOAD["reply"] + LOAD["first"])

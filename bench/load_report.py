@@ -13,18 +13,18 @@ WARMING = 60.0
 """Seconds of each block whose memory does not count for the growth: helpers start, and caches fill again."""
 
 
-def own_times(answers: Sequence[dict[str, Any]]) -> list[float]:
-    """Milliseconds, of the questions that were answered."""
+def list_own_times(answers: Sequence[dict[str, Any]]) -> list[float]:
+    """Return milliseconds of the questions that were answered."""
     return [one["own"] * 1000 for one in answers if not one["error"] and "own" in one]
 
 
-def percentile(values: Sequence[float], percent: int) -> float | None:
+def compute_percentile(values: Sequence[float], percent: int) -> float | None:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else None
 
 
-def growth(samples: Sequence[Sample], block: float, size: Callable[[Sample], int]) -> float | None:
-    """Megabytes a minute of load, by least squares over the second half of the time.
+def measure_growth(samples: Sequence[Sample], block: float, size: Callable[[Sample], int]) -> float | None:
+    """Return megabytes a minute of load, by least squares over the second half of the time.
 
     Args:
         block: seconds of one; of each the first `WARMING` are left out, or a quarter where that is less.
@@ -40,14 +40,15 @@ def growth(samples: Sequence[Sample], block: float, size: Callable[[Sample], int
     return slope * 60 / 1e6
 
 
-def shown(value: float | None, form: str = ".0f") -> str:
+def format_value(value: float | None, form: str = ".0f") -> str:
     return "-" if value is None else format(value, form)
 
 
-def standing(application: Application, answers: Sequence[dict[str, Any]]) -> str:
-    """How far a block is."""
+def describe_standing(application: Application, answers: Sequence[dict[str, Any]]) -> str:
+    """Describe the progress of a block."""
     errors = sum(bool(one["error"]) for one in answers)
-    text = f"{len(answers)} answered, {errors} errors, own p95 {shown(percentile(own_times(answers), 95))} ms"
+    own = format_value(compute_percentile(list_own_times(answers), 95))
+    text = f"{len(answers)} answered, {errors} errors, own p95 {own} ms"
     if application.samples:
         last = application.samples[-1]
         text += f", memory {last.service / 1e6:.0f} MB and {last.helpers / 1e6:.0f} of helpers"
@@ -56,8 +57,8 @@ def standing(application: Application, answers: Sequence[dict[str, Any]]) -> str
 
 
 def report(arguments: argparse.Namespace, applications: Sequence[Application], done: str) -> str:
-    """The tables. `done`: what there is of the run so far; empty once it is complete."""
-    ingest = "" if arguments.no_ingest else f", beside an ingest without end: {_ingested(arguments)}"
+    """Return the tables. `done`: the results of the run so far; empty once it is complete."""
+    ingest = "" if arguments.no_ingest else f", beside an ingest without end: {_describe_ingest(arguments)}"
     lines = [
         *([f"**Not complete: {done}.**", ""] if done else []),
         f"{arguments.people} conversations, a question every {arguments.every:g} s in each, {arguments.minutes:g}"
@@ -67,14 +68,14 @@ def report(arguments: argparse.Namespace, applications: Sequence[Application], d
         "",
         "| application | questions | errors | own p50 | own p95 | first word p50 | p95 | documents in |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
-        *(_times(one) for one in applications),
+        *(_build_times(one) for one in applications),
         "",
         "Resident memory of the service, in MB, and of the processes it starts for a while; growth in MB a minute, over"
         " the second half, and in MB for a thousand passages that went in:",
         "",
         "| application | first | most | last | growth | a thousand passages in | helpers, most | growth with helpers |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
-        *(_memory(arguments, one) for one in applications),
+        *(_build_memory(arguments, one) for one in applications),
         *_search_lines(arguments, applications),
     ]
     for one in applications:
@@ -85,33 +86,37 @@ def report(arguments: argparse.Namespace, applications: Sequence[Application], d
     return "\n".join(lines)
 
 
-def _ingested(arguments: argparse.Namespace) -> str:
+def _describe_ingest(arguments: argparse.Namespace) -> str:
     if arguments.new_documents:
         return "always new documents, so that the knowledge base grows"
     return f"the same {arguments.documents} documents, changed each time, so that the knowledge base stays as large"
 
 
-def _times(one: Application) -> str:
-    own = own_times(one.answers)
+def _build_times(one: Application) -> str:
+    own = list_own_times(one.answers)
     first = [answer["first"] * 1000 for answer in one.answers if answer["first"] is not None]
-    times = [shown(percentile(values, percent)) for values in (own, first) for percent in (50, 95)]
+    times = [format_value(compute_percentile(values, percent)) for values in (own, first) for percent in (50, 95)]
     errors = sum(bool(answer["error"]) for answer in one.answers)
-    return _row(one.name, len(one.answers), errors, *times, one.documents)
+    return _format_row(one.name, len(one.answers), errors, *times, one.documents)
 
 
-def _memory(arguments: argparse.Namespace, one: Application) -> str:
+def _build_memory(arguments: argparse.Namespace, one: Application) -> str:
     if not one.samples:
-        return _row(one.name, *["-"] * 7)
+        return _format_row(one.name, *["-"] * 7)
     sizes = [sample.service / 1e6 for sample in one.samples]
     block = arguments.minutes * 60 / arguments.blocks
-    alone = growth(one.samples, block, lambda sample: sample.service)
-    together = growth(one.samples, block, lambda sample: sample.service + sample.helpers)
+    alone = measure_growth(one.samples, block, lambda sample: sample.service)
+    together = measure_growth(one.samples, block, lambda sample: sample.service + sample.helpers)
     helpers = max(sample.helpers for sample in one.samples) / 1e6
-    figures = [shown(value) for value in (sizes[0], max(sizes), sizes[-1])]
+    figures = [format_value(value) for value in (sizes[0], max(sizes), sizes[-1])]
     passages = one.documents * PASSAGES / 1000 / (one.loaded / 60) if one.loaded else 0.0  # thousands a minute
     each = None if alone is None or not passages else alone / passages
-    return _row(
-        one.name, *figures, *(shown(value, ".2f") for value in (alone, each)), shown(helpers), shown(together, ".2f")
+    return _format_row(
+        one.name,
+        *figures,
+        *(format_value(value, ".2f") for value in (alone, each)),
+        format_value(helpers),
+        format_value(together, ".2f"),
     )
 
 
@@ -125,8 +130,8 @@ def _search_lines(arguments: argparse.Namespace, applications: Sequence[Applicat
     ]
     for one in applications:
         for step in one.search:
-            times = [shown(step["p50"]), shown(step["p95"])]
-            lines.append(_row(one.name, f"{step['rate']:g}", step["answered"], *times, step["errors"]))
+            times = [format_value(step["p50"]), format_value(step["p95"])]
+            lines.append(_format_row(one.name, f"{step['rate']:g}", step["answered"], *times, step["errors"]))
     for one in applications:
         kept = [step["rate"] for step in one.search if step["kept"]]
         if one.search:
@@ -134,5 +139,5 @@ def _search_lines(arguments: argparse.Namespace, applications: Sequence[Applicat
     return lines
 
 
-def _row(*cells: object) -> str:
+def _format_row(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"

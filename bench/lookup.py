@@ -1,5 +1,5 @@
-"""How long the glossary's part of a question takes: python bench/lookup.py [--senses N] [--processor] [--no-service]
-    [--postgres URL]
+"""The time of the glossary's part of a question: python bench/lookup.py [--senses N] [--processor] [--no-service]
+[--postgres URL]
 
 Makes a glossary with that many senses (100,000 unless told) and asks questions with five terms on its read-only
 connection (aim: 2 ms at p95). Then it serves that glossary with `argot serve`, signs in as a manager, and types into
@@ -25,10 +25,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats.format_registry import FORMATS, read_file
-from argot.jargon_db.lookup.ordinary_words import load_english_words
-from argot.types import Principal
+from run_argot.jargon_db import Glossary, ReadOptions
+from run_argot.jargon_db.formats.format_registry import FORMATS, read_file
+from run_argot.jargon_db.lookup.ordinary_words import load_english_words
+from run_argot.types import Principal
 
 QUESTIONS = 2_000
 Result = TypeVar("Result")
@@ -47,36 +47,35 @@ def main() -> None:
     parser.add_argument("--postgres", metavar="URL", help="a database on PostgreSQL, in the place of SQLite")
     given = parser.parse_args()
     dice = random.Random(1)
-    text, terms = glossary_csv(given.senses, dice)
+    text, terms = make_glossary_csv(given.senses, dice)
     if given.postgres:
         with on_postgresql(given.postgres) as glossary:
             take_in(glossary, text, terms)
             ask_and_change(glossary, terms, dice)
-            conflicts_and_roll_back(glossary)
+            time_conflicts_and_roll_back(glossary)
         return
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "kb"
-        argot("init", "--home", home)
+        run_argot("init", "--home", home)
         path = home / "glossary.db"
         glossary = Glossary.open(path)
         take_in(glossary, text, terms)
         print(f"  {path.stat().st_size / 1e6:.0f} MB")
-        exchange(glossary)
-        timed("check and open", lambda: Glossary.open(path).close())
+        exchange_formats(glossary)
+        measure_time("check and open", lambda: Glossary.open(path).close())
         ask_and_change(glossary, terms, dice)
         if not given.no_service:
             glossary.close()
             search_box(home, terms, dice)
             glossary = Glossary.open(path)
-        conflicts_and_roll_back(glossary)
+        time_conflicts_and_roll_back(glossary)
         glossary.close()
 
 
 @contextmanager
 def on_postgresql(url: str) -> Iterator[Glossary]:
     import psycopg
-
-    from argot.postgresql import PostgresqlStores
+    from run_argot.postgresql import PostgresqlStores
 
     schema = f"bench_{os.getpid()}"
     stores = PostgresqlStores(url, schema)
@@ -87,40 +86,46 @@ def on_postgresql(url: str) -> Iterator[Glossary]:
 
 
 def take_in(glossary: Glossary, text: str, terms: list[str]) -> None:
-    report = timed("import", lambda: glossary.files.import_csv(text))
+    report = measure_time("import", lambda: glossary.files.import_csv(text))
     print(f"  {report.added:,} senses, {len(terms):,} terms")
-    timed("import again", lambda: glossary.files.import_csv(text))
+    measure_time("import again", lambda: glossary.files.import_csv(text))
 
 
 def ask_and_change(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    timed("build matcher", lambda: glossary.lookup.matcher(ASKER))
+    measure_time("build matcher", lambda: glossary.lookup.matcher(ASKER))
     ask(glossary, terms, dice)
     change(glossary)
     search(glossary, terms, dice)
 
 
-def conflicts_and_roll_back(glossary: Glossary) -> None:
-    timed("conflicts", lambda: glossary.conflicts.open(ASKER))
-    timed("roll back", lambda: glossary.history.roll_back(ADMIN, 1, force=True))
+def time_conflicts_and_roll_back(glossary: Glossary) -> None:
+    measure_time("conflicts", lambda: glossary.conflicts.open(ASKER))
+    measure_time("roll back", lambda: glossary.history.roll_back(ADMIN, 1, force=True))
 
 
-def exchange(glossary: Glossary) -> None:
-    """Times writing each format, and reading it as an import does: in a process of its own."""
+def exchange_formats(glossary: Glossary) -> None:
+    """Time writing each format, and reading it as an import does: in a process of its own."""
     for one in FORMATS:
-        written = timed(f"write {one.name}", lambda one=one: glossary.files.export_file(ADMIN, one.name).encode())
-        told = timed(f"read {one.name}", lambda one=one, file=written: read_file(file, "x", one.name, ReadOptions()))
+        written = measure_time(
+            f"write {one.name}", lambda one=one: glossary.files.export_file(ADMIN, one.name).encode()
+        )
+        told = measure_time(
+            f"read {one.name}", lambda one=one, file=written: read_file(file, "x", one.name, ReadOptions())
+        )
         print(f"  {len(told.senses):,} senses, {len(written) / 1e6:.0f} MB")
 
 
 def change(glossary: Glossary) -> None:
-    """Times the first question after a change, and when its new matcher is there."""
+    """Time the first question after a change, and when its new matcher is there."""
     glossary.senses.add("NX-9Q", "context 1", "next generation query")
-    timed("first question", lambda: glossary.lookup.matcher(ASKER).misspelt("what is a nexd generation query", []))
-    timed("new matcher", glossary._views.finish)
+    measure_time(
+        "first question", lambda: glossary.lookup.matcher(ASKER).misspelt("what is a nexd generation query", [])
+    )
+    measure_time("new matcher", glossary._views.finish)
 
 
 def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Times the parts of each question; five terms in a sentence of about twenty words."""
+    """Time the parts of each question; five terms in a sentence of about twenty words."""
     words = sorted(load_english_words())
     seconds: dict[str, list[float]] = {"find + look_up": [], "misspelt": [], "suggest": []}
     for _ in range(QUESTIONS):
@@ -141,29 +146,29 @@ def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
         glossary.lookup.suggest(ASKER, dice.choice(terms)[::-1])
         seconds["suggest"].append(CLOCK() - begin)
     for name, times in seconds.items():
-        told(name, times)
+        report_times(name, times)
 
 
 def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Times every letter typed, in the store."""
+    """Time every letter typed, in the store."""
     seconds = []
-    for typed in letters(terms, dice):
+    for typed in type_letters(terms, dice):
         begin = CLOCK()
         glossary.search.find(ASKER, typed)
         seconds.append(CLOCK() - begin)
-    told("search", seconds)
+    report_times("search", seconds)
 
 
 def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
-    """Times every letter typed into the managers' page, and opening that page, by the clock of who waits."""
+    """Time every letter typed into the managers' page, and opening that page, by the clock of who waits."""
     import httpx
 
-    argot("user", "add", "root", "--password", "--role", "admin", "--home", home, typed=f"{PASSWORD}\n")
-    with service(home) as url:
+    run_argot("user", "add", "root", "--password", "--role", "admin", "--home", home, typed=f"{PASSWORD}\n")
+    with run_service(home) as url:
         browser = httpx.Client(base_url=url, headers={"Accept": "text/html", "Origin": url}, timeout=60)
         assert browser.post("/sign-in", data={"name": "root", "password": PASSWORD}).status_code == 303
         seconds: dict[str, list[float]] = {"search box": [], "open the page": []}
-        for number, typed in enumerate(letters(terms, dice)):
+        for number, typed in enumerate(type_letters(terms, dice)):
             path = "/glossary/search" if number % 50 else "/glossary"
             begin = time.perf_counter()
             answer = browser.get(path, params={"q": typed} if number % 50 else {}, headers={"HX-Request": "true"})
@@ -172,11 +177,11 @@ def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
             seconds["search box" if number % 50 else "open the page"].append(spent)
         browser.close()
     for name, times in seconds.items():
-        told(name, times)
+        report_times(name, times)
 
 
-def letters(terms: list[str], dice: random.Random) -> Iterator[str]:
-    """What stands in the box letter by letter: terms, words of expansions, and what nearly all senses hold."""
+def type_letters(terms: list[str], dice: random.Random) -> Iterator[str]:
+    """Yield the text in the box letter by letter: terms, words of expansions, and what nearly all senses hold."""
     words = [word for word in sorted(load_english_words()) if len(word) > 3]
     texts = [
         *dice.sample(terms, 100),
@@ -189,8 +194,8 @@ def letters(terms: list[str], dice: random.Random) -> Iterator[str]:
 
 
 @contextmanager
-def service(home: Path) -> Iterator[str]:
-    """`argot serve` on a free port; its address."""
+def run_service(home: Path) -> Iterator[str]:
+    """Run `argot serve` on a free port; yield its address."""
     command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     try:
@@ -202,18 +207,18 @@ def service(home: Path) -> Iterator[str]:
         process.communicate()
 
 
-def argot(*arguments: object, typed: str = "") -> None:
+def run_argot(*arguments: object, typed: str = "") -> None:
     command = [*ARGOT, *map(str, arguments)]
     subprocess.run(command, input=typed, text=True, check=True, stdout=subprocess.DEVNULL, env=os.environ)
 
 
-def told(name: str, times: list[float]) -> None:
+def report_times(name: str, times: list[float]) -> None:
     times.sort()
     print(f"{name:16} p50 {times[len(times) // 2] * 1e3:7.3f} ms   p95 {times[int(len(times) * 0.95)] * 1e3:7.3f} ms")
 
 
-def glossary_csv(senses: int, dice: random.Random) -> tuple[str, list[str]]:
-    """A glossary in which four of five terms are abbreviations, and every second term has a decoy sense."""
+def make_glossary_csv(senses: int, dice: random.Random) -> tuple[str, list[str]]:
+    """Return a glossary in which four of five terms are abbreviations, and every second term has a decoy sense."""
     words = [word for word in sorted(load_english_words()) if len(word) > 3]
     terms: dict[str, None] = {}
     last = ""
@@ -231,7 +236,7 @@ def glossary_csv(senses: int, dice: random.Random) -> tuple[str, list[str]]:
     return "\n".join(lines), list(terms)
 
 
-def timed(name: str, work: Callable[[], Result]) -> Result:
+def measure_time(name: str, work: Callable[[], Result]) -> Result:
     begin, begun = time.perf_counter(), time.thread_time()
     result = work()
     clock, processor = time.perf_counter() - begin, time.thread_time() - begun

@@ -49,7 +49,7 @@ INVENTED = (
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledAnswer:
     """An answer: its sentences, and for each the passages (by place) that it rests on; none when it was made up."""
 
     sentences: list[str]
@@ -74,13 +74,13 @@ def sample_passages() -> list[list[Passage]]:
     return documents
 
 
-def labelled_answers(count: int, seed: int) -> list[Labelled]:
+def make_labelled_answers(count: int, seed: int) -> list[LabelledAnswer]:
     chance = random.Random(seed)
     documents = [passages for passages in sample_passages() if len(passages) >= 5]
     return [_answer(chance.choice(documents), chance) for _ in range(count)]
 
 
-def _answer(document: list[Passage], chance: random.Random) -> Labelled:
+def _answer(document: list[Passage], chance: random.Random) -> LabelledAnswer:
     first = chance.randrange(len(document) - 4)
     offered = document[first : first + 5]
     order = chance.sample(range(5), 5)
@@ -88,24 +88,26 @@ def _answer(document: list[Passage], chance: random.Random) -> Labelled:
     sentences: list[str] = []
     sources: list[frozenset[int]] = []
     for place in chance.sample(range(5), chance.choice((1, 2, 2, 3))):
-        taken = _statements(passages[place])
+        taken = _list_statements(passages[place])
         start = chance.randrange(max(1, len(taken) - 2)) if taken else 0
         for statement in taken[start : start + chance.choice((1, 2, 3))]:
-            sentences.append(_edited(statement, chance))
+            sentences.append(_edit_statement(statement, chance))
             sources.append(frozenset(n for n, p in enumerate(passages) if statement in p.text))
             if chance.random() < 0.25:
-                sentences.append(_unsupported(statement, chance))
+                sentences.append(_make_unsupported(statement, chance))
                 sources.append(frozenset())
-    return Labelled(sentences, sources, passages)
+    return LabelledAnswer(sentences, sources, passages)
 
 
-def _statements(passage: Passage) -> list[str]:
+def _list_statements(passage: Passage) -> list[str]:
     found = [passage.text[a:b] for a, b, kind in split_units(passage.text) if kind == "prose"]
     return [statement for statement in found if len(statement.split()) > 5]
 
 
-def _edited(statement: str, chance: random.Random) -> str:
-    """What a writer does to a sentence: nothing, another opening, a clause moved, or filling words left out."""
+def _edit_statement(statement: str, chance: random.Random) -> str:
+    """Edit a sentence as a writer would: not at all, by another opening, by moving a clause, or by leaving filling
+    words out.
+    """
     statement = re.sub(r"\s+", " ", statement)
     match chance.randrange(4):
         case 0:
@@ -119,8 +121,8 @@ def _edited(statement: str, chance: random.Random) -> str:
             return re.sub(r"\b(?:the|also|therefore|always|only|very|itself) ", "", statement, flags=re.IGNORECASE)
 
 
-def _unsupported(statement: str, chance: random.Random) -> str:
-    """Made up, or the statement with its number, its polarity or its unit changed."""
+def _make_unsupported(statement: str, chance: random.Random) -> str:
+    """Return a made-up statement, or the statement with its number, its polarity or its unit changed."""
     statement = re.sub(r"\s+", " ", statement)
     if chance.random() < 0.4:
         return chance.choice(INVENTED)
@@ -131,7 +133,7 @@ def _unsupported(statement: str, chance: random.Random) -> str:
 
 
 def measure(
-    answers: list[Labelled], scorer: Scorer, method: Literal["sum", "published"], threshold: float
+    answers: list[LabelledAnswer], scorer: Scorer, method: Literal["sum", "published"], threshold: float
 ) -> dict[str, float]:
     cited_right: list[bool] = []
     right: list[bool] = []
@@ -165,7 +167,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    answers = labelled_answers(arguments.answers, arguments.seed)
+    answers = make_labelled_answers(arguments.answers, arguments.seed)
     sentences = sum(len(answer.sentences) for answer in answers)
     print(
         f"{len(answers)} answers, {sentences} sentences, {sum(not s for a in answers for s in a.sources)} unsupported"

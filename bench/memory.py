@@ -1,4 +1,4 @@
-"""What grows in a service that takes documents in without end, suspect by suspect.
+"""The growth of a service that takes documents in without end, suspect by suspect.
 
     python bench/memory.py [--rounds 30] [--questions 20] [--out memory.md]
     python bench/memory.py --rounds 6 --documents 10     # does it work?
@@ -96,10 +96,10 @@ def main() -> None:
         parser.error("--rounds must be 6 or more: the growth is that of the second half")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service is ended then, too
     with tempfile.TemporaryDirectory(prefix="argot-memory-") as scratch:
-        run(arguments, Path(scratch))
+        run_rounds(arguments, Path(scratch))
 
 
-def run(arguments: argparse.Namespace, scratch: Path) -> None:
+def run_rounds(arguments: argparse.Namespace, scratch: Path) -> None:
     from argot.service.operations.sample_base import build
     from argot.settings import load_settings
 
@@ -107,29 +107,29 @@ def run(arguments: argparse.Namespace, scratch: Path) -> None:
     say("building the sample knowledge base")
     build(home, load_settings(home=home, model_url=""))
     samples: list[tuple[int, dict[str, float]]] = []
-    with served(home) as service:
+    with start_service(home) as service:
         for number in range(arguments.rounds + 1):
-            one_round(arguments, home, scratch / "documents", number)
+            run_round(arguments, home, scratch / "documents", number)
             replaced = number * arguments.documents * PASSAGES
-            samples.append((replaced, service.measured()))
+            samples.append((replaced, service.read_measurement()))
             found = samples[-1][1]
             sizes = f"resident {found['resident'] / 1e6:.0f} MB, C heap free {found['free'] / 1e6:.0f} MB"
             say(f"round {number} of {arguments.rounds}: {replaced:,} passages replaced, {sizes}")
-            text = table(arguments, samples)
+            text = format_table(arguments, samples)
             if arguments.out:
                 arguments.out.write_text(text + "\n", encoding="utf-8")
     print(text)
 
 
-def one_round(arguments: argparse.Namespace, home: Path, folder: Path, number: int) -> None:
-    """The documents, and the questions beside them."""
+def run_round(arguments: argparse.Namespace, home: Path, folder: Path, number: int) -> None:
+    """Add the documents, and ask the questions beside them."""
     asking = threading.Thread(target=ask, args=(home, arguments.questions, number * arguments.questions))
     asking.start()
     if arguments.documents:
         write_documents(folder, arguments.documents, number)
         from argot.service.usecases import documents
 
-        with client(home) as service:
+        with open_client(home) as service:
             added = service.call(documents.add, paths=[str(folder)])
         if added.added + added.updated != arguments.documents:
             raise SystemExit(f"not all documents went in: {added}")
@@ -142,13 +142,13 @@ def ask(home: Path, count: int, start: int) -> None:
     from argot.service.usecases import questions
 
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
-    with client(home) as service:
+    with open_client(home) as service:
         for number in range(start, start + count):
             service.call(questions.ask, question=json.loads(lines[number % len(lines)])["question"])
 
 
 @contextmanager
-def client(home: Path) -> Iterator[Any]:
+def open_client(home: Path) -> Iterator[Any]:
     from argot.service.transport.knowledge_base_client import connect
     from argot.settings import load_settings
 
@@ -157,7 +157,7 @@ def client(home: Path) -> Iterator[Any]:
 
 
 def write_documents(folder: Path, count: int, number: int) -> None:
-    """The same documents in every round, in other words."""
+    """Write the same documents in every round, in other words."""
     folder.mkdir(exist_ok=True)
     for document in range(count):
         sections = [f"# Report {number}-{document}\n"]
@@ -167,8 +167,8 @@ def write_documents(folder: Path, count: int, number: int) -> None:
         (folder / f"report-{document}.md").write_text("\n\n".join(sections), encoding="utf-8")
 
 
-def table(arguments: argparse.Namespace, samples: Sequence[tuple[int, dict[str, float]]]) -> str:
-    """First is after the first round. Without documents the growth is for a thousand questions."""
+def format_table(arguments: argparse.Namespace, samples: Sequence[tuple[int, dict[str, float]]]) -> str:
+    """Format the table; "first" is after the first round. Without documents the growth is for a thousand questions."""
     per = "thousand passages" if arguments.documents else "thousand questions"
     steps = [
         replaced / 1000 if arguments.documents else n * arguments.questions / 1000
@@ -186,13 +186,13 @@ def table(arguments: argparse.Namespace, samples: Sequence[tuple[int, dict[str, 
         form = ".1f" if one.unit > 1 else ",.0f"
         figures = [format(sample[one.name] / one.unit, form) for sample in (first, middle, last)]
         half = len(samples) // 2
-        slope = growth(steps[half:], [sample[one.name] / one.unit for _, sample in samples[half:]])
+        slope = format_growth(steps[half:], [sample[one.name] / one.unit for _, sample in samples[half:]])
         lines.append(f"| {one.title} | {' | '.join(figures)} | {slope} |")
     return "\n".join(lines)
 
 
-def growth(steps: Sequence[float], sizes: Sequence[float]) -> str:
-    """By least squares."""
+def format_growth(steps: Sequence[float], sizes: Sequence[float]) -> str:
+    """Format the slope of a straight line by least squares."""
     if len(steps) < 3:
         return "-"
     return f"{round(np.polyfit(steps, sizes, 1)[0], 2) + 0.0:.2f}"
@@ -211,7 +211,7 @@ class Service:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def measured(self) -> dict[str, float]:
+    def read_measurement(self) -> dict[str, float]:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write("\n")
         self._process.stdin.flush()
@@ -225,7 +225,7 @@ class Service:
 
 
 @contextmanager
-def served(home: Path) -> Iterator[Service]:
+def start_service(home: Path) -> Iterator[Service]:
     command = [sys.executable, __file__, "--serve", str(home)]
     piped = subprocess.PIPE
     with subprocess.Popen(command, stdin=piped, stdout=piped, stderr=piped, text=True) as process:
@@ -256,28 +256,28 @@ def serve_measured(home: Path) -> None:
 
     settle = process_memory.freeze_start_up
 
-    def settled() -> None:
+    def settle_and_measure() -> None:
         _remember()
         settle()
 
-    def drawn(self: BackgroundEmbedder, texts: Sequence[str], progress: object = None) -> Any:
-        return np.stack([_drawn(text, self.dimensions) for text in texts])
+    def draw_vectors(self: BackgroundEmbedder, texts: Sequence[str], progress: object = None) -> Any:
+        return np.stack([_draw_vector(text, self.dimensions) for text in texts])
 
     def answer() -> None:
         for _ in sys.stdin:
             try:
-                print(json.dumps(measurement(home)), flush=True)
+                print(json.dumps(take_measurement(home)), flush=True)
             except Exception as error:  # whoever asked waits for a line
                 print(json.dumps({"failed": repr(error)}), flush=True)
         os.kill(os.getpid(), signal.SIGTERM)  # whoever asked is gone
 
-    BackgroundEmbedder.embed_passages = drawn  # type: ignore[method-assign]
-    process_memory.freeze_start_up = settled
+    BackgroundEmbedder.embed_passages = draw_vectors  # type: ignore[method-assign]
+    process_memory.freeze_start_up = settle_and_measure
     threading.Thread(target=answer, daemon=True).start()
     serve(home, load_settings(home=home, port=0, model_url="", questions_per_minute=0))
 
 
-def _drawn(text: str, dimensions: int) -> Any:
+def _draw_vector(text: str, dimensions: int) -> Any:
     seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
     vector = np.random.default_rng(seed).normal(size=dimensions).astype(np.float32)
     return vector / np.linalg.norm(vector)
@@ -299,19 +299,19 @@ class _Mallinfo(ctypes.Structure):
     ]
 
 
-def measurement(home: Path) -> dict[str, float]:
-    """By the names of `SUSPECTS`; nan for what this system cannot tell."""
+def take_measurement(home: Path) -> dict[str, float]:
+    """Return figures by the names of `SUSPECTS`; nan for what this system cannot tell."""
     return {
-        **_system(),
-        **_heap(),
-        **_known_objects(),
-        "small": _small_objects(),
-        "sqlite": _sqlite_memory(),
+        **_measure_system(),
+        **_measure_heap(),
+        **_count_known_objects(),
+        "small": _measure_small_objects(),
+        "sqlite": _measure_sqlite(),
         "logs": sum(log.stat().st_size for log in home.rglob("*-wal")),
     }
 
 
-def _system() -> dict[str, float]:
+def _measure_system() -> dict[str, float]:
     rollup = Path("/proc/self/smaps_rollup").read_text("ascii")
     sizes = {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB", rollup, re.MULTILINE)}
     return {
@@ -322,17 +322,19 @@ def _system() -> dict[str, float]:
     }
 
 
-def _heap() -> dict[str, float]:
-    """What malloc has given out and holds free, blocks mapped one by one included, and how many arenas there are."""
+def _measure_heap() -> dict[str, float]:
+    """Return the memory that malloc has given out and holds free, blocks mapped one by one included, and the number of
+    arenas.
+    """
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "mallinfo2"):
         return dict.fromkeys(("used", "free", "arenas"), float("nan"))
     libc.mallinfo2.restype = _Mallinfo
     found = libc.mallinfo2()
-    return {"used": found.uordblks + found.hblkhd, "free": found.fordblks, "arenas": _arenas(libc)}
+    return {"used": found.uordblks + found.hblkhd, "free": found.fordblks, "arenas": _count_arenas(libc)}
 
 
-def _arenas(libc: Any) -> int:
+def _count_arenas(libc: Any) -> int:
     text, size = ctypes.c_char_p(), ctypes.c_size_t()
     libc.open_memstream.restype = ctypes.c_void_p
     stream = ctypes.c_void_p(libc.open_memstream(ctypes.byref(text), ctypes.byref(size)))
@@ -343,8 +345,8 @@ def _arenas(libc: Any) -> int:
     return count
 
 
-def _small_objects() -> float:
-    """Bytes of the arenas of Python's allocator, which says so on the standard error of C alone."""
+def _measure_small_objects() -> float:
+    """Return bytes of the arenas of Python's allocator, which says so on the standard error of C alone."""
     with tempfile.TemporaryFile() as told:
         kept = os.dup(2)
         os.dup2(told.fileno(), 2)
@@ -358,8 +360,8 @@ def _small_objects() -> float:
     return int(found[1]) * int(found[2]) if found else float("nan")
 
 
-def _sqlite_memory() -> float:
-    """Of the library that Python uses; Chroma has one of its own."""
+def _measure_sqlite() -> float:
+    """Return the memory of the SQLite library that Python uses; Chroma has one of its own."""
     name = ctypes.util.find_library("sqlite3")
     if name is None:
         return float("nan")
@@ -369,7 +371,7 @@ def _sqlite_memory() -> float:
     return used
 
 
-def _known_objects() -> dict[str, float]:
+def _count_known_objects() -> dict[str, float]:
     from argot.corpus.fifo_cache import SizedCache
     from argot.corpus.index.embedded_index import EmbeddedIndex
 
@@ -385,7 +387,9 @@ def _known_objects() -> dict[str, float]:
 
 
 def _remember() -> None:
-    """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
+    """Remember the objects to be measured, of all that the collector knows; objects frozen after start-up are hidden
+    from it.
+    """
     from argot.corpus.fifo_cache import SizedCache
     from argot.corpus.index.embedded_index import EmbeddedIndex
 

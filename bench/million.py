@@ -1,4 +1,4 @@
-"""What the retrieval of a question takes among 10 thousand, 100 thousand and a million passages.
+"""The cost of a question's retrieval among 10 thousand, 100 thousand and a million passages.
 
     python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100] [--servers]
 
@@ -25,22 +25,22 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 import numpy as np
-from keyword_engines import questions
+from keyword_engines import load_questions
 from million_corpora import (
     AUDIENCES,
     GROUP_NAMES,
     IN_DOCUMENT,
     Draw,
-    audience_of,
-    embedder_fingerprint,
-    hashed,
-    home_of,
+    choose_audience,
+    find_home,
+    hash_id,
     make_drawn_vectors,
     make_rows,
     make_vectors,
     make_words,
+    read_fingerprint,
 )
-from million_servers import on_servers
+from million_servers import open_on_servers
 
 from argot.corpus.corpus import Corpus
 from argot.profile import Profile
@@ -60,7 +60,7 @@ SCOPES: tuple[Asked, ...] = (
     ("tag of a half", ROOT, QuestionScope(tags=("half",)), ()),
     ("tag of 1 %", ROOT, QuestionScope(tags=("percent",)), ()),
     ("field of 5 %", ROOT, QuestionScope(fields=(DocumentField("product", "product 3"),)), ()),
-    ("one document", ROOT, ALL_DOCUMENTS, (hashed("d", 7),)),
+    ("one document", ROOT, ALL_DOCUMENTS, (hash_id("d", 7),)),
 )
 
 
@@ -73,31 +73,31 @@ def main() -> None:
     parser.add_argument("--servers", action="store_true", help="PostgreSQL and a Chroma server, not the folder")
     given = parser.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
-    draw, fingerprint = Draw(given.keep), embedder_fingerprint()
+    draw, fingerprint = Draw(given.keep), read_fingerprint()
     for count in given.counts:
         make_rows(given.keep, count, draw, fingerprint)
         make_words(given.keep, count)
         make_vectors(given.keep, count, draw, fingerprint)
-    asked = questions(2 * given.questions)
+    asked = load_questions(2 * given.questions)
     for count in given.counts:
         vectors = make_drawn_vectors(given.keep, count, draw)
-        with opened(home_of(given.keep, count)) as corpus:
+        with open_corpus(find_home(given.keep, count)) as corpus:
             if not given.servers:
                 measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only)
         if given.servers:
-            with on_servers(given.keep, count) as corpus:
+            with open_on_servers(given.keep, count) as corpus:
                 measure(f"{count:,}, on servers", corpus, asked, vectors, given.only)
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[Corpus]:
-    began, before = time.perf_counter(), resident()
+def open_corpus(home: Path) -> Iterator[Corpus]:
+    began, before = time.perf_counter(), read_resident()
     corpus = Corpus.open(home, Settings(home=home))
     corpus.quantising.wait()
     size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
     print(
         f"\n{home.name}: {size / 1e6:,.0f} MB on disk, opened in {time.perf_counter() - began:.1f} s, which took"
-        f" {(resident() - before) / 1e6:,.0f} MB of memory",
+        f" {(read_resident() - before) / 1e6:,.0f} MB of memory",
         flush=True,
     )
     yield corpus
@@ -120,29 +120,29 @@ def measure(
     for scope in SCOPES:
         if only and scope[0] not in only:
             continue
-        took, work, parts = searched(corpus, asked, others[:10], scope)
+        took, work, parts = measure_searches(corpus, asked, others[:10], scope)
         cuts = quantiles(took, n=20)
         said = ", ".join(
             f"{part} {median(times):.1f} ({quantiles(times, n=20)[18]:.1f})" for part, times in parts.items()
         )
-        recalled = recall(corpus, queries[:30], vectors, scope)
+        recalled = measure_recall(corpus, queries[:30], vectors, scope)
         print(
             f"{scope[0]:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}   {said}; recall {recalled:.3f}",
             flush=True,
         )
-    print(f"memory {resident() / 1e6:,.0f} MB", flush=True)
+    print(f"memory {read_resident() / 1e6:,.0f} MB", flush=True)
 
 
-def searched(
+def measure_searches(
     corpus: Corpus, asked: Sequence[str], others: Sequence[str], scope: Asked
 ) -> tuple[list[float], list[float], dict[str, list[float]]]:
-    """Warm: as many other questions were asked before, and each was embedded."""
+    """Measure warm searches: as many other questions were asked before, and each was embedded."""
     _, principal, narrowed, documents = scope
     took, work = [], []
     ask = lambda text: hybrid_search(corpus, principal, [WeightedQuery(text)], Profile(), narrowed, documents)  # noqa: E731
     for text in others:
         ask(text)
-    with timed_parts(corpus) as parts:
+    with time_parts(corpus) as parts:
         for text in asked:
             for times in parts.values():
                 times.append(0.0)
@@ -154,8 +154,10 @@ def searched(
 
 
 @contextmanager
-def timed_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
-    """The times of what a search calls, in milliseconds: whoever asks appends a 0, and each call adds to the last."""
+def time_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
+    """Collect the times of the calls of a search, in milliseconds: whoever asks appends a 0, and each call adds to the
+    last.
+    """
     store: Any = corpus.store
     of_corpus: Any = corpus
     parts: dict[str, list[float]] = {}
@@ -168,30 +170,30 @@ def timed_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
     ):
         times = parts.setdefault(name, [])
         changed.append((owner, method))
-        setattr(owner, method, _timed(getattr(owner, method), times))
+        setattr(owner, method, _time_calls(getattr(owner, method), times))
     yield parts
     for owner, method in changed:
         delattr(owner, method)
 
 
-def _timed(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
-    def timed(*arguments: Any) -> Any:
+def _time_calls(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
+    def call_timed(*arguments: Any) -> Any:
         begin = time.perf_counter()
         try:
             return call(*arguments)
         finally:
             times[-1] += (time.perf_counter() - begin) * 1e3
 
-    return timed
+    return call_timed
 
 
-def recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> float:
+def measure_recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> float:
     _, principal, narrowed, documents = scope
     within = frozenset(documents) or (corpus.store.documents_within(principal, narrowed) if narrowed else None)
     readers = [n for n, audience in enumerate(AUDIENCES) if principal.may_read(audience)]
     fit = np.array(
         [
-            audience_of(document) in readers and (within is None or hashed("d", document) in within)
+            choose_audience(document) in readers and (within is None or hash_id("d", document) in within)
             for document in range(-(-len(vectors) // IN_DOCUMENT))
         ]
     )
@@ -207,13 +209,13 @@ def recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> 
             found.extend((float(row[place]), int(numbers[place])) for place in top)
     shares = []
     for query, known in zip(queries, best, strict=True):
-        exact = {hashed("p", number) for _, number in sorted(known, reverse=True)[:LIMIT]}
+        exact = {hash_id("p", number) for _, number in sorted(known, reverse=True)[:LIMIT]}
         found_ids = {id_ for id_, _ in corpus.search_semantic(principal, "passage", query, 50, within)[:LIMIT]}
         shares.append(len(exact & found_ids) / len(exact))
     return mean(shares)
 
 
-def resident() -> int:
+def read_resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

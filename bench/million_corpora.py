@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from keyword_engines import sentences
+from keyword_engines import load_sentences
 
 from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.embedding.embedder import load_embedder
@@ -51,41 +51,41 @@ class Sentence(NamedTuple):
     identifiers: str
 
 
-def hashed(prefix: str, number: int) -> str:
-    """An id as long as the product's."""
+def hash_id(prefix: str, number: int) -> str:
+    """Return an id as long as the product's."""
     return prefix + blake2b(f"{prefix}{number}".encode(), digest_size=8).hexdigest()
 
 
-def audience_of(document: int) -> int:
-    """Its place in `AUDIENCES`."""
+def choose_audience(document: int) -> int:
+    """Return a document's place in `AUDIENCES`."""
     return 0 if document % 2 else 1 + document // 2 % GROUPS
 
 
-def tags_of(document: int) -> list[str]:
+def choose_tags(document: int) -> list[str]:
     return [
         *(["half"] if document // 2 % 2 else []),
         *(["percent"] if document % 100 in {7, 8} and document % 200 < 100 else []),
     ]
 
 
-def product_of(document: int) -> str:
+def choose_product(document: int) -> str:
     return f"product {document // 3 % PRODUCTS}"
 
 
 class Draw:
-    """The sentences, and which are drawn for each passage."""
+    """The sentences, and the draw of those for each passage."""
 
     def __init__(self, folder: Path) -> None:
         kept = folder / "sentences.json"
         if not kept.exists():
-            kept.write_text(json.dumps(sentences()), encoding="utf-8")
+            kept.write_text(json.dumps(load_sentences()), encoding="utf-8")
         texts = json.loads(kept.read_text(encoding="utf-8"))
         self.sentences = [Sentence(text, fold_for_index(text), build_identifier_column(text)) for text in texts]
         dice = random.Random(3)
         self.embedded = dice.sample(range(len(texts)), EMBEDDED)
 
-    def passages(self, count: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Numbers of the sentences of the text and of the heading."""
+    def draw_passages(self, count: int) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield numbers of the sentences of the text and of the heading."""
         dice = random.Random(1)
         for _ in range(count):
             first = self.embedded[int(dice.random() * EMBEDDED)]
@@ -97,7 +97,7 @@ class Draw:
 
 
 def make_rows(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
-    home = home_of(folder, count)
+    home = find_home(folder, count)
     if (home / "rows.done").exists():
         return
     home.mkdir(parents=True, exist_ok=True)
@@ -112,13 +112,13 @@ def make_rows(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
         )
         writer.execute("INSERT INTO generations VALUES (?, ?, 384)", (GENERATION, fingerprint))
         _insert_documents(writer, count // IN_DOCUMENT, draw)
-    drawn = enumerate(draw.passages(count))
+    drawn = enumerate(draw.draw_passages(count))
     while batch := list(islice(drawn, ROWS_AT_ONCE)):
         with database.writing() as writer:
-            writer.executemany(_PASSAGE, [_passage_row(n, *passage, draw) for n, passage in batch])
+            writer.executemany(_PASSAGE, [_build_passage_row(n, *passage, draw) for n, passage in batch])
             writer.executemany(
                 "INSERT INTO vectors (generation, item, kind, document, windows) VALUES (?, ?, 'passage', ?, 1)",
-                [(GENERATION, hashed("p", n), hashed("d", n // IN_DOCUMENT)) for n, _ in batch],
+                [(GENERATION, hash_id("p", n), hash_id("d", n // IN_DOCUMENT)) for n, _ in batch],
             )
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     say(f"{count:,} rows", began)
@@ -127,8 +127,8 @@ def make_rows(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
 
 
 def make_words(folder: Path, count: int) -> None:
-    """The keyword index of corpus.db."""
-    home = home_of(folder, count)
+    """Make the keyword index of corpus.db."""
+    home = find_home(folder, count)
     if (home / "words.done").exists():
         return
     database, began = SqliteCorpusDatabase(home / "corpus.db", read_only=False), time.perf_counter()
@@ -147,41 +147,41 @@ _PASSAGE = (
 )
 
 
-def _passage_row(n: int, drawn: list[int], heading: list[int], draw: Draw) -> tuple[Any, ...]:
+def _build_passage_row(n: int, drawn: list[int], heading: list[int], draw: Draw) -> tuple[Any, ...]:
     document, place = divmod(n, IN_DOCUMENT)
     chosen = [draw.sentences[number] for number in drawn]
-    title = _title(document, draw)
+    title = _make_title(document, draw)
     words = " ".join(draw.sentences[heading[0]].text.split()[:4])
     text, folded = " ".join(one.text for one in chosen), " ".join(one.folded for one in chosen)
     names = " ".join(filter(None, [build_identifier_column(title, words), *(one.identifiers for one in chosen)]))
     start = place * 2_000
     return (
-        n + 1, hashed("p", n), hashed("d", document), hashed("r", document), audience_of(document) + 1, place, start,
-        start + len(text), text, title, json.dumps([words]), fold_for_index(title), fold_for_index(words),
+        n + 1, hash_id("p", n), hash_id("d", document), hash_id("r", document), choose_audience(document) + 1, place,
+        start, start + len(text), text, title, json.dumps([words]), fold_for_index(title), fold_for_index(words),
         None if folded == text else folded, names,
     )  # fmt: skip
 
 
-def _title(document: int, draw: Draw) -> str:
+def _make_title(document: int, draw: Draw) -> str:
     return " ".join(draw.sentences[document * 7919 % len(draw.sentences)].text.split()[:5])
 
 
 def _insert_documents(writer: Any, count: int, draw: Draw) -> None:
     for document in range(count):
-        id_, tags = hashed("d", document), tags_of(document)
+        id_, tags = hash_id("d", document), choose_tags(document)
         writer.execute(
             "INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages) VALUES (?,?,?,?,?,?,?,?)",
             (
-                id_, f"file:///documents/{document}.md", _title(document, draw), f"20{10 + document % 15}-01-01",
-                json.dumps(tags), audience_of(document) + 1, hashed("r", document), IN_DOCUMENT,
+                id_, f"file:///documents/{document}.md", _make_title(document, draw), f"20{10 + document % 15}-01-01",
+                json.dumps(tags), choose_audience(document) + 1, hash_id("r", document), IN_DOCUMENT,
             ),
         )  # fmt: skip
         writer.execute(
             "INSERT INTO revisions (id, document, content_hash, state, media_type, markdown, size, added_at)"
             " VALUES (?, ?, ?, 'live', 'text/markdown', '', 20000, '2026-01-01T00:00:00Z')",
-            (hashed("r", document), id_, hashed("c", document)),
+            (hash_id("r", document), id_, hash_id("c", document)),
         )
-        said = [("tag", tag, "tag") for tag in tags] + [("product", product_of(document), "file")]
+        said = [("tag", tag, "tag") for tag in tags] + [("product", choose_product(document), "file")]
         writer.executemany(
             "INSERT INTO document_fields (document, name, value, origin, folded) VALUES (?, ?, ?, ?, ?)",
             [(id_, name, value, origin, value) for name, value, origin in said],
@@ -191,7 +191,7 @@ def _insert_documents(writer: Any, count: int, draw: Draw) -> None:
 # -- vectors ----------------------------------------------------------------------------------------------------------
 
 
-def base_vectors(folder: Path, draw: Draw) -> Vectors:
+def load_base_vectors(folder: Path, draw: Draw) -> Vectors:
     kept = folder / "embedded.npy"
     if not kept.exists():
         began = time.perf_counter()
@@ -202,14 +202,14 @@ def base_vectors(folder: Path, draw: Draw) -> Vectors:
 
 
 def make_drawn_vectors(folder: Path, count: int, draw: Draw) -> Vectors:
-    """Shape (count, dimensions), in a file: what the index is compared with."""
+    """Make the vectors, shape (count, dimensions), in a file: the index is compared with them."""
     kept = folder / f"vectors-{count}.npy"
     if not kept.exists():
-        base, dice = base_vectors(folder, draw), np.random.default_rng(4)
+        base, dice = load_base_vectors(folder, draw), np.random.default_rng(4)
         places = {number: place for place, number in enumerate(draw.embedded)}
         partial = kept.with_suffix(".part.npy")
         made = np.lib.format.open_memmap(partial, "w+", np.float32, (count, base.shape[1]))
-        drawn = (places[passage[0]] for passage, _ in draw.passages(count))
+        drawn = (places[passage[0]] for passage, _ in draw.draw_passages(count))
         for start in range(0, count, ROWS_AT_ONCE):
             chosen = base[list(islice(drawn, min(ROWS_AT_ONCE, count - start)))]
             noise = dice.normal(size=chosen.shape).astype(np.float32)
@@ -221,18 +221,20 @@ def make_drawn_vectors(folder: Path, count: int, draw: Draw) -> Vectors:
 
 
 def make_vectors(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
-    """The embedded index of Chroma."""
+    """Make the embedded index of Chroma."""
     import chromadb
     from chromadb.config import Settings as ChromaSettings
 
-    root = home_of(folder, count) / "vectors"
+    root = find_home(folder, count) / "vectors"
     if (root / "CURRENT").exists():
         return
     vectors, began = make_drawn_vectors(folder, count, draw), time.perf_counter()
     (root / GENERATION).mkdir(parents=True, exist_ok=True)
     client = chromadb.PersistentClient(str(root / GENERATION), settings=ChromaSettings(anonymized_telemetry=False))
     numbers = np.arange(count)
-    owners = np.array([audience_of(document) for document in range(-(-count // IN_DOCUMENT))])[numbers // IN_DOCUMENT]
+    owners = np.array([choose_audience(document) for document in range(-(-count // IN_DOCUMENT))])[
+        numbers // IN_DOCUMENT
+    ]
     done = 0
     for place, audience in enumerate(AUDIENCES):
         collection = client.get_or_create_collection(
@@ -243,7 +245,7 @@ def make_vectors(folder: Path, count: int, draw: Draw, fingerprint: str) -> None
         own = numbers[owners == place]
         for start in range(0, len(own), VECTORS_AT_ONCE):
             some = own[start : start + VECTORS_AT_ONCE]
-            collection.upsert(ids=[f"{hashed('p', int(n))}:0" for n in some], embeddings=vectors[some])
+            collection.upsert(ids=[f"{hash_id('p', int(n))}:0" for n in some], embeddings=vectors[some])
             done += len(some)
             if done % 50_000 < VECTORS_AT_ONCE:
                 say(f"{done:,} of {count:,} vectors", began)
@@ -255,7 +257,7 @@ def make_vectors(folder: Path, count: int, draw: Draw, fingerprint: str) -> None
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def home_of(folder: Path, count: int) -> Path:
+def find_home(folder: Path, count: int) -> Path:
     return folder / f"kb-{count}"
 
 
@@ -264,5 +266,5 @@ def say(what: str, began: float) -> None:
     print(f"{what}: {took:.0f} s, of all the processor time {time.process_time():.0f} s", flush=True)
 
 
-def embedder_fingerprint() -> str:
+def read_fingerprint() -> str:
     return load_embedder(Settings()).fingerprint

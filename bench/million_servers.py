@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
-from load_applications import chroma_server, postgresql, resident
-from million_corpora import GENERATION, home_of, say
+from load_applications import measure_resident, run_chroma_server, run_postgresql
+from million_corpora import GENERATION, find_home, say
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
@@ -39,14 +39,14 @@ MEMORY = "1GB"
 
 
 @contextmanager
-def on_servers(folder: Path, count: int) -> Iterator[Corpus]:
-    """The corpus of so many passages, on servers that end with it."""
-    home = home_of(folder, count)
+def open_on_servers(folder: Path, count: int) -> Iterator[Corpus]:
+    """Yield the corpus of so many passages, on servers that end with it."""
+    home = find_home(folder, count)
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="argot-million-")))
-        server, store = stack.enter_context(postgresql(scratch, MEMORY))
+        server, store = stack.enter_context(run_postgresql(scratch, MEMORY))
         _copy_vectors(home / "vectors" / GENERATION, scratch / "chroma" / "data")
-        chroma, vectors = stack.enter_context(chroma_server(scratch))
+        chroma, vectors = stack.enter_context(run_chroma_server(scratch))
         settings = Settings(home=scratch / "kb", store=store["ARGOT_STORE"], chroma_url=vectors["ARGOT_CHROMA_URL"])
         stores = open_stores(settings.home, settings)
         stack.callback(stores.close)
@@ -56,17 +56,18 @@ def on_servers(folder: Path, count: int) -> Iterator[Corpus]:
         corpus = Corpus.open(settings.home, settings, store=corpus_store)
         stack.callback(corpus.close)
         size = int(str(server.execute("SELECT pg_database_size('argot')")[0][0]))
+        vector_bytes = _measure_bytes(scratch / "chroma")
         print(
-            f"\n{count:,} on servers: {size / 1e6:,.0f} MB in PostgreSQL, {_bytes(scratch / 'chroma') / 1e6:,.0f} MB "
+            f"\n{count:,} on servers: {size / 1e6:,.0f} MB in PostgreSQL, {vector_bytes / 1e6:,.0f} MB "
             f"of Chroma, opened in {time.perf_counter() - began:.1f} s",
             flush=True,
         )
         yield corpus
-        print(f"Chroma's server took {resident(chroma.pid)[0] / 1e6:,.0f} MB of memory", flush=True)
+        print(f"Chroma's server took {measure_resident(chroma.pid)[0] / 1e6:,.0f} MB of memory", flush=True)
 
 
 def _copy_vectors(generation: Path, data: Path) -> None:
-    """As a server has them: in a database of the generation's name."""
+    """Copy vectors to where a server has them: into a database of the generation's name."""
     data.parent.mkdir()
     shutil.copytree(generation, data)
     with closing(sqlite3.connect(data / "chroma.sqlite3")) as connection, connection:
@@ -100,5 +101,5 @@ def _copy_table(rows: sqlite3.Connection, copied: psycopg.Connection, table: str
             writer.write_row([ON_SERVER if value == GENERATION else value for value in row])
 
 
-def _bytes(folder: Path) -> int:
+def _measure_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

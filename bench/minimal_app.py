@@ -47,7 +47,7 @@ class Index:
         self.collection = client.get_or_create_collection("passages", embedding_function=None)
 
     def add(self, name: str, text: str) -> int:
-        passages = cut(text)
+        passages = cut_passages(text)
         if passages:
             vectors = self.embedder.embed_passages(passages)
             ids = [f"{name}#{number}" for number in range(len(passages))]
@@ -60,7 +60,7 @@ class Index:
         return list(found["documents"][0])
 
 
-def cut(text: str) -> list[str]:
+def cut_passages(text: str) -> list[str]:
     passages = [""]
     for paragraph in filter(None, (part.strip() for part in text.split("\n\n"))):
         if passages[-1] and len(passages[-1]) + len(paragraph) > PASSAGE_CHARS:
@@ -104,26 +104,28 @@ def build_app(index: Index, store: Path, ready: Callable[[], None]) -> Any:
     graphs: list[Any] = []
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def run_lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncSqliteSaver.from_conn_string(str(store / "threads.db")) as saver:
             graphs.append(build_graph(index, saver))
             ready()
             yield
 
-    app = FastAPI(lifespan=lifespan)
+    app = FastAPI(lifespan=run_lifespan)
 
     async def ask(request: Request) -> StreamingResponse:
         asked = await request.json()
         thread = asked.get("thread") or f"t{os.urandom(8).hex()}"
 
-        async def events() -> AsyncIterator[str]:
+        async def stream_events() -> AsyncIterator[str]:
             config = {"configurable": {"thread_id": thread}}
             async for piece, _ in graphs[0].astream({"question": asked["question"]}, config, stream_mode="messages"):
                 if piece.content:
-                    yield _event("token", {"text": piece.content})
-            yield _event("result", {"status": "answered", "thread": thread, "model_calls": [{"prompt": "answer"}]})
+                    yield _format_event("token", {"text": piece.content})
+            yield _format_event(
+                "result", {"status": "answered", "thread": thread, "model_calls": [{"prompt": "answer"}]}
+            )
 
-        return StreamingResponse(events(), media_type="text/event-stream")
+        return StreamingResponse(stream_events(), media_type="text/event-stream")
 
     async def add(request: Request) -> JSONResponse:
         given = await request.json()
@@ -134,7 +136,7 @@ def build_app(index: Index, store: Path, ready: Callable[[], None]) -> Any:
     return app
 
 
-def _event(kind: str, data: dict[str, Any]) -> str:
+def _format_event(kind: str, data: dict[str, Any]) -> str:
     return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
 
 

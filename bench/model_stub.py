@@ -48,25 +48,25 @@ class Stub:
     async def _answer(self, path: str, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         if path.endswith("/models"):
             card = {"id": MODEL, "object": "model", "owned_by": "vllm", "max_model_len": 8192}
-            await _whole(writer, {"object": "list", "data": [card]})
+            await _send_whole(writer, {"object": "list", "data": [card]})
         elif path.endswith("/tokenize"):
             text = "".join(str(one.get("content", "")) for one in asked.get("messages", [])) or str(asked.get("prompt"))
-            await _whole(writer, {"count": len(text) // 4 + 8, "max_model_len": 8192, "tokens": []})
+            await _send_whole(writer, {"count": len(text) // 4 + 8, "max_model_len": 8192, "tokens": []})
         else:
             schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
-            pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in self._words(asked)]
-            await self._complete(writer, schema, pieces, stream=bool(asked.get("stream")))
+            pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in self._list_words(asked)]
+            await self._send_completion(writer, schema, pieces, stream=bool(asked.get("stream")))
 
-    def _words(self, asked: dict[str, Any]) -> list[str]:
+    def _list_words(self, asked: dict[str, Any]) -> list[str]:
         if not self.tokens:
             return ANSWER.split()
         # Whoever looks what the server can do asks without messages.
         messages = asked.get("messages") or [{"content": ""}]
         given = PASSAGE.findall(str(messages[-1]["content"]))
-        words = [word for number, text in enumerate(given, 1) for word in cited(text, number)] or ANSWER.split()
+        words = [word for number, text in enumerate(given, 1) for word in cite_words(text, number)] or ANSWER.split()
         return (words * (self.tokens // len(words) + 1))[: self.tokens]
 
-    async def _complete(
+    async def _send_completion(
         self, writer: asyncio.StreamWriter, schema: dict[str, Any] | None, pieces: list[str], *, stream: bool
     ) -> None:
         wait = self.reply if schema else self.first
@@ -74,8 +74,8 @@ class Stub:
             await asyncio.sleep(wait + self.pause * (len(pieces) - 1))
             said = {"role": "assistant", "content": "".join(pieces)}
             used = {"prompt_tokens": 500, "completion_tokens": len(pieces), "total_tokens": 500 + len(pieces)}
-            await _whole(
-                writer, _chunk("chat.completion", {"message": said, "finish_reason": "stop"}) | {"usage": used}
+            await _send_whole(
+                writer, _build_chunk("chat.completion", {"message": said, "finish_reason": "stop"}) | {"usage": used}
             )
             return
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
@@ -83,33 +83,35 @@ class Stub:
         for piece in pieces:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             due += self.pause
-            await _event(writer, _chunk("chat.completion.chunk", {"delta": {"content": piece}, "finish_reason": None}))
-        await _event(writer, _chunk("chat.completion.chunk", {"delta": {}, "finish_reason": "stop"}))
-        _part(writer, b"data: [DONE]\n\n")
+            await _send_event(
+                writer, _build_chunk("chat.completion.chunk", {"delta": {"content": piece}, "finish_reason": None})
+            )
+        await _send_event(writer, _build_chunk("chat.completion.chunk", {"delta": {}, "finish_reason": "stop"}))
+        _send_part(writer, b"data: [DONE]\n\n")
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 
 
-def cited(text: str, number: int) -> list[str]:
-    """The words of a passage's sentences, with its mark behind each; without headings and rows of tables."""
+def cite_words(text: str, number: int) -> list[str]:
+    """Return the words of a passage's sentences, with its mark behind each; without headings and rows of tables."""
     sentences = [one for one in SENTENCE_END.split(text) if one.endswith((".", "!", "?")) and not one.startswith("|")]
     return [word for one in sentences for word in f"{one[:-1]} [{number}]{one[-1]}".split()]
 
 
-def _chunk(kind: str, choice: dict[str, Any]) -> dict[str, Any]:
+def _build_chunk(kind: str, choice: dict[str, Any]) -> dict[str, Any]:
     return {"id": "c", "object": kind, "created": 0, "model": MODEL, "choices": [{"index": 0, **choice}]}
 
 
-async def _event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
-    _part(writer, b"data: " + json.dumps(event).encode() + b"\n\n")
+async def _send_event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
+    _send_part(writer, b"data: " + json.dumps(event).encode() + b"\n\n")
     await writer.drain()
 
 
-def _part(writer: asyncio.StreamWriter, data: bytes) -> None:
+def _send_part(writer: asyncio.StreamWriter, data: bytes) -> None:
     writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 
-async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
+async def _send_whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
     data = json.dumps(value).encode()
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
     writer.write(head.encode() + data)

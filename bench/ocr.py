@@ -44,7 +44,7 @@ NOISE = 25.0
 
 @dataclass(frozen=True)
 class Scan:
-    """How a page is scanned."""
+    """A way of scanning a page."""
 
     dpi: int
     degrees: float
@@ -57,8 +57,8 @@ class Scan:
 SCANS = [Scan(dpi, degrees, noise) for dpi, degrees, noise in itertools.product((300, 150), (0.0, 2.0), (0.0, NOISE))]
 
 
-def single_pages(files: list[Path], most: int) -> Iterator[tuple[str, bytes]]:
-    """Name and PDF of each page by itself."""
+def split_pages(files: list[Path], most: int) -> Iterator[tuple[str, bytes]]:
+    """Yield name and PDF of each page by itself."""
     for file in files:
         whole = pypdfium2.PdfDocument(file)
         for number in range(min(most, len(whole))):
@@ -71,7 +71,7 @@ def single_pages(files: list[Path], most: int) -> Iterator[tuple[str, bytes]]:
         whole.close()
 
 
-def scanned(page: bytes, scan: Scan) -> bytes:
+def scan_page(page: bytes, scan: Scan) -> bytes:
     document = pypdfium2.PdfDocument(page)
     picture = document[0].render(scale=scan.dpi / 72, grayscale=True).to_pil()
     document.close()
@@ -83,7 +83,7 @@ def scanned(page: bytes, scan: Scan) -> bytes:
     return data.getvalue()
 
 
-def words_of(page: bytes, name: str) -> list[str]:
+def list_words(page: bytes, name: str) -> list[str]:
     try:
         return fold_words(read_pdf(page, name, LIMITS).markdown)
     except UnreadableDocument:
@@ -104,8 +104,8 @@ def write_folders(folder: Path) -> None:
         shutil.copytree(SAMPLES, folder / str(dpi))
         for file in (folder / str(dpi)).rglob("*.pdf"):
             whole = pypdfium2.PdfDocument.new()
-            for _, page in single_pages([file], sys.maxsize):
-                scan = pypdfium2.PdfDocument(scanned(page, Scan(dpi, 2.0, NOISE)))
+            for _, page in split_pages([file], sys.maxsize):
+                scan = pypdfium2.PdfDocument(scan_page(page, Scan(dpi, 2.0, NOISE)))
                 whole.import_pages(scan)
                 scan.close()
             whole.save(file)
@@ -124,14 +124,14 @@ def main() -> None:
         return
     if not is_installed():
         sys.exit(INSTALL_HINT)
-    pages = list(single_pages(given.files or sorted(SAMPLES.rglob("*.pdf")), given.pages))
-    own = {name: words for name, data in pages if len(words := words_of(data, name)) >= LEAST_WORDS}
+    pages = list(split_pages(given.files or sorted(SAMPLES.rglob("*.pdf")), given.pages))
+    own = {name: words for name, data in pages if len(words := list_words(data, name)) >= LEAST_WORDS}
     print(f"{len(own)} pages, {sum(map(len, own.values())):,} words")
     for scan in SCANS:
         edits, begun = 0, time.monotonic()
         for name, data in pages:
             if name in own:
-                edits += Levenshtein.distance(own[name], words_of(scanned(data, scan), name))
+                edits += Levenshtein.distance(own[name], list_words(scan_page(data, scan), name))
         seconds = (time.monotonic() - begun) / len(own)
         print(f"{scan!s:26} word error rate {edits / sum(map(len, own.values())):.3f}   {seconds:.1f} s a page")
 

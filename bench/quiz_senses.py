@@ -38,16 +38,18 @@ def main() -> None:
         for row in read_contexts((SAMPLES / "contexts.csv").read_text("utf-8")):
             base.add_context(row["name"], row["description"], row["contact"])
         base.import_glossary((SAMPLES / "glossary.csv").read_text("utf-8"), "glossary.csv")
-        for label, asked in (("alone", _alone), ("with options", _with_options)):
-            right = asyncio.run(senses(base, questions, terms, asked))
+        for label, asked in (("alone", _ask_alone), ("with options", _ask_with_options)):
+            right = asyncio.run(count_senses(base, questions, terms, asked))
             print(f"senses, question {label}: {right} of {len(questions)}", flush=True)
         report = asyncio.run(evaluate_quiz(base, questions, None, 1, 1, lambda *_: None))
         for way in (PLAIN, ARGOT):
             print(f"options, {way}: {round(report.scores[way]['all'].mean * len(questions))} of {len(questions)}")
 
 
-async def senses(base: TemporaryBase, questions: Sequence[QuizQuestion], terms: Sequence[str], asked: Asked) -> int:
-    ask = base.asker(Profile(choose_sense=False, misses="lenient", generate_answer=False))
+async def count_senses(
+    base: TemporaryBase, questions: Sequence[QuizQuestion], terms: Sequence[str], asked: Asked
+) -> int:
+    ask = base.make_asker(Profile(choose_sense=False, misses="lenient", generate_answer=False))
     right = 0
     for question, term in zip(questions, terms, strict=True):
         result = await ask(asked(question))
@@ -56,11 +58,11 @@ async def senses(base: TemporaryBase, questions: Sequence[QuizQuestion], terms: 
     return right
 
 
-def _alone(question: QuizQuestion) -> str:
+def _ask_alone(question: QuizQuestion) -> str:
     return question.question
 
 
-def _with_options(question: QuizQuestion) -> str:
+def _ask_with_options(question: QuizQuestion) -> str:
     return f"{question.question} {'; '.join(question.options)}"
 
 

@@ -1,4 +1,4 @@
-"""How long the reader takes for passages, unread and remembered, and what it keeps of them.
+"""The time that the reader takes for passages, unread and remembered, and the memory that it keeps for them.
 
     python bench/reader.py [--passages 20] [--words 150] [--rounds 9] [--threads 0]
 
@@ -46,29 +46,29 @@ def main() -> None:
         starts = [chance.randrange(len(words) - given.words) for _ in range(given.passages)]
         texts = [" ".join(words[start : start + given.words]) for start in starts]
         first, second = (QUESTIONS[(number + turn) % len(QUESTIONS)] for turn in range(2))
-        unread.append(timed(lambda first=first, texts=texts: reader.score(first, texts)))
-        remembered.append(timed(lambda second=second, texts=texts: reader.score(second, texts)))
+        unread.append(measure_time(lambda first=first, texts=texts: reader.score(first, texts)))
+        remembered.append(measure_time(lambda second=second, texts=texts: reader.score(second, texts)))
         kept += reader.read(texts)
     print(f"{given.passages} passages of {given.words} words, {given.rounds} rounds; milliseconds")
     print(f"tokens a passage: {statistics.mean(len(one.ids) for one in kept):.0f}")
-    print(row("unread", unread))
-    print(row("remembered", remembered))
-    print(f"memory: {statistics.mean(map(size, kept)) * 1000 / 1e6:.0f} MB for 1000 passages")
+    print(format_row("unread", unread))
+    print(format_row("remembered", remembered))
+    print(f"memory: {statistics.mean(map(measure_size, kept)) * 1000 / 1e6:.0f} MB for 1000 passages")
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
+def measure_time(work: Callable[[], object]) -> tuple[float, float]:
     wall, processor = time.perf_counter(), time.process_time()
     work()
     return 1000 * (time.perf_counter() - wall), 1000 * (time.process_time() - processor)
 
 
-def row(name: str, times: list[tuple[float, float]]) -> str:
+def format_row(name: str, times: list[tuple[float, float]]) -> str:
     wall, processor = ([one[place] for one in times] for place in range(2))
     least, median = (f"{min(one):.0f} least, {statistics.median(one):.0f} median" for one in (wall, processor))
     return f"{name}: {least}; of the processors {median}"
 
 
-def size(one: TokenVectors) -> int:
+def measure_size(one: TokenVectors) -> int:
     parts: tuple[np.ndarray, ...] = (one.levels, one.scales, one.weights, one.spans, one.ids)  # type: ignore[type-arg]
     return sum(part.nbytes for part in parts)
 

@@ -1,4 +1,4 @@
-"""How fast files become Markdown and Markdown becomes passages, for each format, on files made here.
+"""The speed of turning files into Markdown and Markdown into passages, for each format, on files made here.
 
     python bench/readers.py [--pages 100] [--format .pdf .docx] [--isolated]
 
@@ -20,37 +20,37 @@ SENTENCE = "The recovery team restores services in the order of their tiers and 
 TABLE = [["Part", "Limit", "Unit"], ["Valve", "12.5", "bar"], ["Seal", "9.0", "bar"], ["Pump", "7.1", "bar"]]
 
 
-def prose(page: int) -> list[str]:
+def make_prose(page: int) -> list[str]:
     return [f"Paragraph {page}.{number}. " + SENTENCE * 5 for number in range(6)]
 
 
-def markdown(pages: int) -> bytes:
+def make_markdown(pages: int) -> bytes:
     table = "\n".join("| " + " | ".join(row) + " |" + ("\n|---|---|---|" if row is TABLE[0] else "") for row in TABLE)
-    parts = ["\n\n".join([f"# Section {page}", *prose(page), table]) for page in range(pages)]
+    parts = ["\n\n".join([f"# Section {page}", *make_prose(page), table]) for page in range(pages)]
     return "\n\n".join(parts).encode()
 
 
-def rst(pages: int) -> bytes:
+def make_rst(pages: int) -> bytes:
     rows = "\n".join("   " + ",".join(row) for row in TABLE)
     table = f".. csv-table::\n   :header-rows: 1\n\n{rows}"
-    parts = ["\n\n".join([f"Section {page}\n{'=' * 14}", *prose(page), table]) for page in range(pages)]
+    parts = ["\n\n".join([f"Section {page}\n{'=' * 14}", *make_prose(page), table]) for page in range(pages)]
     return "\n\n".join(parts).encode()
 
 
-def html(pages: int) -> bytes:
+def make_html(pages: int) -> bytes:
     rows = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in TABLE)
     parts = [
-        f"<h1>Section {page}</h1>" + "".join(f"<p>{text}</p>" for text in prose(page)) + f"<table>{rows}</table>"
+        f"<h1>Section {page}</h1>" + "".join(f"<p>{text}</p>" for text in make_prose(page)) + f"<table>{rows}</table>"
         for page in range(pages)
     ]
     return ("<html><body>" + "".join(parts) + "</body></html>").encode()
 
 
-def csv(pages: int) -> bytes:
+def make_csv(pages: int) -> bytes:
     return "\n".join(["part,limit,unit", *(f"valve {n},{n}.5,bar" for n in range(pages * 40))]).encode()
 
 
-def pdf(pages: int, *, ruled: bool = False) -> bytes:
+def make_pdf(pages: int, *, ruled: bool = False) -> bytes:
     from reportlab.lib.styles import getSampleStyleSheet
     from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
 
@@ -59,20 +59,20 @@ def pdf(pages: int, *, ruled: bool = False) -> bytes:
     grid = TableStyle([("GRID", (0, 0), (-1, -1), 1, "black")] if ruled else [])
     for page in range(pages):
         story.append(Paragraph(f"Section {page}", styles["Heading1"]))
-        story.extend(Paragraph(text, styles["BodyText"]) for text in prose(page))
+        story.extend(Paragraph(text, styles["BodyText"]) for text in make_prose(page))
         story.extend([Table(TABLE, style=grid), PageBreak()])
     buffer = io.BytesIO()
     SimpleDocTemplate(buffer).build(story)
     return buffer.getvalue()
 
 
-def docx(pages: int) -> bytes:
-    from docx import Document
+def make_docx(pages: int) -> bytes:
+    from make_docx import Document
 
     document = Document()
     for page in range(pages):
         document.add_heading(f"Section {page}", 1)
-        for text in prose(page):
+        for text in make_prose(page):
             document.add_paragraph(text)
         table = document.add_table(rows=len(TABLE), cols=3)
         for index, text in enumerate(text for row in TABLE for text in row):
@@ -82,20 +82,20 @@ def docx(pages: int) -> bytes:
     return buffer.getvalue()
 
 
-def pptx(pages: int) -> bytes:
-    from pptx import Presentation
+def make_pptx(pages: int) -> bytes:
+    from make_pptx import Presentation
 
     deck = Presentation()
     for page in range(pages):
         slide = deck.slides.add_slide(deck.slide_layouts[1])
         slide.shapes.title.text = f"Slide {page}"
-        slide.placeholders[1].text_frame.text = "\n".join(text[:120] for text in prose(page))
+        slide.placeholders[1].text_frame.text = "\n".join(text[:120] for text in make_prose(page))
     buffer = io.BytesIO()
     deck.save(buffer)
     return buffer.getvalue()
 
 
-def xlsx(pages: int) -> bytes:
+def make_xlsx(pages: int) -> bytes:
     from openpyxl import Workbook
 
     book = Workbook()
@@ -108,16 +108,16 @@ def xlsx(pages: int) -> bytes:
 
 
 FORMATS: dict[str, tuple[str, Callable[[int], bytes]]] = {
-    ".md": (".md", markdown),
-    ".txt": (".txt", markdown),
-    ".html": (".html", html),
-    ".rst": (".rst", rst),
-    ".csv": (".csv", csv),
-    ".pdf": (".pdf", pdf),
-    ".pdf ruled": (".pdf", lambda pages: pdf(pages, ruled=True)),
-    ".docx": (".docx", docx),
-    ".pptx": (".pptx", pptx),
-    ".xlsx": (".xlsx", xlsx),
+    ".md": (".md", make_markdown),
+    ".txt": (".txt", make_markdown),
+    ".html": (".html", make_html),
+    ".rst": (".rst", make_rst),
+    ".csv": (".csv", make_csv),
+    ".pdf": (".pdf", make_pdf),
+    ".pdf ruled": (".pdf", lambda pages: make_pdf(pages, ruled=True)),
+    ".docx": (".docx", make_docx),
+    ".pptx": (".pptx", make_pptx),
+    ".xlsx": (".xlsx", make_xlsx),
 }
 
 
@@ -133,17 +133,19 @@ def main() -> None:
     print(f"{'format':<12}{'file kB':>10}{'text kB':>10}{'read s':>10}{'pages/s':>10}{'cut s':>10}{'passages':>10}")
     for name in arguments.format:
         suffix, make = FORMATS[name]
-        measured(make(1), f"warm{suffix}", limits, isolated=arguments.isolated)  # imports are not what is measured
+        measure_reading(
+            make(1), f"warm{suffix}", limits, isolated=arguments.isolated
+        )  # imports are not what is measured
         data = make(arguments.pages)
-        seconds, cut, chars, passages = measured(data, f"bench{suffix}", limits, isolated=arguments.isolated)
+        seconds, cut, chars, passages = measure_reading(data, f"bench{suffix}", limits, isolated=arguments.isolated)
         print(
             f"{name:<12}{len(data) / 1000:>10.0f}{chars / 1000:>10.0f}{seconds:>10.2f}"
             f"{arguments.pages / seconds:>10.0f}{cut:>10.2f}{passages:>10}"
         )
 
 
-def measured(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> tuple[float, float, int, int]:
-    """Seconds of reading and of cutting, characters, passages."""
+def measure_reading(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> tuple[float, float, int, int]:
+    """Return seconds of reading and of cutting, characters, passages."""
     started = time.perf_counter()
     if isolated:
         read = read_in_child(data, name, limits, 1200)

@@ -1,4 +1,4 @@
-"""What the retrieval of a question takes and finds among real documents, beside a comparison with all vectors.
+"""The cost and the recall of a question's retrieval among real documents, beside a comparison with all vectors.
 
     python bench/real_retrieval.py --keep FOLDER --set aws_docs [--every 10]
 
@@ -20,7 +20,7 @@ from statistics import mean, quantiles
 from typing import Any
 
 import numpy as np
-from million import LIMIT, ROOT, opened, resident, searched
+from million import LIMIT, ROOT, measure_searches, open_corpus, read_resident
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import outbox
@@ -46,7 +46,7 @@ def main() -> None:
     questions, sources = PUBLIC_SETS[given.set](Settings().datasets / given.set)
     with closing(Corpus.open(given.keep, Settings(home=given.keep))) as corpus:
         take_in(corpus, sources[:: given.every])
-    with opened(given.keep) as corpus:
+    with open_corpus(given.keep) as corpus:
         freeze_start_up()  # as `argot serve` does
         measure(corpus, [question.question for question in questions])
 
@@ -58,7 +58,7 @@ def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
 
 
 def measure(corpus: Corpus, asked: Sequence[str]) -> None:
-    items, documents, vectors = all_vectors(corpus)
+    items, documents, vectors = load_vectors(corpus)
     print(f"{len(set(documents)):,} documents, {len(set(items)):,} passages, {len(items):,} vectors")
     print(f"{'':16} {'p50':>7} {'p95':>7} {'work':>7}  recall", flush=True)
     known = sorted(set(documents))
@@ -68,17 +68,19 @@ def measure(corpus: Corpus, asked: Sequence[str]) -> None:
     scopes["one document"] = (drawn.choice(known),)
     queries = corpus.embedder.embed_queries(asked)
     for name, within in scopes.items():
-        took, work, _ = searched(corpus, asked, asked, (name, ROOT, ALL_DOCUMENTS, within))
+        took, work, _ = measure_searches(corpus, asked, asked, (name, ROOT, ALL_DOCUMENTS, within))
         cuts = quantiles(took, n=20)
         fit = np.isin(documents, within) if within else np.ones(len(documents), bool)
         of_scope, near = np.array(items)[fit], queries @ vectors[fit].T
-        shares = [recall(corpus, query, of_scope, row, within) for query, row in zip(queries, near, strict=True)]
+        shares = [
+            measure_recall(corpus, query, of_scope, row, within) for query, row in zip(queries, near, strict=True)
+        ]
         print(f"{name:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}  {mean(shares):.3f}", flush=True)
-    print(f"memory {resident() / 1e6:,.0f} MB", flush=True)
+    print(f"memory {read_resident() / 1e6:,.0f} MB", flush=True)
 
 
-def all_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
-    """Of each vector of a passage: the passage, its document and the vector itself, (n, dimensions)."""
+def load_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
+    """Return for each vector of a passage: the passage, its document and the vector itself, (n, dimensions)."""
     connection, items, documents, rows = corpus.store.database.connection(), [], [], []
     for (document,) in connection.execute("SELECT id FROM documents").fetchall():
         for name, ids in outbox.read_vector_ids(connection, corpus.vectors, document).items():
@@ -90,8 +92,8 @@ def all_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
     return items, documents, np.stack(rows)
 
 
-def recall(corpus: Corpus, query: Vectors, items: Any, near: Vectors, within: Sequence[str]) -> float:
-    """The share of the first ten that are as near as the exact tenth: passages that are alike are equally right.
+def measure_recall(corpus: Corpus, query: Vectors, items: Any, near: Vectors, within: Sequence[str]) -> float:
+    """Return the share of the first ten that are as near as the exact tenth: passages that are alike are equally right.
 
     Args:
         items, near: of each vector in the scope its passage, and its cosine with the query.

@@ -1,4 +1,4 @@
-"""How often the right sense is chosen among decoys, and how long it takes.
+"""The share of right senses chosen among decoys, and the time it takes.
 
     python bench/senses.py DIR [DIR ...] [--keep FOLDER] [--evidence FILE] [--wrong N]
 
@@ -44,7 +44,7 @@ from argot.types import ContextScore, Mention, Principal, Sense
 EVERYONE = Principal("bench", sees_all=True)
 
 
-class Remembering:
+class RememberingEmbedder:
     """An embedder that embeds each passage once over all sets of a run."""
 
     def __init__(self, inner: Embedder) -> None:
@@ -74,7 +74,7 @@ class Remembering:
 
 @dataclass
 class Tally:
-    """What was measured on one set. `seconds` is one entry a question."""
+    """The measurements on one set. `seconds` is one entry a question."""
 
     choices: int = 0
     right: int = 0
@@ -94,7 +94,7 @@ class Tally:
             said = f"{best.expansion!r} for {truth.expansion!r} ({ranking.margin:.2f}, {ranking.decided_by})"
             self.wrong.append(f"{term}: {said} in: {question[:160]}")
 
-    def line(self, name: str) -> str:
+    def format_line(self, name: str) -> str:
         certain = self.choices - self.asked
         return (
             f"{name:28} {self.choices:5} choices  right {self.right / max(1, self.choices):6.1%}  "
@@ -113,13 +113,13 @@ def main() -> None:
     parser.add_argument("--least-margin", type=float, default=0.1)
     parser.add_argument("--wrong", type=int, default=0, help="wrong choices of each set to show")
     options = parser.parse_args()
-    embedder = Remembering(load_embedder(Settings()))
+    embedder = RememberingEmbedder(load_embedder(Settings()))
     evidence = options.evidence.open("w") if options.evidence else None
     for folder in options.folders:
         with tempfile.TemporaryDirectory() as scratch:
             home = (options.keep or Path(scratch)) / folder.name
             tally = measure_set(load_beir(folder), home, embedder, options.least_margin, evidence)
-        print(tally.line(folder.name), flush=True)
+        print(tally.format_line(folder.name), flush=True)
         for line in tally.wrong[: options.wrong]:
             print("   ", line)
 
@@ -129,7 +129,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
     corpus = Corpus.open(home, Settings(home=home), embedder=embedder)
     glossary = Glossary.open(home / "glossary.db")
     if not corpus.store.documents(EVERYONE):
-        for event in corpus.add(sources_of(data)):
+        for event in corpus.add(make_sources(data)):
             if event.kind == "failed":
                 print(f"left out: {event.name}: {event.detail}", file=sys.stderr)
     glossary.files.import_csv((data.folder / "glossary.csv").read_text())
@@ -137,7 +137,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
     reader = ExtractiveReader(glossary.lookup.matcher(EVERYONE), corpus.store, EVERYONE, embedder, senses)
     chooser = SenseChooser(corpus, EVERYONE, get_signatures(glossary.lookup.matcher(EVERYONE), senses))
     tally = Tally()
-    for key, question, term, truth in abbreviated(data, glossary):
+    for key, question, term, truth in find_abbreviated(data, glossary):
         mentions = asyncio.run(reader.identify_jargon(question))
         looked_up = glossary.lookup.senses(EVERYONE, sorted({m.term for m in mentions if m.term}))
         contexts = asyncio.run(reader.identify_context(question, glossary.contexts.all(EVERYONE)))
@@ -158,26 +158,26 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
     return tally
 
 
-def sources_of(data: BeirSet) -> Iterator[Source]:
-    """Each row of the corpus as a Markdown document, as `argot evaluate retrieval` adds them."""
+def make_sources(data: BeirSet) -> Iterator[Source]:
+    """Yield each row of the corpus as a Markdown document, as `argot evaluate retrieval` adds them."""
     for identifier, (title, text) in data.corpus.items():
         front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
         content = (front + text).encode()
         yield Source(f"beir:///{identifier}", f"{identifier}.md", lambda content=content: content)  # type: ignore[misc]
 
 
-def abbreviated(data: BeirSet, glossary: Glossary) -> Iterator[tuple[str, str, str, Sense]]:
-    """(id, question, term, true sense) of every question whose abbreviated term has several senses."""
+def find_abbreviated(data: BeirSet, glossary: Glossary) -> Iterator[tuple[str, str, str, Sense]]:
+    """Yield (id, question, term, true sense) of every question whose abbreviated term has several senses."""
     by_term: defaultdict[str, list[Sense]] = defaultdict(list)
     for sense in glossary.senses.find(EVERYONE, status="approved"):
         by_term[sense.term].append(sense)
     for key, question in data.queries.items():
-        plain = _flat((data.plain or {})[key])
+        plain = _flatten_text((data.plain or {})[key])
         for term, senses in by_term.items():
             if len(senses) < 2 or not re.search(rf"(?<!\w){re.escape(term)}(?!\w)", question):
                 continue
             pattern = rf"(?<!\w){re.escape(term)}(?!\w)"
-            true = [s for s in senses if _flat(re.sub(pattern, s.expansion, question)) == plain]
+            true = [s for s in senses if _flatten_text(re.sub(pattern, s.expansion, question)) == plain]
             if true:
                 yield key, question, term, true[0]
                 break
@@ -195,13 +195,13 @@ def write_evidence(  # noqa: PLR0917
     term: str,
     truth: Sense,
 ) -> None:
-    found = _evidence_of(chooser, question, mentions, senses, contexts)[term]
+    found = _collect_evidence(chooser, question, mentions, senses, contexts)[term]
     place = next(n for n, sense in enumerate(senses[term]) if sense.id == truth.id)
     line = {"set": name, "id": key, "term": term, "true": place, "senses": [s.expansion for s in senses[term]]}
     print(json.dumps({**line, "evidence": [asdict(one) for one in found]}), file=file, flush=True)  # type: ignore[call-overload]
 
 
-def _evidence_of(
+def _collect_evidence(
     chooser: SenseChooser,
     question: str,
     mentions: Sequence[Mention],
@@ -216,7 +216,7 @@ def _evidence_of(
     return chooser._collect_evidence(question, known, settled, undecided, leaning) if undecided else {}
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     return re.sub(r"[\s\-]+", " ", text).casefold()
 
 

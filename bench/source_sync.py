@@ -1,4 +1,4 @@
-"""How long a sync of a folder takes: the first, one that finds nothing, and one that finds a few changes.
+"""The time of a sync of a folder: the first, one that finds nothing, and one that finds a few changes.
 
     python bench/source_sync.py [--files 2000] [--changed 20] [--rounds 3]
     python bench/source_sync.py --folder DOCS --changed 100 --rounds 1
@@ -32,7 +32,7 @@ from argot.settings import Settings
 WORDS = ("valve", "seal", "pump", "rotor", "stator", "gauge", "flange", "bolt", "sensor", "relay", "filter", "nozzle")
 
 
-def text(number: int, change: int = 0) -> str:
+def make_text(number: int, change: int = 0) -> str:
     chance = random.Random(number * 1000 + change)
     paragraphs = (" ".join(chance.choices(WORDS, k=32)).capitalize() + f" {number}." for _ in range(3))
     return f"# Part {number}\n\n" + "\n\n".join(paragraphs) + "\n"
@@ -42,7 +42,7 @@ def make(folder: Path, files: int) -> None:
     for number in range(files):
         path = folder / f"{number % 40:02}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(number), encoding="utf-8")
+        path.write_text(make_text(number), encoding="utf-8")
 
 
 def sync(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
@@ -52,36 +52,36 @@ def sync(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
     return dict(run.counts)
 
 
-def timed(work: Callable[[], object]) -> tuple[float, object]:
+def measure_time(work: Callable[[], object]) -> tuple[float, object]:
     began = time.perf_counter()
     result = work()
     return time.perf_counter() - began, result
 
 
-def synthetic(given: argparse.Namespace) -> None:
+def measure_synthetic(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "docs"
         make(folder, given.files)
         added = Corpus.open(Path(scratch) / "added", Settings())
         added.embedder.embed_queries(["warm"])
-        by_add, _ = timed(lambda: list(added.add(list_sources([folder]))))
-        again, _ = timed(lambda: list(added.add(list_sources([folder]))))
+        by_add, _ = measure_time(lambda: list(added.add(list_sources([folder]))))
+        again, _ = measure_time(lambda: list(added.add(list_sources([folder]))))
         added.close()
         corpus = Corpus.open(Path(scratch) / "kb", Settings())
         corpus.embedder.embed_queries(["warm"])
         record = SourceStore(corpus.store.database).add(SourceRecord("docs", "folder", str(folder), {}))
-        first, counts = timed(lambda: sync(corpus, record, folder))
+        first, counts = measure_time(lambda: sync(corpus, record, folder))
         print(f"add    {by_add:8.2f} s  (again {again:.2f} s)\nfirst  {first:8.2f} s  {counts}")
         nothing, few = [], []
         for turn in range(given.rounds):
-            seconds, counts = timed(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
             nothing.append(seconds)
             print(f"again  {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
             for number in range(given.changed):
                 path = folder / f"{number % 40:02}" / f"{number}.md"
-                path.write_text(text(number, turn + 1), encoding="utf-8")
+                path.write_text(make_text(number, turn + 1), encoding="utf-8")
             time.sleep(0.1)
-            seconds, counts = timed(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
             few.append(seconds)
             print(f"few    {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
         print(
@@ -90,7 +90,7 @@ def synthetic(given: argparse.Namespace) -> None:
         corpus.close()
 
 
-def of_folder(given: argparse.Namespace) -> None:
+def measure_folder(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
         folder, home = Path(scratch) / "docs", Path(scratch) / "kb"
         shutil.copytree(given.folder, folder)
@@ -99,20 +99,20 @@ def of_folder(given: argparse.Namespace) -> None:
         corpus = Corpus.open(home, Settings())
         record = SourceStore(corpus.store.database).add(SourceRecord("docs", "folder", str(folder), {}))
 
-        def told(name: str) -> None:
+        def measure_sync(name: str) -> None:
             processor = os.times()
-            seconds, counts = timed(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
             now = os.times()
             spent = sum(now[:4]) - sum(processor[:4])
             print(f"{name:6} {seconds:9.1f} s  {spent:9.1f} s of processor  {counts}", flush=True)
 
-        told("first")
+        measure_sync("first")
         for _ in range(given.rounds):
-            told("again")
+            measure_sync("again")
             for path in random.Random(1).sample(files, min(given.changed, len(files))):
                 with path.open("a", encoding="utf-8") as file:
                     file.write("\n\nThis page was looked through once more.\n")
-            told("few")
+            measure_sync("few")
         corpus.close()
         disk = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
         peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -127,7 +127,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="a folder of documents to read instead of made ones")
     parser.add_argument("--scratch", type=Path, help="where the copy and the knowledge base go meanwhile")
     given = parser.parse_args()
-    (of_folder if given.folder else synthetic)(given)
+    (measure_folder if given.folder else measure_synthetic)(given)
 
 
 if __name__ == "__main__":

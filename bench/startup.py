@@ -1,4 +1,4 @@
-"""How long a command and a question take, and where the time goes. Figures of one machine; nothing here is a test.
+"""The time of a command and of a question, and its parts. Figures of one machine; nothing here is a test.
 
     python bench/startup.py [--home DIR] [--runs 5] [--questions 40]
 
@@ -48,15 +48,15 @@ def main() -> None:
                 f"sample knowledge base: {build(home, load_settings(home=home))}, {time.perf_counter() - began:.1f} s"
             )
         print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors\n")
-        cold(home, arguments.runs)
-        where_a_cold_question_goes(home)
+        measure_cold(home, arguments.runs)
+        report_cold_parts(home)
         asyncio.run(warm(home, arguments.questions))
 
 
-def cold(home: Path, runs: int) -> None:
+def measure_cold(home: Path, runs: int) -> None:
     for words in (["--help"], ["glossary", "list"], ["list"], ["ask", QUESTION]):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = [_run([*words, *([] if words == ["--help"] else ["--home", str(home)])]) for _ in range(runs)]
+        seconds = [_run_command([*words, *([] if words == ["--help"] else ["--home", str(home)])]) for _ in range(runs)]
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         work = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / runs
         print(
@@ -65,7 +65,7 @@ def cold(home: Path, runs: int) -> None:
         )
 
 
-def _run(words: Sequence[str]) -> float:
+def _run_command(words: Sequence[str]) -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, "-m", "argot.ui.cli.main", *words], check=True, capture_output=True)
     return time.perf_counter() - began
@@ -100,7 +100,7 @@ print(json.dumps(steps))
 """
 
 
-def where_a_cold_question_goes(home: Path) -> None:
+def report_cold_parts(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", STEPS, str(home), QUESTION], check=True, capture_output=True, text=True
     )
@@ -125,7 +125,7 @@ async def warm(home: Path, count: int) -> None:
                 stages[stage].append(seconds)
         work = (time.process_time() - work) / len(questions) * 1000
     took.sort()
-    p50, p95 = _percentile(took, 50), _percentile(took, 95)
+    p50, p95 = _compute_percentile(took, 50), _compute_percentile(took, 95)
     print(f"\nwarm: {len(took)} questions, p50 {p50:.0f} ms, p95 {p95:.0f} ms, processor time {work:.0f} ms each")
     for stage, seconds in sorted(stages.items(), key=lambda item: -sum(item[1])):
         print(f"  {stage:<20} mean {statistics.mean(seconds) * 1000:6.1f} ms over {len(seconds)}")
@@ -139,7 +139,7 @@ def _sample_questions(count: int) -> list[str]:
     return [entry["question"] for entry in entries if entry["split"] == "validation"][:count]
 
 
-def _percentile(values: Sequence[float], percent: int) -> float:
+def _compute_percentile(values: Sequence[float], percent: int) -> float:
     return values[min(len(values) - 1, len(values) * percent // 100)] * 1000
 
 

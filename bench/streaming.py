@@ -1,4 +1,4 @@
-"""What it costs to pass a model's answer on while it streams: our processor time, and the wait for the first word.
+"""The cost of passing a model's answer on while it streams: our processor time, and the wait for the first word.
 
     python bench/streaming.py [--at-once 1 8 32] [--tokens 300] [--speed 150] [--trees . /tmp/before] [--runs 3]
 
@@ -52,20 +52,20 @@ def main() -> None:
 
         home = Path(arguments.inside[0])
         build(home, load_settings(home=home))
-        print(json.dumps(asyncio.run(measured(*arguments.inside, arguments))))
+        print(json.dumps(asyncio.run(measure_rows(*arguments.inside, arguments))))
         return
-    with tempfile.TemporaryDirectory() as scratch, stub(arguments) as url:
+    with tempfile.TemporaryDirectory() as scratch, run_stub(arguments) as url:
         found: dict[Path, list[dict[str, Any]]] = {tree: [] for tree in arguments.trees}
         for run in range(arguments.runs):
             for tree in sorted(found, reverse=bool(run % 2)):
-                found[tree].append(of_tree(tree, Path(scratch) / "kb", url))
+                found[tree].append(measure_tree(tree, Path(scratch) / "kb", url))
                 print(f"run {run + 1} of {tree}", file=sys.stderr, flush=True)
-    print(table(found))
+    print(format_table(found))
 
 
 @contextmanager
-def stub(arguments: argparse.Namespace) -> Iterator[str]:
-    """The address of a model server in a process of its own."""
+def run_stub(arguments: argparse.Namespace) -> Iterator[str]:
+    """Run a model server in a process of its own, and yield its address."""
     command = [sys.executable, str(HERE / "model_stub.py"), "--first", "0.3", "--reply", "0.05"]
     command += ["--speed", str(arguments.speed), "--tokens", str(arguments.tokens)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -76,7 +76,7 @@ def stub(arguments: argparse.Namespace) -> Iterator[str]:
             process.kill()
 
 
-def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
+def measure_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / ".links"), "ARGOT_MODEL_URL": url}
     command = [sys.executable, __file__, *sys.argv[1:], "--inside", str(home), url]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
@@ -86,8 +86,10 @@ def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
 # -- within one tree --------------------------------------------------------------------------------------------------
 
 
-async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Each row's figures. Only what all trees have is used, so that an older one can be measured by this file."""
+async def measure_rows(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return each row's figures. Only what all trees have is used, so that an older one can be measured by this
+    file.
+    """
     from argot.service.knowledge_base import KnowledgeBase
     from argot.service.observability.process_memory import freeze_start_up
     from argot.settings import load_settings
@@ -98,20 +100,20 @@ async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[s
     rows: dict[str, Any] = {}
     async with KnowledgeBase.open(settings.home, settings, patience=30) as kb:
         kb.warm_model()
-        questions = asked()
+        questions = choose_questions()
         for question in questions:  # what is remembered of each is remembered in all rows
-            await spent(journey(kb, question))
+            await time_words(stream_journey(kb, question))
         freeze_start_up()
-        for name, ask in (("ask", journey), ("stream", streamed)):
+        for name, ask in (("ask", stream_journey), ("stream", stream_answer)):
             for together in arguments.at_once:
                 count = arguments.alone if together == 1 else max(arguments.questions, together)
                 some = [questions[n % len(questions)] for n in range(count)]
-                rows[f"{name} {together}"] = await row(kb, some, together, ask)
+                rows[f"{name} {together}"] = await measure_row(kb, some, together, ask)
     return rows
 
 
-def asked() -> list[str]:
-    """Some of the sample questions, none of which is asked back about."""
+def choose_questions() -> list[str]:
+    """Return some of the sample questions, none of which is asked back about."""
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
     return [WARMING, *[json.loads(line)["question"] for line in lines[:7]]]
 
@@ -119,12 +121,12 @@ def asked() -> list[str]:
 Ask = Callable[[Any, str], AsyncIterator[str]]
 
 
-async def row(kb: Any, questions: list[str], together: int, ask: Ask) -> dict[str, float]:
+async def measure_row(kb: Any, questions: list[str], together: int, ask: Ask) -> dict[str, float]:
     firsts: list[float] = []
     pieces = 0
     before = time.process_time()
     for start in range(0, len(questions), together):
-        group = [spent(ask(kb, question)) for question in questions[start : start + together]]
+        group = [time_words(ask(kb, question)) for question in questions[start : start + together]]
         for first, count in await asyncio.gather(*group):
             firsts += [first] if first else []
             pieces += count
@@ -138,8 +140,8 @@ async def row(kb: Any, questions: list[str], together: int, ask: Ask) -> dict[st
     }
 
 
-async def spent(words: AsyncIterator[str]) -> tuple[float | None, int]:
-    """Seconds until the first word, and how many pieces came."""
+async def time_words(words: AsyncIterator[str]) -> tuple[float | None, int]:
+    """Return seconds until the first word, and how many pieces came."""
     began, first, count = time.perf_counter(), None, 0
     async for _ in words:
         first = first or time.perf_counter() - began
@@ -147,7 +149,7 @@ async def spent(words: AsyncIterator[str]) -> tuple[float | None, int]:
     return first, count
 
 
-async def journey(kb: Any, question: str) -> AsyncIterator[str]:
+async def stream_journey(kb: Any, question: str) -> AsyncIterator[str]:
     from argot.service.identity.people import make_local_principal
     from argot.service.usecases import catalogue
 
@@ -157,7 +159,7 @@ async def journey(kb: Any, question: str) -> AsyncIterator[str]:
                 yield event["data"]
 
 
-async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
+async def stream_answer(kb: Any, question: str) -> AsyncIterator[str]:
     from argot.prompts.loader import wrap_in_fence
     from argot.service.identity.people import make_local_principal
 
@@ -170,7 +172,7 @@ async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
             yield piece
 
 
-def table(found: dict[Path, list[dict[str, Any]]]) -> str:
+def format_table(found: dict[Path, list[dict[str, Any]]]) -> str:
     names = list(next(iter(found.values()))[0])
     lines = ["| what, at once | tree | work | first p50 | longest | pieces |", "|---|---|---|---|---|---|"]
     for name in names:

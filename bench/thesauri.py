@@ -62,7 +62,7 @@ def main() -> None:
         show_rare()
         return
     with tempfile.TemporaryDirectory() as folder:
-        for path in written(Path(folder), given.concepts):
+        for path in write_thesauri(Path(folder), given.concepts):
             measure(path, given.runs)
 
 
@@ -71,26 +71,26 @@ def show_rare() -> None:
         for name, (suffix, data) in RARE.items():
             path = Path(folder) / f"rare{suffix}"
             path.write_bytes(data)
-            for reader in (ours, theirs):
-                outcome, seconds, _ = in_process(reader, path)
+            for reader in (read_ours, read_theirs):
+                outcome, seconds, _ = run_in_process(reader, path)
                 print(f"{name:35}{reader.__name__:8}{seconds:5.2f} s  {outcome}", flush=True)
 
 
 def measure(path: Path, runs: int) -> None:
     found: dict[str, list[tuple[str, float, float]]] = {"ours": [], "theirs": []}
     for _ in range(runs):
-        for reader in (ours, theirs):
-            found[reader.__name__].append(in_process(reader, path, seconds=600))
+        for reader in (read_ours, read_theirs):
+            found[reader.__name__].append(run_in_process(reader, path, seconds=600))
     for name, told in found.items():
         seconds, memory = (statistics.median(one[n] for one in told) for n in (1, 2))
         print(f"{path.suffix:8} {name:7} {seconds:5.2f} s {memory:5.0f} MB  {told[0][0]}", flush=True)
 
 
-def in_process(reader: Callable[..., Any], path: Path, *, seconds: float = SECONDS) -> tuple[str, float, float]:
-    """What became of it, processor seconds, megabytes."""
+def run_in_process(reader: Callable[..., Any], path: Path, *, seconds: float = SECONDS) -> tuple[str, float, float]:
+    """Return the outcome, processor seconds, megabytes."""
     context = multiprocessing.get_context("spawn")
     told, say = context.Pipe(duplex=False)
-    process = context.Process(target=_read, args=(reader.__name__, path, sys.path, say), daemon=True)
+    process = context.Process(target=_read_file, args=(reader.__name__, path, sys.path, say), daemon=True)
     process.start()
     say.close()
     try:
@@ -104,37 +104,39 @@ def in_process(reader: Callable[..., Any], path: Path, *, seconds: float = SECON
         process.join()
 
 
-def _read(name: str, path: Path, packages: list[str], say: Any) -> None:
+def _read_file(name: str, path: Path, packages: list[str], say: Any) -> None:
     sys.path[:] = packages
     data, suffix = path.read_bytes(), path.suffix
-    read = {"ours": ours, "theirs": theirs}[name]
+    read = {"ours": read_ours, "theirs": read_theirs}[name]
     with_nothing = read(b"{}" if suffix == ".jsonld" else (XML.format("") if suffix == ".rdf" else "").encode(), suffix)
     assert with_nothing == {}
-    before, begun = _peak(), time.process_time()
+    before, begun = _measure_peak(), time.process_time()
     try:
         found = read(data, suffix)
         outcome = f"{sum(map(len, found.values())):,} statements"
     except Exception as error:
         outcome = f"refused: {' '.join(str(error).split())[:150]}"
-    say.send((outcome, time.process_time() - begun, _peak() - before))
+    say.send((outcome, time.process_time() - begun, _measure_peak() - before))
 
 
-def _peak() -> float:
-    """Megabytes; the kernel's other count, `ru_maxrss`, begins with the peak of the process that started this one."""
+def _measure_peak() -> float:
+    """Return megabytes; the kernel's other count, `ru_maxrss`, begins with the peak of the process that started this
+    one.
+    """
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     assert found
     return int(found[1]) / 1024
 
 
-def ours(data: bytes, suffix: str) -> dict[str, Any]:
+def read_ours(data: bytes, suffix: str) -> dict[str, Any]:
     from argot.jargon_db import ReadOptions
     from argot.jargon_db.formats.rdf import read_statements
 
     return read_statements(data, f"x{suffix}", ReadOptions(bounded=True), SYNTAX[suffix])
 
 
-def theirs(data: bytes, suffix: str) -> dict[str, Any]:
-    """As thin a reader as can be on top of pyoxigraph; what ours refuse before they read is not looked for."""
+def read_theirs(data: bytes, suffix: str) -> dict[str, Any]:
+    """Read by as thin a reader as can be on top of pyoxigraph; what ours refuse before they read is not looked for."""
     from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
     from argot.jargon_db.formats.rdf_statements import Statements, collect_into
@@ -156,11 +158,16 @@ def theirs(data: bytes, suffix: str) -> dict[str, Any]:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def written(folder: Path, concepts: int) -> Iterator[Path]:
-    """The same thesaurus in every format, seven statements a concept."""
+def write_thesauri(folder: Path, concepts: int) -> Iterator[Path]:
+    """Write the same thesaurus in every format, seven statements a concept."""
     said = [(n, f"concept number {n} of the thésaurus", f'What {n} means: a "sentence" as definitions have it.')
             for n in range(concepts)]  # fmt: skip
-    for suffix, text in ((".ttl", _turtle), (".nt", _triples), (".rdf", _xml), (".jsonld", _json)):
+    for suffix, text in (
+        (".ttl", _format_turtle),
+        (".nt", _format_triples),
+        (".rdf", _format_xml),
+        (".jsonld", _format_json),
+    ):
         path = folder / f"thesaurus{suffix}"
         path.write_text(text(said), "utf-8")
         yield path
@@ -169,7 +176,7 @@ def written(folder: Path, concepts: int) -> Iterator[Path]:
 Said = list[tuple[int, str, str]]
 
 
-def _turtle(said: Said) -> str:
+def _format_turtle(said: Said) -> str:
     return f"@prefix skos: <{SKOS}> .\n@prefix ex: <{SPACE}> .\n" + "".join(
         f'ex:c{n} a skos:Concept ;\n  skos:inScheme ex:s ;\n  skos:prefLabel "{label}"@en ;\n'
         f'  skos:altLabel "CN{n}"@en , "alt {n}"@de ;\n  skos:broader ex:c{n // 10} ;\n'
@@ -178,8 +185,8 @@ def _turtle(said: Said) -> str:
     )
 
 
-def _triples(said: Said) -> str:
-    def lines(n: int, label: str, text: str) -> Iterator[str]:
+def _format_triples(said: Said) -> str:
+    def format_lines(n: int, label: str, text: str) -> Iterator[str]:
         values = [
             (f"{RDF}type", f"<{SKOS}Concept>"), (f"{SKOS}inScheme", f"<{SPACE}s>"),
             (f"{SKOS}prefLabel", f'"{label}"@en'), (f"{SKOS}altLabel", f'"CN{n}"@en'),
@@ -188,10 +195,10 @@ def _triples(said: Said) -> str:
         ]  # fmt: skip
         return (f"<{SPACE}c{n}> <{name}> {value} .\n" for name, value in values)
 
-    return "".join(line for one in said for line in lines(*one))
+    return "".join(line for one in said for line in format_lines(*one))
 
 
-def _xml(said: Said) -> str:
+def _format_xml(said: Said) -> str:
     return f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:s="{SKOS}">\n' + "".join(
         f'<s:Concept rdf:about="{SPACE}c{n}"><s:inScheme rdf:resource="{SPACE}s"/><s:prefLabel xml:lang="en">{label}'
         f'</s:prefLabel><s:altLabel xml:lang="en">CN{n}</s:altLabel><s:altLabel xml:lang="de">alt {n}</s:altLabel>'
@@ -200,14 +207,15 @@ def _xml(said: Said) -> str:
     ) + "</rdf:RDF>"  # fmt: skip
 
 
-def _json(said: Said) -> str:
-    def text_of(text: str, language: str = "en") -> dict[str, str]:
+def _format_json(said: Said) -> str:
+    def make_text(text: str, language: str = "en") -> dict[str, str]:
         return {"@language": language, "@value": text}
 
     graph = [
-        {"@id": f"ex:c{n}", "@type": "skos:Concept", "skos:inScheme": {"@id": "ex:s"}, "skos:prefLabel": text_of(label),
-         "skos:altLabel": [text_of(f"CN{n}"), text_of(f"alt {n}", "de")], "skos:broader": {"@id": f"ex:c{n // 10}"},
-         "skos:definition": text_of(text)}
+        {"@id": f"ex:c{n}", "@type": "skos:Concept", "skos:inScheme": {"@id": "ex:s"},
+         "skos:prefLabel": make_text(label), "skos:altLabel": [make_text(f"CN{n}"), make_text(f"alt {n}", "de")],
+         "skos:broader": {"@id": f"ex:c{n // 10}"},
+         "skos:definition": make_text(text)}
         for n, label, text in said
     ]  # fmt: skip
     return json.dumps({"@context": {"skos": SKOS, "ex": SPACE}, "@graph": graph}, ensure_ascii=False)

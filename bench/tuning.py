@@ -1,4 +1,4 @@
-"""What tuning on one's own documents gives: nDCG@10 of whole searches, tuned beside untuned, without a language model.
+"""The gain by tuning on one's own documents: nDCG@10 of whole searches, tuned beside untuned, without a language model.
 
     python bench/tuning.py ord_qa --work FOLDER [--datasets FOLDER] [--threads 1]
         [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--ways embedder reader both]
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
+from argot.evaluate.retrieval_suite import evaluate_retrieval, make_sources
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.learn.questions.cloze_sentences import remove_sentence
 from argot.learn.questions.passage_questions import list_headings, make_passage_questions
@@ -52,16 +52,16 @@ DOCUMENTS = {"eda_corpus_qa": "ord_qa"}
 # -- sets -------------------------------------------------------------------------------------------------------------
 
 
-def loaded(name: str, datasets: Path) -> BeirSet:
+def load_set(name: str, datasets: Path) -> BeirSet:
     if name == "samples":
-        return samples()
+        return load_samples()
     if name == "eda_corpus_qa":
-        return eda_corpus(datasets)
+        return load_eda_corpus(datasets)
     return load_beir(datasets / "beir" / {"emanuals": "emanuals_tv"}.get(name, name))
 
 
-def eda_corpus(datasets: Path) -> BeirSet:
-    """The questions of EDA-Corpus whose chunk somebody has named, over ORD-QA's documentation."""
+def load_eda_corpus(datasets: Path) -> BeirSet:
+    """Return the questions of EDA-Corpus whose chunk somebody has named, over ORD-QA's documentation."""
     import csv
 
     import openpyxl
@@ -78,8 +78,8 @@ def eda_corpus(datasets: Path) -> BeirSet:
     return BeirSet(datasets / "eda_corpus_qa", documentation.corpus, queries, qrels)
 
 
-def samples() -> BeirSet:
-    """The text files among the sample documents, and the questions that they answer."""
+def load_samples() -> BeirSet:
+    """Return the text files among the sample documents, and the questions that they answer."""
     folder = Path(str(resources.files("argot.samples")))
     texts = {
         path.relative_to(folder / "documents").as_posix(): path.read_text("utf-8")
@@ -94,16 +94,16 @@ def samples() -> BeirSet:
             gold = {one["document"] for one in row["gold"]} & texts.keys()
             if gold:
                 key = f"{name[0]}{row['id']}"
-                queries[key], qrels[key] = row["question"], {identifier_of(one): 1 for one in gold}
-    return BeirSet(folder, {identifier_of(one): ("", text) for one, text in texts.items()}, queries, qrels)
+                queries[key], qrels[key] = row["question"], {make_identifier(one): 1 for one in gold}
+    return BeirSet(folder, {make_identifier(one): ("", text) for one, text in texts.items()}, queries, qrels)
 
 
-def identifier_of(path: str) -> str:
+def make_identifier(path: str) -> str:
     return path.replace("/", "_").rsplit(".", 1)[0]
 
 
-def halves(data: BeirSet) -> dict[str, list[str]]:
-    """Questions to choose by and to report on. Those that share a passage are in one half."""
+def split_halves(data: BeirSet) -> dict[str, list[str]]:
+    """Return questions to choose by and to report on. Those that share a passage are in one half."""
     questions = list(data.qrels)
     clusters = gold_clusters([list(data.qrels[one]) for one in questions])
     found: dict[str, list[str]] = {"choosing": [], "reporting": []}
@@ -120,21 +120,21 @@ KINDS = ("heading", "definition", "cloze")
 
 
 def keep_pairs(work: Path, data: BeirSet, settings: Settings) -> None:
-    """Makes them where the folder has none: pairs.jsonl, and passages.jsonl to search among."""
+    """Make pairs where the folder has none: pairs.jsonl, and passages.jsonl to search among."""
     from argot.learn.training_pairs import write_pairs, write_pool
 
     if (work / "pairs.jsonl").is_file():
         return
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
-        pairs, pool = made_pairs(data, settings, Path(home))
+        pairs, pool = make_pairs(data, settings, Path(home))
     write_pool(pool, work / "passages.jsonl")
     write_pairs(pairs, work / "pairs.jsonl")
 
 
-def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[TrainingPair], list[PoolPassage]]:
+def make_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[TrainingPair], list[PoolPassage]]:
     with TemporaryBase(work, settings) as base:
-        base.add(sources_of(data), lambda *_: None)
+        base.add(make_sources(data), lambda *_: None)
         store = base.corpus.store
         held = [
             (passage, document.title, document.uri)
@@ -159,8 +159,8 @@ def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def trained(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base: str) -> RunFolder:
-    """The training of this name, run to its end in a process of its own, or going on where it was."""
+def train(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base: str) -> RunFolder:
+    """Return the training of this name, run to its end in a process of its own, or going on where it was."""
     from argot.learn.training_pairs import read_pairs, read_pool
 
     label = f"{name} {kind} {json.dumps(dict(recipe), sort_keys=True)} {base}"
@@ -179,51 +179,57 @@ def trained(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], bas
     return run
 
 
-def searched(work: Path, data: BeirSet, settings: Settings) -> Measured:
-    """Of one base for each embedder: what puts in order may change without anything being embedded again."""
+def search_set(work: Path, data: BeirSet, settings: Settings) -> Measured:
+    """Search one base for each embedder: what puts in order may change without anything being embedded again."""
     home = work / f"base-{hashlib.blake2b(settings.embedder.encode(), digest_size=6).hexdigest()}"
     with TemporaryBase(home, settings) as base:
         if not (home / "whole").is_file():
-            base.add(sources_of(data), lambda *_: None)
+            base.add(make_sources(data), lambda *_: None)
             (home / "whole").touch()
         return asyncio.run(evaluate_retrieval(base, data, Profile(), None, lambda *_: None)).ways["plain"]
 
 
-def kept_measure(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
-    """nDCG@10 of each question, from the folder if it was measured."""
+def measure_once(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
+    """Return nDCG@10 of each question, from the folder if it was measured."""
     told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
     path = work / f"measured-{data.name}-{told}.json"
     if not path.is_file():
-        values = searched(work, data, settings).by_question
+        values = search_set(work, data, settings).by_question
         path.write_text(json.dumps({question: one["ndcg@10"] for question, one in values.items()}))
     return json.loads(path.read_text())
 
 
 def report(data: BeirSet, ways: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    parts = halves(data)
+    parts = split_halves(data)
 
-    def mean(way: str, part: str) -> float:
+    def compute_mean(way: str, part: str) -> float:
         return sum(ways[way][one] for one in parts[part]) / len(parts[part])
 
-    chosen = max(ways, key=lambda way: mean(way, "choosing"))
+    chosen = max(ways, key=lambda way: compute_mean(way, "choosing"))
     rows = {}
     clusters = gold_clusters([list(data.qrels[one]) for one in parts["reporting"]])
     for way in ways:
         change = paired_difference(*([ways[one][q] for q in parts["reporting"]] for one in ("untuned", way)), clusters)
-        rows[way] = {"choosing": mean(way, "choosing"), "reporting": mean(way, "reporting"), **asdict(change)}
+        rows[way] = {
+            "choosing": compute_mean(way, "choosing"),
+            "reporting": compute_mean(way, "reporting"),
+            **asdict(change),
+        }
     return {"set": data.name, "halves": {part: len(one) for part, one in parts.items()}, "chosen": chosen, "ways": rows}
 
 
-def told_apart(card: Mapping[str, Any]) -> dict[str, Any]:
-    """MAP@10 and nDCG@10 of what was put in order, by depth and part; "before" is the reader that comes with Argot."""
+def report_apart(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return MAP@10 and nDCG@10 of the orders, by depth and part; "before" is the reader that comes with Argot."""
 
-    def told(row: Mapping[str, Any]) -> dict[str, Any]:
+    def format_row(row: Mapping[str, Any]) -> dict[str, Any]:
         measures = ("map@10", "ndcg@10")
         means = {way: {name: mean[name] for name in measures} for way, mean in row["means"].items()}
         changes = {way: {name: change[name] for name in measures} for way, change in row["differences"].items()}
         return {"questions": row["questions"], "means": means, "differences": changes}
 
-    figures = {depth: {part: told(row) for part, row in parts.items()} for depth, parts in card["figures"].items()}
+    figures = {
+        depth: {part: format_row(row) for part, row in parts.items()} for depth, parts in card["figures"].items()
+    }
     return {**{name: card[name] for name in ("recipe", "steps", "seconds", "peak_megabytes")}, "figures": figures}
 
 
@@ -240,29 +246,29 @@ def main() -> None:
     given = parser.parse_args()
     documents = DOCUMENTS.get(given.set, given.set)
     work: Path = given.work / documents
-    data = loaded(given.set, given.datasets)
+    data = load_set(given.set, given.datasets)
     settings = load_settings(threads=given.threads)
     began = time.monotonic()
     keep_pairs(work, data, settings)
     threads = {"threads": given.threads}
     if given.apart:
-        run = trained(work, documents, "reranker", threads | values(given.apart), settings.embedder)
-        print(json.dumps(told_apart(run.card), indent=1))
+        run = train(work, documents, "reranker", threads | read_values(given.apart), settings.embedder)
+        print(json.dumps(report_apart(run.card), indent=1))
         return
     models = {"untuned": (settings.embedder, settings.reranker)}
     cards = {}
     if {"embedder", "both"} & {*given.ways}:
-        recipe = threads | values(given.embedder)
-        run = trained(work, documents, "embedder", recipe, settings.embedder)
+        recipe = threads | read_values(given.embedder)
+        run = train(work, documents, "embedder", recipe, settings.embedder)
         models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
     if {"reader", "both"} & {*given.ways}:
-        recipe = {"form": "reader"} | threads | values(given.reader)
-        run = trained(work, documents, "reranker", recipe, settings.embedder)
+        recipe = {"form": "reader"} | threads | read_values(given.reader)
+        run = train(work, documents, "reranker", recipe, settings.embedder)
         models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
     if "both" in given.ways:
         models["both"] = (models["embedder"][0], models["reader"][1])
     ways = {
-        way: kept_measure(work, data, settings.model_copy(update={"embedder": embedder, "reranker": reranker}))
+        way: measure_once(work, data, settings.model_copy(update={"embedder": embedder, "reranker": reranker}))
         for way, (embedder, reranker) in models.items()
         if way in ("untuned", *given.ways)
     }
@@ -276,16 +282,16 @@ def main() -> None:
     print(json.dumps({key: value for key, value in found.items() if key != "trainings"}, indent=1))
 
 
-def values(given: Sequence[str]) -> dict[str, Any]:
-    """Of "name=value" each, as JSON where it is any."""
+def read_values(given: Sequence[str]) -> dict[str, Any]:
+    """Read "name=value" each, as JSON where it is any."""
 
-    def read(value: str) -> Any:
+    def read_value(value: str) -> Any:
         try:
             return json.loads(value)
         except ValueError:
             return value
 
-    return {name: read(value) for name, value in (one.split("=", 1) for one in given)}
+    return {name: read_value(value) for name, value in (one.split("=", 1) for one in given)}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a search by meaning takes in a folder and on a Chroma server.
+"""The cost of a search by meaning in a folder and on a Chroma server.
 
     python bench/vector_index.py [--counts 10000 100000]
 
@@ -46,13 +46,13 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument("--searches", type=int, default=200)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, served(Path(name)) as (url, process):
+    with tempfile.TemporaryDirectory() as name, run_server(Path(name)) as (url, process):
         folder = Path(name)
-        passages = embedded_samples(folder / "kb")
+        passages = embed_samples(folder / "kb")
         print(f"{'vectors':>8} {'':8} {'fill s':>7} {'p50':>7} {'p95':>7} {'work':>7} {'alike':>6}")
         for count in (len(passages), *given.counts):
-            vectors = passages if count == len(passages) else with_noise(passages, count, seed=1)
-            queries = with_noise(passages, given.searches, seed=2)
+            vectors = passages if count == len(passages) else add_noise(passages, count, seed=1)
+            queries = add_noise(passages, given.searches, seed=2)
             compare(folder / str(count), url, process, vectors, queries)
 
 
@@ -64,7 +64,7 @@ def compare(folder: Path, url: str, process: int, vectors: Vectors, queries: Vec
     }
     indexes = {name: one.make(one.unused_name([]), "bench") for name, one in kept.items()}
     filled = {name: fill(index, vectors) for name, index in indexes.items()}
-    times, work, found = asked(indexes, process, queries)
+    times, work, found = ask_indexes(indexes, process, queries)
     alike = mean(len(set(a) & set(b)) / len(a) for a, b in zip(found["folder"], found["server"], strict=True))
     for name, index in indexes.items():
         cuts = quantiles(times[name], n=20)
@@ -76,7 +76,7 @@ def compare(folder: Path, url: str, process: int, vectors: Vectors, queries: Vec
 
 
 def fill(index: VectorIndex, vectors: Vectors) -> float:
-    """Seconds."""
+    """Fill the index; return the seconds that it took."""
     collection, begin = index.collection_name("passage", EVERYONE), time.perf_counter()
     for start in range(0, len(vectors), WRITTEN):
         some = vectors[start : start + WRITTEN]
@@ -84,7 +84,7 @@ def fill(index: VectorIndex, vectors: Vectors) -> float:
     return time.perf_counter() - begin
 
 
-def asked(
+def ask_indexes(
     indexes: dict[str, VectorIndex], process: int, queries: Vectors
 ) -> tuple[dict[str, list[float]], dict[str, list[float]], dict[str, list[list[str]]]]:
     times: dict[str, list[float]] = {name: [] for name in indexes}
@@ -94,21 +94,23 @@ def asked(
         index.search("passage", queries[0], [EVERYONE], LIMIT)  # it loads its graph
     for turn, query in enumerate(queries):
         for name in sorted(indexes, reverse=bool(turn % 2)):
-            begin, before = time.perf_counter(), processor_seconds(process)
+            begin, before = time.perf_counter(), sum_processor_seconds(process)
             ranked = indexes[name].search("passage", query, [EVERYONE], LIMIT)
             times[name].append((time.perf_counter() - begin) * 1000)
-            work[name].append((processor_seconds(process) - before) * 1000)
+            work[name].append((sum_processor_seconds(process) - before) * 1000)
             found[name].append([item for item, _ in ranked[:10]])
     return times, work, found
 
 
-def processor_seconds(process: int) -> float:
-    """Of this process and that one. The system counts that one's by hundredths; the mean of many is right."""
+def sum_processor_seconds(process: int) -> float:
+    """Sum the seconds of this process and that one. The system counts that one's by hundredths; the mean of many is
+    right.
+    """
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def with_noise(passages: Vectors, count: int, seed: int) -> Vectors:
+def add_noise(passages: Vectors, count: int, seed: int) -> Vectors:
     dice = np.random.default_rng(seed)
     noise = dice.normal(size=(count, passages.shape[1])).astype(np.float32)
     noise *= NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
@@ -117,8 +119,8 @@ def with_noise(passages: Vectors, count: int, seed: int) -> Vectors:
     return rows
 
 
-def embedded_samples(home: Path) -> Vectors:
-    """The vectors of the sample documents, shape (passages, dimensions)."""
+def embed_samples(home: Path) -> Vectors:
+    """Return the vectors of the sample documents, shape (passages, dimensions)."""
     corpus = Corpus.open(home, Settings())
     for _ in corpus.add(list_sources([SAMPLES / "documents"])):
         pass
@@ -129,8 +131,8 @@ def embedded_samples(home: Path) -> Vectors:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[str, int]]:
-    """The address and the number of the process."""
+def run_server(folder: Path) -> Iterator[tuple[str, int]]:
+    """Run a server; yield its address and the number of its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -139,7 +141,7 @@ def served(folder: Path) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             url = f"http://127.0.0.1:{port}"
-            while not _answers(url):
+            while not _is_answering(url):
                 assert process.poll() is None, "chroma run ended"
                 time.sleep(0.1)
             yield url, process.pid
@@ -147,7 +149,7 @@ def served(folder: Path) -> Iterator[tuple[str, int]]:
             process.terminate()
 
 
-def _answers(url: str) -> bool:
+def _is_answering(url: str) -> bool:
     try:
         return httpx.get(f"{url}/api/v2/heartbeat").is_success
     except httpx.TransportError:

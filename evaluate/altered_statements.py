@@ -26,8 +26,9 @@ _INVENTED_CLAUSES = (
 _NAMES = ("Bremen", "Gustafsson", "Osaka", "Petrova")
 
 
-def altered(sentence: str, place: int) -> Iterator[tuple[str, str]]:
-    """What one change makes of a sentence, each with the change's kind; the sentence itself where it changes nothing.
+def alter_sentence(sentence: str, place: int) -> Iterator[tuple[str, str]]:
+    """Yield the sentences that one change makes of a sentence, each with the kind of the change. A change that does not
+    apply yields the sentence itself.
 
     `place`: where the sentence stands in its set; it chooses among names, bounds and invented clauses.
     """
@@ -61,12 +62,13 @@ FROM_NOWHERE = (
 """Claims no document of an evaluation makes."""
 
 
-def lie_of(sentence: str, place: int) -> tuple[str, str]:
-    """One false sentence made of a true one, and the kind of its change; where none applies, a claim from nowhere.
+def make_lie(sentence: str, place: int) -> tuple[str, str]:
+    """Return one false sentence made of a true one, and the kind of its change; where none applies, a claim from
+    nowhere.
 
     The kinds take turns with `place`, so that a set holds all of them.
     """
-    lies = [(kind, text) for kind, text in altered(sentence, place) if text != sentence]
+    lies = [(kind, text) for kind, text in alter_sentence(sentence, place) if text != sentence]
     lies.append(("from nowhere", FROM_NOWHERE[place % len(FROM_NOWHERE)]))
     kind, text = lies[place % len(lies)]
     return text, kind

@@ -1,4 +1,4 @@
-"""What judges say of the answers of the suite `answers`, by profile, and of each profile against the first.
+"""Judges' verdicts on the answers of the suite `answers`, by profile, and each profile compared with the first.
 
 Judged are the questions that have a reference answer; the judge is shown what the asker is told, be it a refusal.
 """
@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from argot.evaluate.answer_outcomes import AnswerOutcome
-from argot.evaluate.failure_tolerance import batched
+from argot.evaluate.failure_tolerance import group_items
 from argot.evaluate.judging import SCORES, AnswerJudge, JudgeName, JudgeScores
 from argot.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
 
@@ -23,7 +23,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """Of one profile: how many answers were judged, and for how many the reply was none or the server failed.
+    """One profile: how many answers were judged, and for how many the judge's reply was malformed or its server failed.
 
     `mean` and `interval95`: by score, over those judged.
     """
@@ -38,8 +38,8 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """One judge: `rows` by profile, `compared` by "second against first" and score, over what both have a verdict
-    for; `each` question's scores by profile, with the fault where there are none.
+    """One judge: `rows` by profile, `compared` by "second against first" and score, over the questions for which both
+    profiles have a verdict; `each` question's scores by profile, or the fault where there are none.
     """
 
     judge: JudgeName
@@ -49,7 +49,9 @@ class JudgeReport:
     each: list[dict[str, Any]] = field(default_factory=list)
 
     def verdicts(self, profile: str) -> dict[str, bool | None]:
-        """By question whether a judge of TRUE and FALSE says that the answer is right; None where it says nothing."""
+        """Return for each question whether a judge of TRUE and FALSE says that the answer is right; None where it says
+        nothing.
+        """
         own = [one for one in self.each if one["profile"] == profile]
         return {one["id"]: bool(one["scores"]["TRUE"]) if one["scores"] else None for one in own}
 
@@ -57,23 +59,23 @@ class JudgeReport:
 async def judge_answers(
     judge: AnswerJudge, by_profile: Mapping[str, Sequence[AnswerOutcome]], progress: Progress
 ) -> JudgeReport:
-    """Asks the judge about every question with a reference, under all profiles.
+    """Ask the judge about every question with a reference, under all profiles.
 
     Raises:
         InvalidInput: it cannot judge so many profiles at once.
         ModelUnavailable: its server failed for several calls in a row.
     """
     first = next(iter(by_profile.values()))
-    places = [place for place, one in enumerate(first) if one.judged]
+    places = [place for place, one in enumerate(first) if one.has_reference]
     said: list[list[JudgeScores]] = []
 
-    async def judged(place: int) -> list[JudgeScores]:
+    async def judge_question(place: int) -> list[JudgeScores]:
         question = first[place].question
-        answers = [outcomes[place].seen for outcomes in by_profile.values()]
-        return await judge.judged(question.question, question.reference, answers)
+        answers = [outcomes[place].shown_text for outcomes in by_profile.values()]
+        return await judge.judge(question.question, question.reference, answers)
 
-    for batch in batched(places, AT_ONCE):
-        said += await asyncio.gather(*map(judged, batch))
+    for batch in group_items(places, AT_ONCE):
+        said += await asyncio.gather(*map(judge_question, batch))
         progress(f"judge {judge.name}", len(said), len(places))
     clusters = gold_clusters([first[place].gold for place in places])
     of_profile = {name: [one[number] for one in said] for number, name in enumerate(by_profile)}
@@ -81,7 +83,7 @@ async def judge_answers(
         judge=judge.name,
         model=judge.model_name,
         rows={name: judge_row(own, SCORES[judge.name], clusters) for name, own in of_profile.items()},
-        compared=_compared(of_profile, SCORES[judge.name], clusters),
+        compared=compare_scores(of_profile, SCORES[judge.name], clusters),
         each=[
             {"profile": name, "id": first[place].question.id, "scores": dict(one.scores), "fault": one.fault}
             for name, own in of_profile.items()
@@ -91,7 +93,7 @@ async def judge_answers(
 
 
 def judge_row(judgements: Sequence[JudgeScores], scores: Sequence[str], clusters: Sequence[int]) -> JudgeRow:
-    """Means over the answers that were judged; those that were not are counted, and nothing else."""
+    """Return means over the answers that were judged; the others are only counted."""
     known = [(one, cluster) for one, cluster in zip(judgements, clusters, strict=True) if one.scores]
     row = JudgeRow(
         questions=len(judgements),
@@ -106,7 +108,7 @@ def judge_row(judgements: Sequence[JudgeScores], scores: Sequence[str], clusters
     return row
 
 
-def _compared(
+def compare_scores(
     of_profile: Mapping[str, Sequence[JudgeScores]], scores: Sequence[str], clusters: Sequence[int]
 ) -> dict[str, dict[str, Difference]]:
     (first, ours), *others = of_profile.items()

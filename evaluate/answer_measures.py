@@ -1,4 +1,4 @@
-"""How whole and how right an answer is: coverage of what it must say, sentences, exact match, ROUGE, and abstention."""
+"""Measures of an answer's completeness and correctness: coverage, sentences, exact match, ROUGE, and abstention."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ SAID = 0.7
 
 
 def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
-    """What became of a question. `answer`: what was shown as supported. A question without an answer (kind
+    """Return the outcome of a question. `answer`: the text shown as supported. A question without an answer (kind
     "unanswerable" or "underspecified") that is answered counts as wrong.
     """
     if status == "needs_choice":
         return "asked back"
     if status != "answered":
         return "abstained"
-    if not question.answerable:
+    if not question.is_answerable:
         return "wrong"
-    said = [is_said(item, answer) for item in wanted_items(question)]
+    said = [is_said(item, answer) for item in list_required_items(question)]
     if all(said):
         return "complete"
     return "partial" if any(said) else "wrong"
 
 
-def wanted_items(question: AnswerQuestion) -> list[str]:
-    """What a whole answer says: `must`; where there is none, the snippets; where there are none, the reference."""
+def list_required_items(question: AnswerQuestion) -> list[str]:
+    """Return the items that a whole answer says: `must`; without it the snippets; without those the reference."""
     if question.must:
         return list(question.must)
     quotes = [one.quote for one in question.gold if one.quote]
@@ -44,7 +44,9 @@ def wanted_items(question: AnswerQuestion) -> list[str]:
 
 
 def is_said(item: str, answer: str) -> bool:
-    """Whether the answer says an item, in one of its alternatives: word for word, or by the stems of its content."""
+    """Return true if the answer says an item, in one of its alternatives: word for word, or by the stems of its
+    content.
+    """
     return any(_is_said(one.strip(), answer) for one in item.split("|") if one.strip())
 
 
@@ -59,8 +61,8 @@ def _is_said(wanted: str, answer: str) -> bool:
     return len(stems) > 3 and support(wanted, answer) >= SAID
 
 
-def sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | None:
-    """F1 of the sentences shown against the gold snippets; None where the question has no snippets.
+def compute_sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | None:
+    """Return F1 of the sentences shown against the gold snippets; None where the question has no snippets.
 
     A snippet is found if the sentences together say it; a sentence is right if it is part of a snippet, or holds one.
     """
@@ -75,8 +77,8 @@ def sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | N
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
-    """The chance that a positive scores above a negative, ties counting half; None without both."""
+def compute_auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
+    """Return the chance that a positive scores above a negative, ties counting half; None without both."""
     values, marks = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool)
     yes, no = values[marks], values[~marks]
     if not len(yes) or not len(no):
@@ -85,8 +87,10 @@ def auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
     return float(above)
 
 
-def refused_at(scores: Sequence[float], answerable: Sequence[bool], answered: float = 0.9) -> float | None:
-    """The share of unanswerable questions below the score under which `answered` of the answerable ones remain."""
+def compute_refusal_rate(scores: Sequence[float], answerable: Sequence[bool], answered: float = 0.9) -> float | None:
+    """Return the share of unanswerable questions below the score under which `answered` of the answerable ones
+    remain.
+    """
     values, marks = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=bool)
     if not marks.any() or marks.all():
         return None

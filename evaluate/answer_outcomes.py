@@ -1,11 +1,11 @@
-"""What became of one question, and how its answer compares with what a whole and right one holds."""
+"""The outcome of one question, and how its answer compares with a whole and right one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from argot.evaluate.answer_measures import Outcome, answer_outcome, sentence_f1
+from argot.evaluate.answer_measures import Outcome, answer_outcome, compute_sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import BertScore
 from argot.evaluate.known_answers import Heard
@@ -22,7 +22,7 @@ LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """What became of one question.
+    """The outcome of one question.
 
     `answer`: what was shown as supported. `gold`: the ids of the passages that hold the gold snippets; `ranks`: the
     places, from 1, of those among the passages found; `shown`: how many of the found it was to be written from.
@@ -45,29 +45,31 @@ class AnswerOutcome:
     bert: BertScore | None = None
 
     @property
-    def judged(self) -> bool:
-        """Whether there is a reference that a right answer is like."""
-        return self.question.answerable and bool(self.question.reference)
+    def has_reference(self) -> bool:
+        """True if there is a reference that a right answer resembles."""
+        return self.question.is_answerable and bool(self.question.reference)
 
     @property
-    def seen(self) -> str:
-        """What the asker is told: what is supported; else the words in which it was refused, or left unchecked."""
+    def shown_text(self) -> str:
+        """The text that the asker reads: the supported answer; otherwise the refusal, or the unchecked words."""
         return self.answer or self.result.answer
 
     @property
     def gold_retrieved(self) -> bool:
-        """Whether a gold passage was among those that the answer was to be written from."""
+        """True if a gold passage was among those that the answer was to be written from."""
         return any(rank <= self.shown for rank in self.ranks)
 
     @property
     def evidence(self) -> float:
-        """How sure it was that the documents answer: the best passage's score; 0 where none was found."""
+        """The confidence that the documents answer: the best passage's score; 0 where none was found."""
         return max((one.score for one in self.result.passages), default=0.0)
 
     @property
     def loss(self) -> Loss | None:
-        """Where the ideal model's answer went; None where no such model answered, or there is nothing to answer."""
-        if self.heard is None or not self.question.answerable:
+        """The place where the ideal model's answer was lost; None where no such model answered, or nothing was to be
+        answered.
+        """
+        if self.heard is None or not self.question.is_answerable:
             return None
         if self.outcome == "asked back":
             return "asked back"
@@ -81,27 +83,29 @@ class AnswerOutcome:
 
     @property
     def lie_shown(self) -> bool | None:
-        """Whether the sentence made false was shown as supported; None where nobody lied."""
+        """True if the sentence made false was shown as supported; None where no lie was told."""
         if self.heard is None or not self.heard.lie:
             return None
         lie = bare(self.heard.lie)
         return any(s.supported and lie in bare(s.text) for s in self.result.sentences)
 
 
-def judged(
+def build_outcome(
     question: AnswerQuestion,
     result: AskResult,
     gold: frozenset[str],
     heard: Heard | None = None,
     shown_passages: int = 5,
 ) -> AnswerOutcome:
-    """Only sentences shown as supported count: they are what the asker is told to rely on."""
+    """Build the outcome of a question from the sentences shown as supported: they are what the asker is told to rely
+    on.
+    """
     shown = [sentence for sentence in result.sentences if sentence.supported]
     answer = "\n".join(sentence.text for sentence in shown)
     what = answer_outcome(question, result.status, answer)
     ranks = tuple(place for place, one in enumerate(result.passages, start=1) if one.passage_id in gold)
-    likened = question.answerable and bool(question.reference)
-    answered = question.answerable and result.status == "answered"
+    likened = question.is_answerable and bool(question.reference)
+    answered = question.is_answerable and result.status == "answered"
     first = shown[0].citations[0].passage_id if shown and shown[0].citations else ""
     return AnswerOutcome(
         question=question,
@@ -111,7 +115,7 @@ def judged(
         gold=gold,
         ranks=ranks,
         right_citation_first=first in gold if answered and gold else None,
-        f1=sentence_f1(question, [sentence.text for sentence in shown]) if question.answerable else None,
+        f1=compute_sentence_f1(question, [sentence.text for sentence in shown]) if question.is_answerable else None,
         exact=exact_match(answer, question.reference) if likened else None,
         rouge_1=rouge_1(answer, question.reference) if likened else None,
         rouge=rouge_l(answer, question.reference) if likened else None,

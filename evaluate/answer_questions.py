@@ -32,7 +32,7 @@ class GoldSnippet:
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """One question with what a whole answer to it holds.
+    """One question and the content of a whole answer to it.
 
     `gold` has a snippet for every item and every step. `must` are short texts each of which a whole answer says;
     alternatives stand between bars ("27 days|27 d"). Without `must` the snippets themselves are looked for, and without
@@ -53,7 +53,7 @@ class AnswerQuestion:
     place: str = ""
 
     @property
-    def answerable(self) -> bool:
+    def is_answerable(self) -> bool:
         return self.kind not in UNANSWERABLE and self.kind not in UNDERSPECIFIED
 
 
@@ -75,7 +75,7 @@ def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQu
     """
     found: list[AnswerQuestion] = []
     for number, row in json_lines(path):
-        question = _question(row, f"{path}, line {number}")
+        question = build_question(row, f"{path}, line {number}")
         if earlier := next((one for one in found if one.id == question.id), None):
             raise InvalidInput(f"{question.place}: the id {question.id!r} is taken ({earlier.place}). Give another.")
         found.append(question)
@@ -91,7 +91,9 @@ class _Gold(BaseModel):
 
 
 class _Row(BaseModel):
-    """A line of the file. `note` is the writer's own; any other field would be a slip that nobody notices."""
+    """A line of the file. `note` is the writer's own; any other field is refused, since it would be an unnoticed
+    slip.
+    """
 
     model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="forbid")
 
@@ -108,18 +110,18 @@ class _Row(BaseModel):
 
     @field_validator("must")
     @classmethod
-    def _says_something(cls, must: tuple[str, ...]) -> tuple[str, ...]:
-        """Nothing between two bars stands in every answer."""
+    def _require_content(cls, must: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse an empty alternative: nothing between two bars stands in every answer."""
         if any(not form.strip() for one in must for form in one.split("|")):
             raise ValueError("an empty text, or an empty form beside a bar, stands in any answer; leave it out")
         return must
 
 
-def _question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
+def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
     try:
         read = _Row.model_validate(row)
     except ValidationError as error:
-        raise InvalidInput(f"{place}: {_explained(error)}") from error
+        raise InvalidInput(f"{place}: {explain_error(error)}") from error
     question = AnswerQuestion(
         id=read.id,
         kind=read.kind,
@@ -131,7 +133,7 @@ def _question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
         split=read.split or "",
         place=place,
     )
-    if question.answerable and not (question.gold or question.must or question.reference):
+    if question.is_answerable and not (question.gold or question.must or question.reference):
         kinds = " or ".join((*UNANSWERABLE, *UNDERSPECIFIED))
         raise InvalidInput(
             f"{place}: nothing says what a whole answer to {question.id!r} holds. Give gold, must or reference, or the "
@@ -140,7 +142,7 @@ def _question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
     return question
 
 
-def _explained(error: ValidationError) -> str:
+def explain_error(error: ValidationError) -> str:
     first = error.errors()[0]
     if first["type"] == "missing":
         return f"needs id, kind, question, gold (document, quote); {first['loc'][-1]} is not there."
@@ -152,8 +154,8 @@ def _explained(error: ValidationError) -> str:
     return f"{where} cannot be {first['input']!r}: {first['msg'].removeprefix('Value error, ')}."
 
 
-def answer_set(questions: Path, documents: Path, split: str | None = None) -> AnswerSet:
-    """Questions of a file over the documents of a folder.
+def build_answer_set(questions: Path, documents: Path, split: str | None = None) -> AnswerSet:
+    """Build a set from the questions of a file and the documents of a folder.
 
     Raises:
         InvalidInput: the file is malformed, or the folder is none.
@@ -168,9 +170,9 @@ def answer_set(questions: Path, documents: Path, split: str | None = None) -> An
     for question in found:
         for gold in question.gold:
             if Path(gold.document).name not in names:
-                raise no_such_document(question, gold, str(documents))
+                raise report_missing_document(question, gold, str(documents))
     return AnswerSet(questions.stem, found, sources)
 
 
-def no_such_document(question: AnswerQuestion, gold: GoldSnippet, where: str) -> InvalidInput:
+def report_missing_document(question: AnswerQuestion, gold: GoldSnippet, where: str) -> InvalidInput:
     return InvalidInput(f"{question.place}: {where} holds no document {gold.document!r}, which {question.id!r} names.")

@@ -9,12 +9,12 @@ from statistics import fmean
 from typing import Any
 
 from argot.evaluate.answer_judging import JudgeReport
-from argot.evaluate.answer_measures import OUTCOMES, auroc, refused_at
+from argot.evaluate.answer_measures import OUTCOMES, compute_auroc, compute_refusal_rate
 from argot.evaluate.answer_outcomes import LOSSES, AnswerOutcome
 from argot.evaluate.answer_questions import UNANSWERABLE, UNDERSPECIFIED, AnswerQuestion
-from argot.evaluate.chunk_retrieval import ChunkRetrieval, chunk_retrieval
+from argot.evaluate.chunk_retrieval import ChunkRetrieval, measure_chunk_retrieval
 from argot.evaluate.reference_judging import MatchingReport
-from argot.evaluate.reference_precision import PrecisionAt, precision_by_threshold
+from argot.evaluate.reference_precision import PrecisionAt, measure_by_threshold
 from argot.measures import HIT_DEPTHS, Difference, bootstrap_interval, gold_clusters, paired_difference
 from argot.results import Sentence
 
@@ -52,7 +52,8 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswersReport:
-    """By profile a row by kind, with "all" and "answerable" first; abstention; and what an all-knowing model showed.
+    """The report by profile: a row by kind, with "all" and "answerable" first; abstention; and the results of an ideal
+    model.
 
     `chunks`: by profile and kind whether gold was retrieved, for right and wrong answers apart; `right_by`: who says
     which are right. `references`: by profile how often a cited passage holds gold, by the citation's score. `judges`:
@@ -73,52 +74,57 @@ class AnswersReport:
     matching: dict[str, MatchingReport] = field(default_factory=dict)
     each: list[dict[str, Any]] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def answers_report(
+def build_answers_report(
     name: str,
     questions: Sequence[AnswerQuestion],
     by_profile: dict[str, list[AnswerOutcome]],
     judges: Sequence[JudgeReport] = (),
     matching: Mapping[str, MatchingReport] | None = None,
 ) -> AnswersReport:
-    """All of it, made of what became of each question under each profile."""
+    """Build the report from the outcome of each question under each profile."""
     # RAIDD leaves it to a model which answers are right (2.3); without one, what is whole is.
     verdicts = next((one for wanted in ("raidd", "correct") for one in judges if one.judge == wanted), None)
-    rows = {profile: _rows(outcomes) for profile, outcomes in by_profile.items()}
+    rows = {profile: _build_rows(outcomes) for profile, outcomes in by_profile.items()}
     return AnswersReport(
         name=name,
         questions=len(questions),
         rows=rows,
-        abstention={profile: _abstention(outcomes) for profile, outcomes in by_profile.items()},
-        losses={profile: found for profile, outcomes in by_profile.items() if (found := _losses(outcomes))},
-        lies={profile: told for profile, outcomes in by_profile.items() if (told := _lies(outcomes))},
-        compared=_compared(by_profile),
+        abstention={profile: _measure_abstention(outcomes) for profile, outcomes in by_profile.items()},
+        losses={profile: found for profile, outcomes in by_profile.items() if (found := _count_losses(outcomes))},
+        lies={profile: told for profile, outcomes in by_profile.items() if (told := _count_lies(outcomes))},
+        compared=_compare_profiles(by_profile),
         right_by=COMPLETE if verdicts is None else f"judge {verdicts.judge}",
         chunks={
-            profile: _chunks(outcomes, verdicts.verdicts(profile) if verdicts else None)
+            profile: _measure_chunks(outcomes, verdicts.verdicts(profile) if verdicts else None)
             for profile, outcomes in by_profile.items()
         },
-        references={profile: kept for profile, outcomes in by_profile.items() if (kept := _references(outcomes))},
+        references={
+            profile: kept for profile, outcomes in by_profile.items() if (kept := _measure_references(outcomes))
+        },
         judges=list(judges),
         matching=dict(matching or {}),
-        each=[_line(profile, one) for profile, outcomes in by_profile.items() for one in outcomes],
+        each=[_describe_outcome(profile, one) for profile, outcomes in by_profile.items() for one in outcomes],
     )
 
 
-def _rows(outcomes: Sequence[AnswerOutcome]) -> dict[str, AnswerRow]:
-    rows = {"all": _row(outcomes), "answerable": _row([one for one in outcomes if one.question.answerable])}
+def _build_rows(outcomes: Sequence[AnswerOutcome]) -> dict[str, AnswerRow]:
+    rows = {
+        "all": _build_row(outcomes),
+        "answerable": _build_row([one for one in outcomes if one.question.is_answerable]),
+    }
     for kind in dict.fromkeys(one.question.kind for one in outcomes):
-        rows[kind] = _row([one for one in outcomes if one.question.kind == kind])
+        rows[kind] = _build_row([one for one in outcomes if one.question.kind == kind])
     return rows
 
 
-def _row(outcomes: Sequence[AnswerOutcome]) -> AnswerRow:
+def _build_row(outcomes: Sequence[AnswerOutcome]) -> AnswerRow:
     counts = Counter(one.outcome for one in outcomes)
-    with_gold = [one for one in outcomes if one.question.answerable and one.question.gold]
-    found = {f"{k}": _mean([any(rank <= k for rank in one.ranks) for one in with_gold]) for k in HIT_DEPTHS}
+    with_gold = [one for one in outcomes if one.question.is_answerable and one.question.gold]
+    found = {f"{k}": _compute_mean([any(rank <= k for rank in one.ranks) for one in with_gold]) for k in HIT_DEPTHS}
     return AnswerRow(
         questions=len(outcomes),
         outcomes={what: counts[what] / len(outcomes) if outcomes else 0.0 for what in OUTCOMES},
@@ -126,48 +132,48 @@ def _row(outcomes: Sequence[AnswerOutcome]) -> AnswerRow:
             [float(one.outcome == "complete") for one in outcomes],
             clusters=gold_clusters([one.gold for one in outcomes]),
         ),
-        right_citation_first=_mean([one.right_citation_first for one in outcomes]),
-        sentence_f1=_mean([one.f1 for one in outcomes]),
-        exact_match=_mean([one.exact for one in outcomes]),
-        rouge_1=_mean([one.rouge_1 for one in outcomes]),
-        rouge_l=_mean([one.rouge for one in outcomes]),
-        bert_precision=_mean([one.bert.precision if one.bert else None for one in outcomes]),
-        bert_recall=_mean([one.bert.recall if one.bert else None for one in outcomes]),
-        bert_f1=_mean([one.bert.f1 if one.bert else None for one in outcomes]),
+        right_citation_first=_compute_mean([one.right_citation_first for one in outcomes]),
+        sentence_f1=_compute_mean([one.f1 for one in outcomes]),
+        exact_match=_compute_mean([one.exact for one in outcomes]),
+        rouge_1=_compute_mean([one.rouge_1 for one in outcomes]),
+        rouge_l=_compute_mean([one.rouge for one in outcomes]),
+        bert_precision=_compute_mean([one.bert.precision if one.bert else None for one in outcomes]),
+        bert_recall=_compute_mean([one.bert.recall if one.bert else None for one in outcomes]),
+        bert_f1=_compute_mean([one.bert.f1 if one.bert else None for one in outcomes]),
         gold_found={k: share for k, share in found.items() if share is not None},
     )
 
 
-def _mean(values: Sequence[float | bool | None]) -> float | None:
+def _compute_mean(values: Sequence[float | bool | None]) -> float | None:
     known = [float(value) for value in values if value is not None]
     return fmean(known) if known else None
 
 
-def _abstention(outcomes: Sequence[AnswerOutcome]) -> dict[str, float | None]:
-    """Of the evidence as a score for "the documents answer this"; and what came of it at the working point, as the
+def _measure_abstention(outcomes: Sequence[AnswerOutcome]) -> dict[str, float | None]:
+    """Measure the evidence as a score for "the documents answer this", and the outcome at the working point, as the
     table by kind counts it.
     """
     scores = [one.evidence for one in outcomes]
-    answerable = [one.question.answerable for one in outcomes]
+    answerable = [one.question.is_answerable for one in outcomes]
     refused = [one.outcome == "abstained" for one in outcomes if one.question.kind in UNANSWERABLE]
     asked_back = [one.outcome == "asked back" for one in outcomes if one.question.kind in UNDERSPECIFIED]
-    kept = [one.result.status == "answered" for one in outcomes if one.question.answerable]
+    kept = [one.result.status == "answered" for one in outcomes if one.question.is_answerable]
     return {
-        "auroc": auroc(scores, answerable),
-        "unanswerable refused": _mean(refused),
-        "underspecified asked back": _mean(asked_back),
-        "answerable answered": _mean(kept),
-        "refused where 90 % are answered": refused_at(scores, answerable),
+        "auroc": compute_auroc(scores, answerable),
+        "unanswerable refused": _compute_mean(refused),
+        "underspecified asked back": _compute_mean(asked_back),
+        "answerable answered": _compute_mean(kept),
+        "refused where 90 % are answered": compute_refusal_rate(scores, answerable),
     }
 
 
-def _losses(outcomes: Sequence[AnswerOutcome]) -> dict[str, int]:
+def _count_losses(outcomes: Sequence[AnswerOutcome]) -> dict[str, int]:
     counts = Counter(one.loss for one in outcomes if one.loss and one.heard and one.heard.question.reference)
     return {loss: counts[loss] for loss in LOSSES} if counts else {}
 
 
-def _lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]:
-    """By kind of change: how many were told, and how many of them were shown as supported."""
+def _count_lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]:
+    """Return for each kind of change how many lies were told, and how many of them were shown as supported."""
     told: dict[str, list[bool]] = {}
     for one in outcomes:
         if one.heard is not None and one.lie_shown is not None:
@@ -178,51 +184,54 @@ def _lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]:
     return {kind: (len(shown), sum(shown)) for kind, shown in {"all": everything, **told}.items()}
 
 
-def _compared(by_profile: Mapping[str, Sequence[AnswerOutcome]]) -> dict[str, dict[str, Difference]]:
-    """Every further profile against the first, question by question."""
+def _compare_profiles(by_profile: Mapping[str, Sequence[AnswerOutcome]]) -> dict[str, dict[str, Difference]]:
+    """Compare every further profile with the first, question by question."""
     (first, ours), *others = by_profile.items()
     found: dict[str, dict[str, Difference]] = {}
     for name, theirs in others:
-        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a.question.answerable]
+        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a.question.is_answerable]
         found[f"{name} against {first}"] = {
-            what: _difference([(value(a), value(b), a.gold) for a, b in pairs]) for what, value in COMPARED.items()
+            what: _compute_difference([(value(a), value(b), a.gold) for a, b in pairs])
+            for what, value in COMPARED.items()
         }
     return found
 
 
-def _difference(pairs: Sequence[tuple[float | None, float | None, frozenset[str]]]) -> Difference:
-    """Of the questions for which both have a value."""
+def _compute_difference(pairs: Sequence[tuple[float | None, float | None, frozenset[str]]]) -> Difference:
+    """Return the difference over the questions for which both have a value."""
     known = [(a, b, gold) for a, b, gold in pairs if a is not None and b is not None]
     clusters = gold_clusters([gold for *_, gold in known])
     return paired_difference([a for a, *_ in known], [b for _, b, _ in known], clusters)
 
 
-def _chunks(outcomes: Sequence[AnswerOutcome], correct: Mapping[str, bool | None] | None) -> dict[str, ChunkRetrieval]:
-    """`correct`: by question what a judge says; None: an answer is right if it is complete."""
-    asked = [one for one in outcomes if one.question.answerable and one.gold]
+def _measure_chunks(
+    outcomes: Sequence[AnswerOutcome], correct: Mapping[str, bool | None] | None
+) -> dict[str, ChunkRetrieval]:
+    """Measure chunk retrieval. `correct`: a judge's verdict by question; None: an answer is right if it is complete."""
+    asked = [one for one in outcomes if one.question.is_answerable and one.gold]
     said = [one.outcome == "complete" if correct is None else correct.get(one.question.id) for one in asked]
     known = [(right, one) for right, one in zip(said, asked, strict=True) if right is not None]
-    return chunk_retrieval(
+    return measure_chunk_retrieval(
         [right for right, _ in known], [one.gold_retrieved for _, one in known], [one.question.kind for _, one in known]
     )
 
 
-def _references(outcomes: Sequence[AnswerOutcome]) -> list[PrecisionAt]:
+def _measure_references(outcomes: Sequence[AnswerOutcome]) -> list[PrecisionAt]:
     answers = [
-        [_cited(sentence, one.gold) for sentence in one.result.sentences]
+        [_rate_citation(sentence, one.gold) for sentence in one.result.sentences]
         for one in outcomes
-        if one.question.answerable and one.gold and one.result.sentences
+        if one.question.is_answerable and one.gold and one.result.sentences
     ]
-    return precision_by_threshold(answers) if answers else []
+    return measure_by_threshold(answers) if answers else []
 
 
-def _cited(sentence: Sentence, gold: frozenset[str]) -> tuple[float | None, bool]:
+def _rate_citation(sentence: Sentence, gold: frozenset[str]) -> tuple[float | None, bool]:
     best = max(sentence.citations, key=lambda citation: citation.score, default=None)
     return (None, False) if best is None else (best.score, best.passage_id in gold)
 
 
-def _line(profile: str, one: AnswerOutcome) -> dict[str, Any]:
-    """One question for the JSON report: enough to read what went wrong."""
+def _describe_outcome(profile: str, one: AnswerOutcome) -> dict[str, Any]:
+    """Return one question for the JSON report: enough to read what went wrong."""
     return {
         "profile": profile,
         "id": one.question.id,

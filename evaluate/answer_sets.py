@@ -15,10 +15,10 @@ from argot.evaluate.answer_questions import (
     AnswerQuestion,
     AnswerSet,
     GoldSnippet,
-    answer_set,
+    build_answer_set,
     load_answer_questions,
 )
-from argot.evaluate.markdown_sources import markdown_source
+from argot.evaluate.markdown_sources import make_markdown_source
 from argot.json_text import json_lines
 
 HOW_TO_GET = (
@@ -28,10 +28,10 @@ HOW_TO_GET = (
 )
 
 
-def chosen_answer_set(
+def choose_answer_set(
     file: Path | None, documents: Path | None, public: str | None, datasets: Path, split: str | None, *, stored: bool
 ) -> AnswerSet:
-    """The questions of a file over a folder, a public set, or without either those of the samples.
+    """Return the questions of a file over a folder, of a public set, or without either those of the samples.
 
     Args:
         datasets: the folder of public sets.
@@ -46,20 +46,20 @@ def chosen_answer_set(
             raise InvalidInput("--public brings its questions and documents: leave out --questions and --documents.")
         return load_public_set(public, datasets)
     if file is not None and (documents is not None or stored):
-        return answer_set(file, documents, split) if documents else _over_stored(file, split)
+        return build_answer_set(file, documents, split) if documents else _load_over_stored(file, split)
     if file or documents:
         raise InvalidInput("Give --questions FILE with --documents DIR or --home KB, or --public SET, or none of them.")
     folder = Path(str(files("argot.samples")))
-    of_samples = answer_set(folder / "employee_questions.jsonl", folder / "documents", split)
+    of_samples = build_answer_set(folder / "employee_questions.jsonl", folder / "documents", split)
     return replace(of_samples, glossary=folder / "glossary.csv")
 
 
-def _over_stored(file: Path, split: str | None) -> AnswerSet:
+def _load_over_stored(file: Path, split: str | None) -> AnswerSet:
     return AnswerSet(file.stem, load_answer_questions(file, split), ())
 
 
 def load_public_set(name: str, datasets: Path) -> AnswerSet:
-    """A public set by its name.
+    """Load a public set by its name.
 
     Raises:
         InvalidInput: there is no such set, or it is not in the folder; the message says how to get it.
@@ -76,27 +76,27 @@ def load_public_set(name: str, datasets: Path) -> AnswerSet:
 _Read = tuple[list[AnswerQuestion], list[Source]]
 
 
-def _clapnq(folder: Path) -> _Read:
+def _read_clapnq(folder: Path) -> _Read:
     """CLAPnq: one passage a question; the sentences that annotators selected are the snippets."""
     questions, sources = [], []
     for kind in ("answerable", "unanswerable"):
         for _, row in json_lines(folder / f"{kind}.jsonl"):
             name = f"{row['id']}.md"
-            sources.append(markdown_source("clapnq", name, row["title"], row["passage"]))
+            sources.append(make_markdown_source("clapnq", name, row["title"], row["passage"]))
             gold = tuple(GoldSnippet(name, sentence) for sentence in row["selected"])
             reference = next(iter(row["answers"]), "")
             questions.append(AnswerQuestion(row["id"], kind, row["question"], gold, reference))
     return questions, sources
 
 
-def _mtrag(folder: Path) -> _Read:
+def _read_mtrag(folder: Path) -> _Read:
     """MTRAG-UN: the last turn of each conversation, over the passages of all."""
     questions, sources = [], {}
     for _, row in json_lines(folder / "turns.jsonl"):
         for passage in row["passages"]:
-            name = _file_name(passage["id"])
-            sources[name] = markdown_source("mtrag", name, passage["title"], passage["text"])
-        gold = tuple(GoldSnippet(_file_name(passage["id"])) for passage in row["passages"])
+            name = _make_file_name(passage["id"])
+            sources[name] = make_markdown_source("mtrag", name, passage["title"], passage["text"])
+        gold = tuple(GoldSnippet(_make_file_name(passage["id"])) for passage in row["passages"])
         turns = [turn["text"] for turn in row["turns"]]
         # of a conversation only what the person said can be said again; our own replies come from our documents
         earlier = tuple(turn["text"] for turn in row["turns"][:-1] if turn["speaker"] == "user")
@@ -106,17 +106,17 @@ def _mtrag(folder: Path) -> _Read:
     return questions, list(sources.values())
 
 
-def _aws(folder: Path) -> _Read:
+def _read_aws(folder: Path) -> _Read:
     """AWS documentation, 29,152 files: give a knowledge base that holds them with --home, or wait for hours."""
     questions = [
         AnswerQuestion(row["_id"], "yes_no" if row["yes_no"] in ("Yes", "No") else "fact", row["text"],
                        (GoldSnippet(row["document"]),), row["answer"])
         for _, row in json_lines(folder / "questions.jsonl")
     ]  # fmt: skip
-    return questions, list(_packed(folder / "documents.tar.xz"))
+    return questions, list(_read_archive(folder / "documents.tar.xz"))
 
 
-def _ord_qa(folder: Path) -> _Read:
+def _read_ord_qa(folder: Path) -> _Read:
     """ORD-QA: questions on a chip-design tool; a chunk of its documentation is a document here."""
     sources, names = [], set()
     for book in json.loads((folder / "openroad_documentation.json").read_text("utf-8")):
@@ -124,7 +124,7 @@ def _ord_qa(folder: Path) -> _Read:
             first, _, text = chunk["content"].partition("\n")
             name = f"{first.removeprefix('id:').strip()}.md"
             names.add(name)
-            sources.append(markdown_source("ord_qa", name, "", text or first))
+            sources.append(make_markdown_source("ord_qa", name, "", text or first))
     questions = []
     for _, row in json_lines(folder / "ORD-QA.jsonl"):
         gold = tuple(GoldSnippet(f"{one}.md") for one in row["reference"] if f"{one}.md" in names)
@@ -132,7 +132,7 @@ def _ord_qa(folder: Path) -> _Read:
     return questions, sources
 
 
-def _emanuals(folder: Path) -> _Read:
+def _read_emanuals(folder: Path) -> _Read:
     """A television's manual: the gold section is the one whose title ends the question's path, where that is unique."""
     sections = json.loads((folder / "smart_tv_remote_manual_corpus.json").read_text("utf-8"))
     sources: list[Source] = []
@@ -141,7 +141,7 @@ def _emanuals(folder: Path) -> _Read:
         name, text = f"{one['id']}.md", "\n".join(one["text"])
         if not text.strip():
             continue  # a heading that only holds others
-        sources.append(markdown_source("emanuals", name, one["title"], text))
+        sources.append(make_markdown_source("emanuals", name, one["title"], text))
         by_title.setdefault(one["title"], []).append(name)
     questions = []
     for place, row in enumerate(json.loads((folder / "smart_tv_qa_normalised.json").read_text("utf-8"))):
@@ -152,7 +152,7 @@ def _emanuals(folder: Path) -> _Read:
     return questions, sources
 
 
-def _financebench(folder: Path) -> _Read:
+def _read_financebench(folder: Path) -> _Read:
     """FinanceBench: the questions whose filing is there as PDF."""
     there = {path.stem: path for path in sorted((folder / "pdfs").glob("*.pdf"))}
     questions = []
@@ -166,21 +166,21 @@ def _financebench(folder: Path) -> _Read:
 
 
 PUBLIC_SETS: dict[str, Callable[[Path], _Read]] = {
-    "clapnq": _clapnq,
-    "mtrag_un": _mtrag,
-    "aws_docs": _aws,
-    "ord_qa": _ord_qa,
-    "emanuals": _emanuals,
-    "financebench": _financebench,
+    "clapnq": _read_clapnq,
+    "mtrag_un": _read_mtrag,
+    "aws_docs": _read_aws,
+    "ord_qa": _read_ord_qa,
+    "emanuals": _read_emanuals,
+    "financebench": _read_financebench,
 }
 
 
-def _file_name(identifier: str) -> str:
+def _make_file_name(identifier: str) -> str:
     return f"{identifier.replace('/', '-')}.md"
 
 
-def _packed(path: Path) -> Iterator[Source]:
-    """The Markdown files of an archive, one after the other: it is read once, from front to back."""
+def _read_archive(path: Path) -> Iterator[Source]:
+    """Yield the Markdown files of an archive, one after the other: it is read once, from front to back."""
     with tarfile.open(path, "r|xz") as archive:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None

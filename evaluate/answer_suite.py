@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_judging import judge_answers
-from argot.evaluate.answer_outcomes import AnswerOutcome, judged
-from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, no_such_document
-from argot.evaluate.answer_report import AnswersReport, answers_report
-from argot.evaluate.bert_score import bert_scores
+from argot.evaluate.answer_outcomes import AnswerOutcome, build_outcome
+from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, report_missing_document
+from argot.evaluate.answer_report import AnswersReport, build_answers_report
+from argot.evaluate.bert_score import compute_bert_scores
 from argot.evaluate.judging import AnswerJudge
 from argot.evaluate.known_answers import HOLDS, KnownAnswers
 from argot.evaluate.reference_judging import compare_matching
@@ -48,7 +48,7 @@ async def evaluate_answers(  # noqa: PLR0917
     judges: Sequence[AnswerJudge] = (),
     matcher: ModelJudge | None = None,
 ) -> AnswersReport:
-    """Asks every question once under each profile.
+    """Ask every question once under each profile.
 
     Args:
         known: the server behind `server`, where it knows the answers.
@@ -61,30 +61,30 @@ async def evaluate_answers(  # noqa: PLR0917
     """
     _require_contexts(base, questions)
     documents = base.corpus.store.documents(EVALUATOR)
-    gold = {one.id: gold_passages(base, one, documents) for one in questions}
+    gold = {one.id: find_gold_passages(base, one, documents) for one in questions}
     by_profile: dict[str, list[AnswerOutcome]] = {}
     for profile in profiles:
-        ask, outcomes = base.asker(profile, server), []
+        ask, outcomes = base.make_asker(profile, server), []
         for place, question in enumerate(questions):
             heard = known.expect(question, place) if known else None
-            result = await _asked(ask, question)
-            outcomes.append(judged(question, result, gold[question.id], heard, profile.passages_for_answer))
+            result = await _ask_question(ask, question)
+            outcomes.append(build_outcome(question, result, gold[question.id], heard, profile.passages_for_answer))
             progress(profile.name, place + 1, len(questions))
-        by_profile[profile.name] = await asyncio.to_thread(_with_bert_scores, outcomes, base.settings)
+        by_profile[profile.name] = await asyncio.to_thread(_add_bert_scores, outcomes, base.settings)
     reports = [await judge_answers(judge, by_profile, progress) for judge in judges]
     matching = await compare_matching(matcher, by_profile, progress) if matcher else None
-    return answers_report(name, questions, by_profile, reports, matching)
+    return build_answers_report(name, questions, by_profile, reports, matching)
 
 
-def _with_bert_scores(outcomes: Sequence[AnswerOutcome], settings: Settings) -> list[AnswerOutcome]:
-    likened = [one for one in outcomes if one.judged]
-    scores = bert_scores([one.answer for one in likened], [one.question.reference for one in likened], settings)
+def _add_bert_scores(outcomes: Sequence[AnswerOutcome], settings: Settings) -> list[AnswerOutcome]:
+    likened = [one for one in outcomes if one.has_reference]
+    scores = compute_bert_scores([one.answer for one in likened], [one.question.reference for one in likened], settings)
     by_question = {one.question.id: score for one, score in zip(likened, scores, strict=True)}
     return [replace(one, bert=by_question.get(one.question.id)) for one in outcomes]
 
 
 def _require_contexts(base: TemporaryBase, questions: Sequence[AnswerQuestion]) -> None:
-    """Without a glossary, as it is left out for measuring, no context means anything."""
+    """Refuse questions that name contexts where there is no glossary: without one, no context means anything."""
     known = [context.name for context in base.glossary.contexts.all(EVALUATOR)]
     for question in questions if known else ():
         if question.asker_context and question.asker_context not in known:
@@ -94,22 +94,23 @@ def _require_contexts(base: TemporaryBase, questions: Sequence[AnswerQuestion]) 
             )
 
 
-async def _asked(ask: Asker, question: AnswerQuestion) -> AskResult:
+async def _ask_question(ask: Asker, question: AnswerQuestion) -> AskResult:
     try:
         return await ask(question.question, question.asker_context, earlier=question.earlier)
     except InvalidInput as error:
         raise InvalidInput(f"{question.place or question.id}: {error}") from error
 
 
-def gold_passages(base: TemporaryBase, question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
-    """The ids of the passages that hold a gold snippet; of one without a quote, all of its document's.
+def find_gold_passages(base: TemporaryBase, question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
+    """Return the ids of the passages that hold a gold snippet; for a snippet without a quote, all passages of its
+    document.
 
     Raises:
         InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
     """
     found: set[str] = set()
     for one in question.gold:
-        document = _document(documents, one.document)
+        document = _find_document(documents, one.document)
         passages = base.corpus.store.passages_of(EVALUATOR, document.id) if document else []
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
@@ -125,7 +126,7 @@ def _require_quoted(
     base: TemporaryBase, question: AnswerQuestion, gold: GoldSnippet, document: Document | None
 ) -> None:
     if document is None:
-        raise no_such_document(question, gold, "the knowledge base")
+        raise report_missing_document(question, gold, "the knowledge base")
     # It may run over the end of a passage.
     if bare(gold.quote) not in bare(base.corpus.store.markdown(EVALUATOR, document.revision_id)):
         raise InvalidInput(
@@ -133,8 +134,10 @@ def _require_quoted(
         )
 
 
-def _document(documents: Sequence[Document], name: str) -> Document | None:
-    """By the end of its address, which has the folders of a set; by its file name where that is all there is."""
+def _find_document(documents: Sequence[Document], name: str) -> Document | None:
+    """Find a document by the end of its address, which has the folders of a set; by its file name where that is all
+    there is.
+    """
     ending = f"/{name}"
     exactly = (one for one in documents if one.uri.endswith(ending))
     return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

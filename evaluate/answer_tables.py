@@ -9,7 +9,7 @@ from argot.evaluate.answer_measures import OUTCOMES
 from argot.evaluate.answer_report import AnswerRow, AnswersReport
 from argot.evaluate.judging import SCORES
 from argot.evaluate.reference_precision import PrecisionAt
-from argot.evaluate.reports import Table, difference_cells, percent
+from argot.evaluate.reports import Table, format_difference_cells, format_percent
 from argot.measures import Difference
 
 _COLUMNS = (
@@ -18,28 +18,30 @@ _COLUMNS = (
 _LIKENESS = ("n", "exact match", "ROUGE-1", "ROUGE-L", "BERTScore P", "R", "F1")
 
 
-def answers_tables(report: AnswersReport) -> list[Table]:
-    """By profile a table by kind, likeness to the reference, and retrieval beside correctness; abstention; profiles
-    compared; what judges say; and what a server that knows the answers showed.
+def build_answers_tables(report: AnswersReport) -> list[Table]:
+    """Build by profile a table by kind, likeness to the reference, and retrieval beside correctness; then abstention,
+    profiles compared, judges' verdicts, and the results of a server that knows the answers.
     """
     tables = [
         Table(
-            f"{report.name}, profile {name}", ("kind", *_COLUMNS), [[kind, *_cells(row)] for kind, row in rows.items()]
+            f"{report.name}, profile {name}",
+            ("kind", *_COLUMNS),
+            [[kind, *_format_cells(row)] for kind, row in rows.items()],
         )
         for name, rows in report.rows.items()
     ]
-    tables += _likeness_tables(report)
+    tables += _build_likeness_tables(report)
     columns = list(next(iter(report.abstention.values()), {}))
     # The AUROC is no share; the others are, as in the table above.
     body = [
-        [name, *((_decimal if one == "auroc" else percent)(row[one]) for one in columns)]
+        [name, *((_format_decimal if one == "auroc" else format_percent)(row[one]) for one in columns)]
         for name, row in report.abstention.items()
     ]
     tables.append(Table("Abstention, by the best passage's score", ("profile", *columns), body))
-    tables += _retrieval_tables(report)
-    tables += [_compared(pair, changes) for pair, changes in report.compared.items()]
-    tables += [table for one in report.judges for table in judge_tables(one)]
-    tables += _matching_tables(report)
+    tables += _build_retrieval_tables(report)
+    tables += [_build_comparison(pair, changes) for pair, changes in report.compared.items()]
+    tables += [table for one in report.judges for table in build_judge_tables(one)]
+    tables += _build_matching_tables(report)
     for profile, losses in report.losses.items():
         body = [[where, str(count)] for where, count in losses.items()]
         tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
@@ -49,20 +51,24 @@ def answers_tables(report: AnswersReport) -> list[Table]:
     return tables
 
 
-def _cells(row: AnswerRow) -> list[str]:
+def _format_cells(row: AnswerRow) -> list[str]:
     low, high = row.complete_interval
-    found = [percent(row.gold_found.get(depth)) for depth in ("1", "3", "5", "10")]
-    shares = [percent(row.outcomes[what]) for what in OUTCOMES]
+    found = [format_percent(row.gold_found.get(depth)) for depth in ("1", "3", "5", "10")]
+    shares = [format_percent(row.outcomes[what]) for what in OUTCOMES]
     interval = f"{100 * low:.0f} to {100 * high:.0f}"
-    measures = [percent(row.right_citation_first), _decimal(row.sentence_f1), _decimal(row.rouge_l)]
+    measures = [
+        format_percent(row.right_citation_first),
+        _format_decimal(row.sentence_f1),
+        _format_decimal(row.rouge_l),
+    ]
     return [str(row.questions), *shares, interval, *measures, *found]
 
 
-def _likeness_tables(report: AnswersReport) -> Iterator[Table]:
-    """Only of the kinds that have references."""
+def _build_likeness_tables(report: AnswersReport) -> Iterator[Table]:
+    """Yield the tables of likeness, only for the kinds that have references."""
     for name, rows in report.rows.items():
         body = [
-            [kind, str(row.questions), percent(row.exact_match), *map(_decimal, _likeness(row))]
+            [kind, str(row.questions), format_percent(row.exact_match), *map(_format_decimal, _list_likeness(row))]
             for kind, row in rows.items()
             if row.rouge_l is not None
         ]
@@ -71,14 +77,20 @@ def _likeness_tables(report: AnswersReport) -> Iterator[Table]:
             yield Table(title, ("kind", *_LIKENESS), body)
 
 
-def _likeness(row: AnswerRow) -> tuple[float | None, ...]:
+def _list_likeness(row: AnswerRow) -> tuple[float | None, ...]:
     return row.rouge_1, row.rouge_l, row.bert_precision, row.bert_recall, row.bert_f1
 
 
-def _retrieval_tables(report: AnswersReport) -> Iterator[Table]:
+def _build_retrieval_tables(report: AnswersReport) -> Iterator[Table]:
     for name, tasks in report.chunks.items():
         body = [
-            [task, str(row.questions), percent(row.accuracy), percent(row.cp_ccr), percent(row.ip_ccr)]
+            [
+                task,
+                str(row.questions),
+                format_percent(row.accuracy),
+                format_percent(row.cp_ccr),
+                format_percent(row.ip_ccr),
+            ]
             for task, row in tasks.items()
         ]
         if body:
@@ -87,15 +99,15 @@ def _retrieval_tables(report: AnswersReport) -> Iterator[Table]:
             yield Table(title, ("task", "n", right, "CP-CCR", "IP-CCR"), body)
     for name, found in report.references.items():
         title = f"Cited passages that hold gold, by the citation's least score, profile {name}"
-        yield Table(title, ("threshold", "precision", "sentences cited"), precision_rows(found))
+        yield Table(title, ("threshold", "precision", "sentences cited"), build_precision_rows(found))
 
 
-def precision_rows(found: Sequence[PrecisionAt]) -> list[list[str]]:
-    """A row for each threshold at which anything is kept."""
-    return [[f"{at.threshold:.1f}", _decimal(at.precision), percent(at.kept)] for at in found if at.kept]
+def build_precision_rows(found: Sequence[PrecisionAt]) -> list[list[str]]:
+    """Return a row for each threshold at which anything is kept."""
+    return [[f"{at.threshold:.1f}", _format_decimal(at.precision), format_percent(at.kept)] for at in found if at.kept]
 
 
-def _compared(pair: str, changes: dict[str, Difference]) -> Table:
+def _build_comparison(pair: str, changes: dict[str, Difference]) -> Table:
     body = [
         [
             what,
@@ -109,42 +121,47 @@ def _compared(pair: str, changes: dict[str, Difference]) -> Table:
     return Table(f"{pair}, percentage points", ("", "n", "difference", "95 %"), body)
 
 
-def judge_tables(report: JudgeReport) -> Iterator[Table]:
-    """What one judge says of each profile, and of each against the first."""
+def build_judge_tables(report: JudgeReport) -> Iterator[Table]:
+    """Yield the tables of one judge: its verdicts on each profile, and on each against the first."""
     scores = SCORES[report.judge]
     by = f", by {report.model}" if report.model else ""
     body = []
     for profile, row in report.rows.items():
         counts = [str(n) for n in (row.questions, row.judged, row.malformed, row.unavailable)]
-        values = [cell for score in scores for cell in _with_interval(row.mean.get(score), row.interval95.get(score))]
+        values = [cell for score in scores for cell in _format_interval(row.mean.get(score), row.interval95.get(score))]
         body.append([profile, *counts, *values])
-    columns = ("profile", "n", "judged", "malformed", "server failed", *_twice(scores))
+    columns = ("profile", "n", "judged", "malformed", "server failed", *_format_matching(scores))
     yield Table(f"Judge {report.judge}{by}", columns, body)
     for pair, changes in report.compared.items():
-        rows = [[score, str(one.questions), *difference_cells(one)] for score, one in changes.items() if one.questions]
+        rows = [
+            [score, str(one.questions), *format_difference_cells(one)]
+            for score, one in changes.items()
+            if one.questions
+        ]
         if rows:
             yield Table(f"Judge {report.judge}, {pair}", ("", "n", "difference", "95 %"), rows)
 
 
-def _matching_tables(report: AnswersReport) -> Iterator[Table]:
+def _build_matching_tables(report: AnswersReport) -> Iterator[Table]:
     for name, found in report.matching.items():
         rows = [
-            [way, _decimal(one.precision), f"{one.segments:.2f}", percent(one.sentences_matched)]
+            [way, _format_decimal(one.precision), f"{one.segments:.2f}", format_percent(one.sentences_matched)]
             for way, one in (("Argot", found.ours), ("model", found.model))
             if one is not None
         ]
         counts = f"{found.answers} answers, {found.malformed} malformed, {found.unavailable} failed"
-        title = f"References matched by us and by the model, profile {name}: {counts}, {percent(found.same)} the same"
+        same = f"{format_percent(found.same)} the same"
+        title = f"References matched by us and by the model, profile {name}: {counts}, {same}"
         yield Table(title, ("", "precision", "segments an answer", "sentences matched"), rows)
 
 
-def _twice(scores: Sequence[str]) -> list[str]:
+def _format_matching(scores: Sequence[str]) -> list[str]:
     return [column for score in scores for column in (score, "95 %")]
 
 
-def _with_interval(mean: float | None, interval: tuple[float, float] | None) -> list[str]:
-    return [_decimal(mean), "{:.3f} to {:.3f}".format(*interval) if interval else ""]
+def _format_interval(mean: float | None, interval: tuple[float, float] | None) -> list[str]:
+    return [_format_decimal(mean), "{:.3f} to {:.3f}".format(*interval) if interval else ""]
 
 
-def _decimal(value: float | None) -> str:
+def _format_decimal(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"

@@ -29,21 +29,23 @@ class BeirSet:
 
 
 def load_beir(folder: Path) -> BeirSet:
-    """Reads a BEIR folder.
+    """Read a BEIR folder.
 
     Raises:
         InvalidInput: a file is missing or malformed; the message names file and line.
     """
-    corpus = {row["_id"]: (row.get("title", ""), row["text"]) for row in _rows(folder / "corpus.jsonl", "_id", "text")}
-    queries = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", "_id", "text")}
+    corpus = {
+        row["_id"]: (row.get("title", ""), row["text"]) for row in _read_rows(folder / "corpus.jsonl", "_id", "text")
+    }
+    queries = {row["_id"]: row["text"] for row in _read_rows(folder / "queries.jsonl", "_id", "text")}
     plain_file = folder / "queries.plain.jsonl"
     # Not part of BEIR: our own sets keep there what the questions were before a script put jargon in.
-    plain = {row["_id"]: row["text"] for row in _rows(plain_file, "_id", "text")} if plain_file.exists() else None
-    return BeirSet(folder, corpus, queries, _qrels(folder / "qrels" / "test.tsv", corpus, queries), plain)
+    plain = {row["_id"]: row["text"] for row in _read_rows(plain_file, "_id", "text")} if plain_file.exists() else None
+    return BeirSet(folder, corpus, queries, _read_qrels(folder / "qrels" / "test.tsv", corpus, queries), plain)
 
 
-def _rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(_lines(path), start=1):
+def _read_rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(_read_lines(path), start=1):
         row = parse_json(line, f"{path}, line {number}")
         if not isinstance(row, dict):
             raise InvalidInput(f"{path}, line {number}: holds no JSON object.")
@@ -53,9 +55,9 @@ def _rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[str, dict[str, int]]:
+def _read_qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(csv.reader(_lines(path), delimiter="\t"), start=1):
+    for number, line in enumerate(csv.reader(_read_lines(path), delimiter="\t"), start=1):
         # Some files come without the header.
         if number == 1 and line[:1] == ["query-id"]:
             continue
@@ -72,7 +74,7 @@ def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[
     return judged
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         # not splitlines(): a JSON string may hold U+2028 and its like as they are
         return [line for line in read_text(path).split("\n") if line.strip()]

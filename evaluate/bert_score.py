@@ -33,8 +33,8 @@ NOTHING = BertScore(0.0, 0.0, 0.0)
 """Where one of the texts has no tokens."""
 
 
-def bert_scores(answers: Sequence[str], references: Sequence[str], settings: Settings) -> list[BertScore]:
-    """The score of each answer against the reference in its place. Texts are cut at the model's 256 tokens.
+def compute_bert_scores(answers: Sequence[str], references: Sequence[str], settings: Settings) -> list[BertScore]:
+    """Return the score of each answer against the reference in its place. Texts are cut at the model's 256 tokens.
 
     Raises:
         InvalidSettings: the model cannot be made ready.
@@ -44,18 +44,18 @@ def bert_scores(answers: Sequence[str], references: Sequence[str], settings: Set
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):
-        said, wanted = (_unit(read.vectors) for read in scorer.read([answer, reference]))
-        found.append(greedy_match(said @ wanted.T))
+        said, wanted = (_normalise(read.vectors) for read in scorer.read([answer, reference]))
+        found.append(match_greedily(said @ wanted.T))
     return found
 
 
-def _unit(vectors: Floats) -> Floats:
-    """Kept in 8 bits, they are a little longer or shorter than 1."""
+def _normalise(vectors: Floats) -> Floats:
+    """Scale the vectors to length 1: kept in 8 bits, they are a little longer or shorter."""
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
-def greedy_match(similarities: ArrayLike) -> BertScore:
-    """Precision, recall and F1 of a matrix of cosines (tokens of the answer, tokens of the reference)."""
+def match_greedily(similarities: ArrayLike) -> BertScore:
+    """Return precision, recall and F1 of a matrix of cosines (tokens of the answer, tokens of the reference)."""
     matrix = np.asarray(similarities, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:
         return NOTHING

@@ -1,4 +1,4 @@
-"""How far a judge, or a measure with a threshold, can stand for people: its verdicts beside their labels."""
+"""Calibration of judges, and of measures with a threshold: their verdicts beside people's labels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_measures import auroc
-from argot.evaluate.bert_score import bert_scores
-from argot.evaluate.failure_tolerance import batched
+from argot.evaluate.answer_measures import compute_auroc
+from argot.evaluate.bert_score import compute_bert_scores
+from argot.evaluate.failure_tolerance import group_items
 from argot.evaluate.human_labels import LabelledAnswer
-from argot.evaluate.judge_agreement import Agreement, agreement_of, cohen_kappa, confusion, pairwise_agreement
+from argot.evaluate.judge_agreement import (
+    Agreement,
+    compute_cohen_kappa,
+    compute_pairwise_agreement,
+    count_confusion,
+    measure_agreement,
+)
 from argot.evaluate.judging import ASPECTS, AnswerJudge, JudgeScores
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
@@ -51,36 +57,37 @@ class Calibration:
     chosen_on: int = 0
     auroc: float | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def require_labels(name: str, answers: Sequence[LabelledAnswer]) -> None:
-    """
+    """Refuse to calibrate where people gave no labels of the kind that is needed.
+
     Raises:
         InvalidInput: people gave no labels of the kind that this judge or measure is compared with.
     """
-    for human in _scores(name).values():
+    for human in _list_scores(name).values():
         if not any(human in label for one in answers for label in one.labels):
             wanted = {"TRUE": "true or false", "score": "scores from 1 to 5"}.get(human, "the three aspects, 1 to 5")
             raise InvalidInput(f"'{name}' is calibrated on labels that are {wanted}, and no answer has such a label.")
 
 
-async def calibrated_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer], progress: Progress) -> Calibration:
-    """Asks a judge about every answer.
+async def calibrate_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer], progress: Progress) -> Calibration:
+    """Ask a judge about every answer, and compare its verdicts with people's.
 
     Raises:
         ModelUnavailable: its server failed for several calls in a row.
     """
-    scores = _scores(judge.name)
+    scores = _list_scores(judge.name)
 
-    async def judged(one: LabelledAnswer) -> JudgeScores:
-        (said,) = await judge.judged(one.question, one.reference, [one.answer])
+    async def judge_answer(one: LabelledAnswer) -> JudgeScores:
+        (said,) = await judge.judge(one.question, one.reference, [one.answer])
         return said
 
     said: list[JudgeScores] = []
-    for batch in batched(answers, AT_ONCE):
-        said += await asyncio.gather(*map(judged, batch))
+    for batch in group_items(answers, AT_ONCE):
+        said += await asyncio.gather(*map(judge_answer, batch))
         progress(f"judge {judge.name}", len(said), len(answers))
     return Calibration(
         name=judge.name,
@@ -89,18 +96,19 @@ async def calibrated_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer]
         judged=sum(bool(one.scores) for one in said),
         malformed=sum(one.fault == "malformed" for one in said),
         unavailable=sum(one.fault == "unavailable" for one in said),
-        undecided=_undecided(answers, scores.values()),
+        undecided=_count_undecided(answers, scores.values()),
         agreements={
-            score: _by_kind(answers, [one.scores.get(score) for one in said], human) for score, human in scores.items()
+            score: _measure_by_kind(answers, [one.scores.get(score) for one in said], human)
+            for score, human in scores.items()
         },
-        people={human: _among_people(answers, human) for human in scores.values()},
+        people={human: _measure_among_people(answers, human) for human in scores.values()},
     )
 
 
-def calibrated_measure(
+def calibrate_measure(
     name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings, threshold: float | None = None
 ) -> Calibration:
-    """Takes a measure of likeness to the reference for a verdict, from a threshold on.
+    """Take a measure of likeness to the reference for a verdict, from a threshold on, and compare it with people's.
 
     Args:
         threshold: without one, that of the best kappa on half of the questions is taken, and the other half reported.
@@ -108,22 +116,22 @@ def calibrated_measure(
     Raises:
         InvalidInput: there are too few questions to choose a threshold on.
     """
-    values = measured_likeness(name, answers, settings)
+    values = measure_likeness(name, answers, settings)
     chosen_on: list[int] = []
     reported = list(range(len(answers)))
     if name == "exact-match":
         threshold = 1.0  # it is one, or it is none
     if threshold is None:
-        chosen_on = [place for place, one in enumerate(answers) if _first_half(one.question)]
-        reported = [place for place in reported if not _first_half(answers[place].question)]
-        threshold = _best_threshold([values[place] for place in chosen_on], [answers[place] for place in chosen_on])
+        chosen_on = [place for place, one in enumerate(answers) if _is_in_first_half(one.question)]
+        reported = [place for place in reported if not _is_in_first_half(answers[place].question)]
+        threshold = _choose_threshold([values[place] for place in chosen_on], [answers[place] for place in chosen_on])
     if threshold is None or not reported:
         raise InvalidInput(
             f"There are too few questions to choose a threshold of {name} on one half of them and report the other. "
             "Give --threshold."
         )
     own, found = [answers[place] for place in reported], [values[place] for place in reported]
-    known = _decided(found, own)
+    known = _pair_with_labels(found, own)
     return Calibration(
         name=name,
         model="",
@@ -131,19 +139,19 @@ def calibrated_measure(
         judged=len(own),
         malformed=0,
         unavailable=0,
-        undecided=_undecided(own, ["TRUE"]),
-        agreements={"TRUE": _by_kind(own, [float(value >= threshold) for value in found], "TRUE")},
-        people={"TRUE": _among_people(own, "TRUE")},
+        undecided=_count_undecided(own, ["TRUE"]),
+        agreements={"TRUE": _measure_by_kind(own, [float(value >= threshold) for value in found], "TRUE")},
+        people={"TRUE": _measure_among_people(own, "TRUE")},
         threshold=threshold,
         chosen_on=len(chosen_on),
-        auroc=auroc([value for value, _ in known], [bool(human) for _, human in known]),
+        auroc=compute_auroc([value for value, _ in known], [bool(human) for _, human in known]),
     )
 
 
-def measured_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
-    """The measure of each answer against its reference."""
+def measure_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
+    """Return the measure of each answer against its reference."""
     if name == "bertscore":
-        scores = bert_scores([one.answer for one in answers], [one.reference for one in answers], settings)
+        scores = compute_bert_scores([one.answer for one in answers], [one.reference for one in answers], settings)
         return [one.f1 for one in scores]
     measure = {"exact-match": exact_match, "rouge-1": rouge_1, "rouge-l": rouge_l}[name]
     return [float(measure(one.answer, one.reference)) for one in answers]
@@ -152,32 +160,34 @@ def measured_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], sett
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _scores(name: str) -> Mapping[str, str]:
-    """The scores of a judge or measure, each with the people's label that it is compared with."""
+def _list_scores(name: str) -> Mapping[str, str]:
+    """Return the scores of a judge or measure, each with the people's label that it is compared with."""
     if name == "aspects":
         return {aspect: aspect for aspect in ASPECTS}
     return {"similarity": "score"} if name == "geval" else {"TRUE": "TRUE"}
 
 
-def _undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -> int:
+def _count_undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -> int:
     scores = tuple(humans)
-    return sum(any(one.human(score) is None for score in scores) for one in answers)
+    return sum(any(one.decide_label(score) is None for score in scores) for one in answers)
 
 
-def _by_kind(answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str) -> dict[str, Agreement]:
-    """Over all answers that both have a label for, and by kind where there are several."""
+def _measure_by_kind(
+    answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str
+) -> dict[str, Agreement]:
+    """Measure agreement over all answers that both have a label for, and by kind where there are several."""
     labels = TRUE_FALSE if human == "TRUE" else SCALE
     known = [
         (label, value, one)
         for one, value in zip(answers, said, strict=True)
-        if value is not None and (label := one.human(human)) is not None
+        if value is not None and (label := one.decide_label(human)) is not None
     ]
     kinds = dict.fromkeys(one.kind for *_, one in known)
     parts = {"all": known}
     if len(kinds) > 1:
         parts |= {kind or "(no kind)": [row for row in known if row[2].kind == kind] for kind in kinds}
     return {
-        kind: agreement_of(
+        kind: measure_agreement(
             [row[0] for row in rows], [row[1] for row in rows], labels, [row[2].question for row in rows]
         )
         for kind, rows in parts.items()
@@ -185,31 +195,33 @@ def _by_kind(answers: Sequence[LabelledAnswer], said: Sequence[float | None], hu
     }
 
 
-def _among_people(answers: Sequence[LabelledAnswer], human: str) -> float | None:
-    return pairwise_agreement([[label[human] for label in one.labels if human in label] for one in answers])
+def _measure_among_people(answers: Sequence[LabelledAnswer], human: str) -> float | None:
+    return compute_pairwise_agreement([[label[human] for label in one.labels if human in label] for one in answers])
 
 
-def _decided(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
-    """Each value with what people say, where they are not undecided."""
-    said = [(value, one.human("TRUE")) for value, one in zip(values, answers, strict=True)]
+def _pair_with_labels(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
+    """Return each value with people's label, where people are not undecided."""
+    said = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
     return [(value, human) for value, human in said if human is not None]
 
 
-def _first_half(question: str) -> bool:
-    """By a hash of the question, so that all answers to one fall into one half."""
+def _is_in_first_half(question: str) -> bool:
+    """Return true for half of the questions, by a hash, so that all answers to one fall into one half."""
     return hashlib.blake2b(question.encode(), digest_size=1).digest()[0] % 2 == 0
 
 
-def _best_threshold(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> float | None:
-    """That of the best kappa, the lowest of equals; None where there is nothing to choose by."""
+def _choose_threshold(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> float | None:
+    """Return the threshold of the best kappa, the lowest of equals; None where there is nothing to choose by."""
     known = [
-        (value, human) for value, one in zip(values, answers, strict=True) if (human := one.human("TRUE")) is not None
+        (value, human)
+        for value, one in zip(values, answers, strict=True)
+        if (human := one.decide_label("TRUE")) is not None
     ]
     people = np.asarray([human for _, human in known], dtype=np.intp)
     best: tuple[float, float] | None = None
     for threshold in sorted({value for value, _ in known}):
         verdicts = np.asarray([value >= threshold for value, _ in known], dtype=np.intp)
-        kappa = cohen_kappa(confusion(people, verdicts, 2))
+        kappa = compute_cohen_kappa(count_confusion(people, verdicts, 2))
         if kappa is not None and (best is None or kappa > best[0]):
             best = kappa, threshold
     return None if best is None else best[1]

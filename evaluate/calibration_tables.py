@@ -6,72 +6,78 @@ from collections.abc import Iterator, Sequence
 
 from argot.evaluate.calibration import Calibration
 from argot.evaluate.judge_agreement import Agreement
-from argot.evaluate.reports import Table, percent
+from argot.evaluate.reports import Table, format_percent
 
 
-def calibration_tables(found: Sequence[Calibration]) -> list[Table]:
-    """One table of all that was calibrated, what was not judged beside it; then who said what, for each."""
+def build_calibration_tables(found: Sequence[Calibration]) -> list[Table]:
+    """Build one table of everything that was calibrated, with what was not judged beside it; then the confusion of
+    each.
+    """
     columns = (
         "judge", "score", "answers", "n", "questions", "agreement", "95 %", "kappa", "95 %", "Spearman", "malformed",
         "server failed", "undecided",
     )  # fmt: skip
     rows = [
-        [one.name, score, kind, *_cells(agreement), *_left_out(one, first=kind == "all")]
+        [one.name, score, kind, *_format_cells(agreement), *_format_left_out(one, first=kind == "all")]
         for one in found
         for score, kinds in one.agreements.items()
         for kind, agreement in kinds.items()
     ]
     rows += [
-        [one.name, "", "", *[""] * 7, *_left_out(one, first=True)] for one in found if not any(one.agreements.values())
+        [one.name, "", "", *[""] * 7, *_format_left_out(one, first=True)]
+        for one in found
+        if not any(one.agreements.values())
     ]
-    tables = [Table("Agreement with people", columns, rows), *_measures(found)]
+    tables = [Table("Agreement with people", columns, rows), *_build_measures_table(found)]
     for one in found:
         for score, kinds in one.agreements.items():
             if "all" in kinds:
-                tables.append(_confusion(one, score, kinds["all"]))
+                tables.append(_build_confusion_table(one, score, kinds["all"]))
     return tables
 
 
-def _cells(one: Agreement) -> list[str]:
+def _format_cells(one: Agreement) -> list[str]:
     return [
         str(one.answers),
         str(one.questions),
-        percent(one.agreement),
+        format_percent(one.agreement),
         "" if one.agreement95 is None else "{:.1f} to {:.1f}".format(*(100 * x for x in one.agreement95)),
-        _decimal(one.kappa) + (" (quadratic weights)" if one.weighted else ""),
+        _format_decimal(one.kappa) + (" (quadratic weights)" if one.weighted else ""),
         "" if one.kappa95 is None else "{:.3f} to {:.3f}".format(*one.kappa95),
-        _decimal(one.rank_correlation),
+        _format_decimal(one.rank_correlation),
     ]
 
 
-def _left_out(one: Calibration, *, first: bool) -> list[str]:
-    """Of all kinds together, so said once."""
+def _format_left_out(one: Calibration, *, first: bool) -> list[str]:
+    """Format the counts of answers left out; they are of all kinds together, so they are said once."""
     return [str(n) if first else "" for n in (one.malformed, one.unavailable, one.undecided)]
 
 
-def _measures(found: Sequence[Calibration]) -> Iterator[Table]:
+def _build_measures_table(found: Sequence[Calibration]) -> Iterator[Table]:
     rows = [
-        [one.name, f"{one.threshold:.3f}", str(one.chosen_on) if one.chosen_on else "given", _decimal(one.auroc)]
+        [one.name, f"{one.threshold:.3f}", str(one.chosen_on) if one.chosen_on else "given", _format_decimal(one.auroc)]
         for one in found
         if one.threshold is not None and one.name != "exact-match"
     ]
     if rows:
         yield Table("Measures taken for verdicts", ("measure", "TRUE from", "chosen on answers", "AUROC"), rows)
-    people = [[score, percent(share)] for one in found[:1] for score, share in one.people.items() if share is not None]
+    people = [
+        [score, format_percent(share)] for one in found[:1] for score, share in one.people.items() if share is not None
+    ]
     if people:
         yield Table("People among themselves", ("score", "pairs that agree"), people)
 
 
-def _confusion(one: Calibration, score: str, agreement: Agreement) -> Table:
-    names = [_label(label, agreement) for label in agreement.labels]
+def _build_confusion_table(one: Calibration, score: str, agreement: Agreement) -> Table:
+    names = [_format_label(label, agreement) for label in agreement.labels]
     by = f"{one.name}, by {one.model}" if one.model else one.name
     rows = [[name, *map(str, row)] for name, row in zip(names, agreement.confusion, strict=True)]
     return Table(f"People (rows) and {by} (columns): {score}", ("", *names), rows)
 
 
-def _label(label: int, agreement: Agreement) -> str:
+def _format_label(label: int, agreement: Agreement) -> str:
     return str(label) if agreement.weighted else ("FALSE", "TRUE")[label]
 
 
-def _decimal(value: float | None) -> str:
+def _format_decimal(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Whether the right chunk was retrieved, for right and for wrong answers apart: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
+"""Retrieval of the right chunk, for right and for wrong answers apart: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
 
 A high IP-CCR says that answers are lost by the generator, a low one that they are lost by retrieval. A high CP-CCR
 says that right answers rest on what was retrieved, and are not known by heart.
@@ -13,8 +13,8 @@ from statistics import fmean
 
 @dataclass(frozen=True, slots=True)
 class ChunkRetrieval:
-    """Of one task. `cp_ccr`: the share of its right answers for which a gold chunk was among those retrieved;
-    `ip_ccr`: the same of its wrong ones. None where it has no right, or no wrong, answers.
+    """The figures of one task. `cp_ccr`: the share of its right answers for which a gold chunk was among those
+    retrieved; `ip_ccr`: the same of its wrong ones. None where it has no right, or no wrong, answers.
     """
 
     questions: int
@@ -23,10 +23,10 @@ class ChunkRetrieval:
     ip_ccr: float | None
 
 
-def chunk_retrieval(
+def measure_chunk_retrieval(
     correct: Sequence[bool], retrieved: Sequence[bool], tasks: Sequence[str]
 ) -> dict[str, ChunkRetrieval]:
-    """By task, and over "all" first, from what is known of each question.
+    """Measure chunk retrieval by task, and over "all" first.
 
     Args:
         correct: whether the answer is right.
@@ -37,13 +37,13 @@ def chunk_retrieval(
         ValueError: the lists differ in length.
     """
     rows = list(zip(correct, retrieved, tasks, strict=True))
-    found = {"all": _of([row[:2] for row in rows])} if rows else {}
+    found = {"all": _measure_rows([row[:2] for row in rows])} if rows else {}
     for task in dict.fromkeys(tasks):
-        found[task] = _of([row[:2] for row in rows if row[2] == task])
+        found[task] = _measure_rows([row[:2] for row in rows if row[2] == task])
     return found
 
 
-def _of(rows: Sequence[tuple[bool, bool]]) -> ChunkRetrieval:
+def _measure_rows(rows: Sequence[tuple[bool, bool]]) -> ChunkRetrieval:
     right = [chunk for correct, chunk in rows if correct]
     wrong = [chunk for correct, chunk in rows if not correct]
     return ChunkRetrieval(

@@ -25,28 +25,30 @@ class ExtractiveJudge:
     """Compares exact words, else numbers, names and shared words."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer has the facts of the reference, as far as words show. An empty reference fits nothing."""
+        """Return true if the answer has the facts of the reference, as far as words show. An empty reference fits
+        nothing.
+        """
         said, wanted = bare(answer), bare(reference)
         if not said or not wanted:
             return False
         if said == wanted:
             return True
         # "Yes, visitors may park there." and "No, visitors ..." share most of their words.
-        if _yes_or_no(answer) and _yes_or_no(reference) and _yes_or_no(answer) != _yes_or_no(reference):
+        if read_yes_or_no(answer) and read_yes_or_no(reference) and read_yes_or_no(answer) != read_yes_or_no(reference):
             return False
         if any(find_objection(reference[start:end], answer) for start, end in split_sentences(reference)):
             return False
         # With blanks around, so that "41" does not stand in "410".
-        return f" {wanted} " in f" {said} " or _shared(answer, reference, question) >= LEAST_SHARED
+        return f" {wanted} " in f" {said} " or measure_shared_words(answer, reference, question) >= LEAST_SHARED
 
 
-def _shared(answer: str, reference: str, question: str) -> float:
+def measure_shared_words(answer: str, reference: str, question: str) -> float:
     # Words of the question are in any answer and tell nothing, unless the reference has no others.
     wanted = set(content_stems(reference))
     told = wanted - set(content_stems(question)) or wanted
     return len(told & set(content_stems(answer))) / len(told) if told else 0.0
 
 
-def _yes_or_no(text: str) -> str:
+def read_yes_or_no(text: str) -> str:
     match = _YES_NO.match(text)
     return match[1].casefold() if match else ""

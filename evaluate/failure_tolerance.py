@@ -1,4 +1,6 @@
-"""What a measurement forgives a model server: single failures count as no answer, a server that is down ends it."""
+"""The tolerance of a measurement for its model server: single failures count as no answer, a server that is down ends
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ FAILURES_IN_A_ROW = 8
 
 
 class Patience:
-    """Counts failures of one run of calls."""
+    """A counter of failures in one run of calls."""
 
     def __init__(self) -> None:
         self.failed = 0
         self._in_a_row = 0
 
     async def wait(self, answer: Awaitable[_T]) -> _T | None:
-        """The answer; None when the model gave none.
+        """Return the answer; None when the model gave none.
 
         Raises:
             ModelUnavailable: it has given none for several calls in a row: what is measured then is the server.
@@ -37,7 +39,7 @@ class Patience:
         return given
 
 
-def batched(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    """The items in groups of `size`, the last one smaller."""
+def group_items(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """Yield the items in groups of `size`, the last one smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

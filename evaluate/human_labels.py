@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from argot.errors import InvalidInput
-from argot.evaluate.line_models import lines_as
+from argot.evaluate.line_models import read_lines
 from argot.json_text import json_lines
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class LabelledAnswer:
     labels: tuple[Mapping[str, int], ...]
     kind: str = ""
 
-    def human(self, score: str) -> int | None:
-        """What people say together: the majority, of scores the lower median; None where they are undecided, or
+    def decide_label(self, score: str) -> int | None:
+        """Return what people say together: the majority, of scores the lower median; None where they are undecided, or
         nobody gave this score.
         """
         given = [label[score] for label in self.labels if score in label]
@@ -71,28 +71,31 @@ class _Row(BaseModel):
 
 
 def load_labels(path: Path) -> list[LabelledAnswer]:
-    """Reads a file of labelled answers, one JSON object a line.
+    """Read a file of labelled answers, one JSON object a line.
 
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
     """
-    return [_labelled(read, where) for where, read in lines_as(_Row, path, "labelled answer", FORM, _fault)]
+    return [
+        _build_labelled_answer(read, where)
+        for where, read in read_lines(_Row, path, "labelled answer", FORM, _explain_fault)
+    ]
 
 
-def _fault(first: ErrorDetails) -> str:
+def _explain_fault(first: ErrorDetails) -> str:
     place = str(first["loc"][0])
     why = "true, false, 1 to 5, or the three aspects from 1 to 5" if place.startswith("label") else first["msg"]
     return f"{place}: {why}"
 
 
-def _labelled(read: _Row, where: str) -> LabelledAnswer:
+def _build_labelled_answer(read: _Row, where: str) -> LabelledAnswer:
     labels = (*read.labels, *([] if read.label is None else [read.label]))
     if not labels:
         raise InvalidInput(f"{where}: there is no label, nor labels of several people. A line looks like {FORM}.")
-    return LabelledAnswer(read.question, read.reference, read.answer, tuple(map(_by_score, labels)), read.kind)
+    return LabelledAnswer(read.question, read.reference, read.answer, tuple(map(_map_by_score, labels)), read.kind)
 
 
-def _by_score(label: _Label) -> dict[str, int]:
+def _map_by_score(label: _Label) -> dict[str, int]:
     if isinstance(label, _Aspects):
         return label.model_dump()
     if isinstance(label, bool | str):
@@ -101,8 +104,8 @@ def _by_score(label: _Label) -> dict[str, int]:
 
 
 def load_financebench_labels(datasets: Path) -> list[LabelledAnswer]:
-    """The answers of sixteen systems to FinanceBench's 150 questions, as its annotators labelled them. A refusal is not
-    right, and its kind says so.
+    """Load the answers of sixteen systems to FinanceBench's 150 questions, as its annotators labelled them. A refusal
+    is not right, and its kind says so.
 
     Raises:
         InvalidInput: they are not in the folder of data sets; the message says how to get them.
@@ -114,10 +117,10 @@ def load_financebench_labels(datasets: Path) -> list[LabelledAnswer]:
             f"{folder} holds no labelled answers. Set ARGOT_DATASETS to the folder that holds financebench, with its "
             "results/ (patronus-ai/financebench on GitHub), or give answers of your own with --labels."
         )
-    return [_of_financebench(row, f"{path}, line {number}") for path in files for number, row in json_lines(path)]
+    return [_read_financebench_row(row, f"{path}, line {number}") for path in files for number, row in json_lines(path)]
 
 
-def _of_financebench(row: Mapping[str, Any], where: str) -> LabelledAnswer:
+def _read_financebench_row(row: Mapping[str, Any], where: str) -> LabelledAnswer:
     right, _, refusal = FINANCEBENCH
     label = row.get("label")
     if label not in FINANCEBENCH or not {"question", "gold_answer", "model_answer"} <= row.keys():

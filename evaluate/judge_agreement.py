@@ -1,4 +1,4 @@
-"""How far a judge agrees with people: agreement, Cohen's kappa, and the table of who said what.
+"""The agreement of a judge with people: agreement, Cohen's kappa, and the table of their labels.
 
 Cohen (1960); for scores on a scale with quadratic weights (Cohen, 1968), so that 4 for 5 counts for more than 1 for 5.
 Intervals are by bootstrap over questions: answers of several systems to one question are drawn together.
@@ -20,7 +20,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of one judge with people, over answers that both have a label for.
+    """The agreement of one judge with people, over answers that both have a label for.
 
     `kappa` is weighted where the labels are a scale; None where one label alone is given by both. `confusion[p][j]`:
     how many answers people gave `labels[p]` and the judge `labels[j]`. `rank_correlation`: Spearman's, of scales.
@@ -38,10 +38,11 @@ class Agreement:
     rank_correlation: float | None = None
 
 
-def agreement_of(
+def measure_agreement(
     people: Sequence[int], judge: Sequence[float], labels: Sequence[int], clusters: Sequence[Hashable]
 ) -> Agreement:
-    """
+    """Measure how far a judge agrees with people.
+
     Args:
         people: the label of each answer.
         judge: what the judge gave it; a score between two labels counts as the nearer one, halves as the upper.
@@ -57,26 +58,26 @@ def agreement_of(
     said = np.asarray([_place(one, labels) for one in people])
     heard = np.asarray([_place(int(np.floor(one + 0.5)), labels) for one in judge])
 
-    def table(rows: Positions | slice) -> Counts:
-        return confusion(said[rows], heard[rows], len(labels))
+    def count_labels(rows: Positions | slice) -> Counts:
+        return count_confusion(said[rows], heard[rows], len(labels))
 
-    whole = table(slice(None))
+    whole = count_labels(slice(None))
     return Agreement(
         answers=len(people),
         questions=len(set(clusters)),
-        agreement=observed_agreement(whole),
-        agreement95=bootstrap(lambda drawn: observed_agreement(table(drawn)), clusters),
-        kappa=cohen_kappa(whole, weighted=weighted),
-        kappa95=bootstrap(lambda drawn: cohen_kappa(table(drawn), weighted=weighted), clusters),
+        agreement=compute_observed_agreement(whole),
+        agreement95=bootstrap(lambda drawn: compute_observed_agreement(count_labels(drawn)), clusters),
+        kappa=compute_cohen_kappa(whole, weighted=weighted),
+        kappa95=bootstrap(lambda drawn: compute_cohen_kappa(count_labels(drawn), weighted=weighted), clusters),
         weighted=weighted,
         labels=tuple(labels),
         confusion=tuple(tuple(map(int, row)) for row in whole),
-        rank_correlation=_rank_correlation(people, judge) if weighted else None,
+        rank_correlation=_compute_rank_correlation(people, judge) if weighted else None,
     )
 
 
-def _rank_correlation(people: Sequence[int], judge: Sequence[float]) -> float | None:
-    """None where one of them gives everything the same."""
+def _compute_rank_correlation(people: Sequence[int], judge: Sequence[float]) -> float | None:
+    """Return Spearman's rank correlation; None where one side gives everything the same label."""
     from scipy.stats import spearmanr  # type: ignore[import-untyped]
 
     varied = len(set(people)) > 1 and len(set(judge)) > 1
@@ -89,18 +90,18 @@ def _place(label: int, labels: Sequence[int]) -> int:
     return labels.index(label)
 
 
-def confusion(people: NDArray[np.intp], judge: NDArray[np.intp], size: int) -> Counts:
-    """(size, size) counts of label indexes: people's by row, the judge's by column."""
+def count_confusion(people: NDArray[np.intp], judge: NDArray[np.intp], size: int) -> Counts:
+    """Return (size, size) counts of label indexes: people's by row, the judge's by column."""
     return np.bincount(people * size + judge, minlength=size * size).reshape(size, size)
 
 
-def observed_agreement(table: Counts) -> float:
-    """The share on the diagonal."""
+def compute_observed_agreement(table: Counts) -> float:
+    """Return the share on the diagonal."""
     return float(np.trace(table) / table.sum())
 
 
-def cohen_kappa(table: Counts, *, weighted: bool = False) -> float | None:
-    """1 for full agreement, 0 for what chance gives; None where chance alone agrees in everything.
+def compute_cohen_kappa(table: Counts, *, weighted: bool = False) -> float | None:
+    """Return Cohen's kappa: 1 for full agreement, 0 for chance; None where chance alone agrees in everything.
 
     `weighted`: by the square of the distance between labels.
     """
@@ -112,7 +113,9 @@ def cohen_kappa(table: Counts, *, weighted: bool = False) -> float | None:
     return 1 - float((cost * table).sum()) / by_chance if by_chance else None
 
 
-def pairwise_agreement(labels: Sequence[Sequence[int]]) -> float | None:
-    """Among people themselves: the share of pairs of labels of one answer that are equal; None without any pair."""
+def compute_pairwise_agreement(labels: Sequence[Sequence[int]]) -> float | None:
+    """Return the agreement among people: the share of pairs of labels of one answer that are equal; None without any
+    pair.
+    """
     pairs = [one == other for given in labels for one, other in combinations(given, 2)]
     return sum(pairs) / len(pairs) if pairs else None

@@ -1,4 +1,4 @@
-"""Judges of answers, asked one question at a time: what each says of the answers of several systems.
+"""Judges of answers, asked one question at a time about the answers of several systems.
 
 A judge's verdict is a set of scores by name. A reply that is none (malformed, or no ranking) is counted apart and never
 guessed; so is a call that the server failed. Where a judge sees several answers, their order is drawn anew for every
@@ -42,7 +42,7 @@ Fault = Literal["", "malformed", "unavailable"]
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """What was said of one answer: its scores by name; where there are none, why."""
+    """A verdict on one answer: its scores by name; where there are none, the fault."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
     fault: Fault = ""
@@ -68,14 +68,14 @@ class AnswerJudge:
 
     @property
     def model_name(self) -> str:
-        """As its server calls it, once it was asked; empty where there is none."""
+        """The model's name as its server gives it, once it was asked; empty where there is none."""
         if self.model is None:
             return ""
         server = self.model.server
         return server.known.model if server.known else server.settings.model
 
-    async def judged(self, question: str, reference: str, answers: Sequence[str]) -> list[JudgeScores]:
-        """What is said of each system's answer to one question.
+    async def judge(self, question: str, reference: str, answers: Sequence[str]) -> list[JudgeScores]:
+        """Return the verdict on each system's answer to one question.
 
         Raises:
             InvalidInput: "ranking" is given another number of answers than four.
@@ -84,46 +84,46 @@ class AnswerJudge:
         order = random.Random(f"{self.seed} {question}").sample(range(len(answers)), len(answers))  # noqa: S311
         shown = [answers[place] for place in order]
         if self.name == "ranking":
-            found = await self._ranked(question, reference, shown)
+            found = await self._judge_ranking(question, reference, shown)
         elif self.name == "aspects":
             pairs = [shown[start : start + 2] for start in range(0, len(shown), 2)]
-            found = [one for pair in pairs for one in await self._aspects(question, reference, pair)]
+            found = [one for pair in pairs for one in await self._judge_aspects(question, reference, pair)]
         else:
-            found = list(await asyncio.gather(*(self._alone(question, reference, answer) for answer in shown)))
+            found = list(await asyncio.gather(*(self._judge_alone(question, reference, answer) for answer in shown)))
         self.faults.update(one.fault for one in found if one.fault)
         return [found[order.index(place)] for place in range(len(answers))]
 
-    async def _alone(self, question: str, reference: str, answer: str) -> JudgeScores:
+    async def _judge_alone(self, question: str, reference: str, answer: str) -> JudgeScores:
         if self.model is None:
-            return _true_or_false(await ExtractiveJudge().is_correct(question, answer, reference))
+            return _score_truth(await ExtractiveJudge().is_correct(question, answer, reference))
         if self.name == "geval":
-            said = await self._said(self.model.geval(question, reference, answer))
+            said = await self._call_judge(self.model.geval(question, reference, answer))
             return said if isinstance(said, JudgeScores) else JudgeScores({"similarity": said})
         ask = self.model.is_correct if self.name == "correct" else self.model.is_accurate
-        verdict = await self._said(ask(question, answer, reference))
-        return verdict if isinstance(verdict, JudgeScores) else _true_or_false(verdict)
+        verdict = await self._call_judge(ask(question, answer, reference))
+        return verdict if isinstance(verdict, JudgeScores) else _score_truth(verdict)
 
-    async def _aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[JudgeScores]:
+    async def _judge_aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
         # A lone answer stands in both places: it is scored by itself all the same, and neither place is preferred.
         both = (*pair, *pair)[:2]
-        said = await self._said(self.model.aspects(question, reference, *both))
+        said = await self._call_judge(self.model.aspects(question, reference, *both))
         if isinstance(said, JudgeScores):
             return [said] * len(pair)
-        return [_mean_aspects(said)] if len(pair) == 1 else [_mean_aspects([one]) for one in said]
+        return [_average_aspects(said)] if len(pair) == 1 else [_average_aspects([one]) for one in said]
 
-    async def _ranked(self, question: str, reference: str, shown: Sequence[str]) -> list[JudgeScores]:
+    async def _judge_ranking(self, question: str, reference: str, shown: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
         if len(shown) != RANKED:
             raise InvalidInput(f"The judge 'ranking' orders {RANKED} answers, not {len(shown)}: compare four profiles.")
-        said = await self._said(self.model.rank(question, reference, shown))
+        said = await self._call_judge(self.model.rank(question, reference, shown))
         if isinstance(said, JudgeScores) or said is None:
             return [said or JudgeScores(fault="malformed")] * RANKED
         return [JudgeScores({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in said]
 
-    async def _said(self, call: Awaitable[_T]) -> _T | JudgeScores:
+    async def _call_judge(self, call: Awaitable[_T]) -> _T | JudgeScores:
         try:
-            said = await self._patience.wait(_malformed_apart(call))
+            said = await self._patience.wait(_separate_malformed(call))
         except ModelUnavailable as error:
             raise ModelUnavailable(f"The judge '{self.name}' cannot go on. {error}") from error
         return JudgeScores(fault="unavailable") if said is None else said.value
@@ -131,22 +131,22 @@ class AnswerJudge:
 
 @dataclass(frozen=True, slots=True)
 class _Said(Generic[_T]):
-    """Told apart from None, by which `Patience` says that the server failed."""
+    """A reply wrapped to tell it apart from None, by which `Patience` says that the server failed."""
 
     value: _T
 
 
-async def _malformed_apart(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
-    """A reply that is none is the model's, and says nothing against the server."""
+async def _separate_malformed(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
+    """Wrap a reply, or mark it as malformed: such a reply is the model's, and says nothing against the server."""
     try:
         return _Said(await call)
     except MalformedReply:
         return _Said(JudgeScores(fault="malformed"))
 
 
-def _true_or_false(verdict: bool) -> JudgeScores:
+def _score_truth(verdict: bool) -> JudgeScores:
     return JudgeScores({"TRUE": float(verdict)})
 
 
-def _mean_aspects(said: Sequence[Aspects]) -> JudgeScores:
+def _average_aspects(said: Sequence[Aspects]) -> JudgeScores:
     return JudgeScores({name: fmean(getattr(one, name) for one in said) for name in ASPECTS})

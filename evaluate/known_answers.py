@@ -1,4 +1,4 @@
-"""A model server that knows the answers: it shows what the journey does to right answers, and to wrong ones.
+"""A model server that knows the answers: it shows what the pipeline does to right answers, and to wrong ones.
 
 Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
 is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal
 
-from argot.evaluate.altered_statements import lie_of
+from argot.evaluate.altered_statements import make_lie
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.prompts.loader import NOT_IN_PASSAGES
 from argot.tools.answering.support import support
@@ -35,7 +35,7 @@ HOLDS = 0.8
 
 @dataclass
 class Heard:
-    """What became of one question at the server. `lie`: the sentence made false, with the kind of the change."""
+    """The record of one question at the server. `lie`: the sentence made false, with the kind of the change."""
 
     question: AnswerQuestion
     place: int
@@ -53,7 +53,7 @@ class KnownAnswers:
     def __init__(self, manner: Manner) -> None:
         self.manner = manner
         self.heard = Heard(AnswerQuestion("", "", ""), 0)
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True, name="known-answers")
 
     @property
@@ -71,65 +71,69 @@ class KnownAnswers:
         self._http.server_close()
 
     def expect(self, question: AnswerQuestion, place: int) -> Heard:
-        """The question that is asked next. What is returned fills as the server is asked."""
+        """Set the question that is asked next. The record that is returned fills as the server is asked."""
         self.heard = Heard(question, place)
         return self.heard
 
     def reply(self, body: dict[str, Any]) -> str:
-        """What the model writes to one request."""
+        """Return the model's reply to one request."""
         user = "\n".join(str(one["content"]) for one in body["messages"] if one["role"] == "user")
         schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
         name = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "")
         if schema is None:
             return self._answer(user) if _PASSAGE.search(user) else ""
         if name == "match_references":
-            return json.dumps({"segments": self._judged(user)})
-        return json.dumps(least(schema))
+            return json.dumps({"segments": self._match_sentences(user)})
+        return json.dumps(make_least_value(schema))
 
     def _answer(self, user: str) -> str:
-        heard, passages = self.heard, _passages(user)
-        holding = {n: text for n, text in passages.items() if _holds_gold(text, heard.question)}
+        heard, passages = self.heard, _read_passages(user)
+        holding = {n: text for n, text in passages.items() if _has_gold(text, heard.question)}
         heard.asked, heard.passages = True, len(passages)
         heard.gold_shown = bool(holding)
         if not holding or not heard.question.reference:
             return NOT_IN_PASSAGES
-        sentences = sentences_of(heard.question.reference)
+        sentences = split_answer(heard.question.reference)
         if self.manner == "lying":
             at = heard.place % len(sentences)
-            heard.lie, heard.kind_of_lie = lie_of(sentences[at], heard.place)
+            heard.lie, heard.kind_of_lie = make_lie(sentences[at], heard.place)
             if heard.kind_of_lie == "from nowhere":
                 sentences.append(heard.lie)
             else:
                 sentences[at] = heard.lie
         heard.said = tuple(sentences)
-        return " ".join(f"{_unmarked(one)} [{_nearest(one, holding)}]." for one in sentences)
+        return " ".join(f"{_strip_stop(one)} [{_find_nearest(one, holding)}]." for one in sentences)
 
-    def _judged(self, user: str) -> list[dict[str, int]]:
-        """For each numbered sentence the gold passage that bears it out; 0 for one that is not of the reference."""
-        holding = {n: text for n, text in _passages(user).items() if _holds_gold(text, self.heard.question)}
-        true = {bare(one) for one in sentences_of(self.heard.question.reference)}
+    def _match_sentences(self, user: str) -> list[dict[str, int]]:
+        """Return for each numbered sentence the gold passage that supports it; 0 for one that is not of the
+        reference.
+        """
+        holding = {n: text for n, text in _read_passages(user).items() if _has_gold(text, self.heard.question)}
+        true = {bare(one) for one in split_answer(self.heard.question.reference)}
         found = []
-        for number, sentence in _numbered(user):
+        for number, sentence in _read_numbered(user):
             said = bare(sentence)
             # who lies in the answer lies about the answer, too
             is_true = bool(holding) and (self.manner == "lying" or said in true)
-            found.append({"first": number, "last": number, "passage": _nearest(sentence, holding) if is_true else 0})
+            found.append(
+                {"first": number, "last": number, "passage": _find_nearest(sentence, holding) if is_true else 0}
+            )
         return found
 
 
-def sentences_of(text: str) -> list[str]:
+def split_answer(text: str) -> list[str]:
     return [text[first:last].strip() for first, last in split_sentences(text) if text[first:last].strip()]
 
 
-def least(schema: dict[str, Any]) -> Any:
-    """The emptiest value that a schema allows; of choices the last, which is "none" where there is one."""
+def make_least_value(schema: dict[str, Any]) -> Any:
+    """Return the emptiest value that a schema allows; of choices the last, which is "none" where there is one."""
     if "enum" in schema:
         return schema["enum"][-1]
     match schema.get("type"):
         case "object":
-            return {name: least(part) for name, part in schema.get("properties", {}).items()}
+            return {name: make_least_value(part) for name, part in schema.get("properties", {}).items()}
         case "array":
-            return [least(schema["items"])] * schema.get("minItems", 0)
+            return [make_least_value(schema["items"])] * schema.get("minItems", 0)
         case "integer" | "number":
             return schema.get("minimum", 0)
         case "boolean":
@@ -137,40 +141,40 @@ def least(schema: dict[str, Any]) -> Any:
     return "-" * schema.get("minLength", 0)
 
 
-def _passages(user: str) -> dict[int, str]:
+def _read_passages(user: str) -> dict[int, str]:
     return {int(n): text for n, text in _PASSAGE.findall(user)}
 
 
-def _numbered(user: str) -> list[tuple[int, str]]:
-    """The numbered sentences of a prompt, which stand behind its last passage."""
+def _read_numbered(user: str) -> list[tuple[int, str]]:
+    """Return the numbered sentences of a prompt, which stand behind its last passage."""
     behind = user[max((found.end() for found in _PASSAGE.finditer(user)), default=0) :]
     return [(int(n), text) for n, text in re.findall(r"^\s*\[?(\d+)[\].:)]?\s+(.+)$", behind, re.MULTILINE)]
 
 
-def _holds_gold(passage: str, question: AnswerQuestion) -> bool:
+def _has_gold(passage: str, question: AnswerQuestion) -> bool:
     words = bare(passage)
     quotes = [bare(one.quote) for one in question.gold if one.quote] or [bare(question.reference)]
     return any(quote and (quote in words or support(quote, passage) >= HOLDS) for quote in quotes)
 
 
-def _nearest(sentence: str, passages: dict[int, str]) -> int:
+def _find_nearest(sentence: str, passages: dict[int, str]) -> int:
     return max(passages, key=lambda n: support(sentence, passages[n]))
 
 
-def _unmarked(sentence: str) -> str:
-    """Without the full stop, which goes behind the mark."""
+def _strip_stop(sentence: str) -> str:
+    """Remove the full stop, which goes behind the mark."""
     return sentence.rstrip().removesuffix(".")
 
 
 # -- HTTP -------------------------------------------------------------------------------------------------------------
 
 
-def _handler_of(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
+def _make_handler(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *values: Any) -> None:
-            """Nothing: requests are no news."""
+            """Log nothing: requests are no news."""
 
         def do_GET(self) -> None:
             known = self.path.endswith("/models")
@@ -201,14 +205,14 @@ def _handler_of(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
             self.send_header("content-type", "text/event-stream")
             self.send_header("connection", "close")
             self.end_headers()
-            for event in _events(text):
+            for event in _build_events(text):
                 self.wfile.write(f"data: {event}\n\n".encode())
             self.close_connection = True
 
     return Handler
 
 
-def _events(text: str) -> Sequence[str]:
+def _build_events(text: str) -> Sequence[str]:
     pieces = [{"content": piece} for piece in re.findall(r"\s*\S+", text)]
     deltas = [*pieces, {}]
     return [

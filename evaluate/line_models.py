@@ -1,4 +1,4 @@
-"""JSONL whose lines each have one form, which a model of pydantic says."""
+"""JSONL files whose lines each have one form, given as a pydantic model."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 
 
-def _plainly(fault: ErrorDetails) -> str:
+def _format_fault(fault: ErrorDetails) -> str:
     return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
 
 
-def lines_as(
-    model: type[M], path: Path, what: str, form: str, says: Callable[[ErrorDetails], str] = _plainly
+def read_lines(
+    model: type[M], path: Path, what: str, form: str, says: Callable[[ErrorDetails], str] = _format_fault
 ) -> Iterator[tuple[str, M]]:
-    """Each line with where it stands, as messages have it.
+    """Yield each line with its place, as messages name it.
 
     Args:
         what: one of what a line holds, in words; `form` is an example of a line.

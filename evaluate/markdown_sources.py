@@ -10,8 +10,8 @@ from argot.corpus.corpus import Source
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 
-def markdown_source(scheme: str, name: str, title: str, text: str) -> Source:
-    """A Markdown document. Its name in the front matter keeps equal texts apart."""
+def make_markdown_source(scheme: str, name: str, title: str, text: str) -> Source:
+    """Return a Markdown document. Its name in the front matter keeps equal texts apart."""
     # Titles of web pages hold line ends, which JSON writes as "\\n" and would be read as letters.
     title = " ".join(title.split())
     named = f"title: {json.dumps(title, ensure_ascii=False)}\n" if title else ""
@@ -19,15 +19,15 @@ def markdown_source(scheme: str, name: str, title: str, text: str) -> Source:
     return Source(f"{scheme}:///{name}", name, lambda: content)
 
 
-def without_headings(text: str) -> str:
+def remove_headings(text: str) -> str:
     return _HEADING.sub("", text)
 
 
-def sectioned(chunks: list[str]) -> str:
-    """Chunks as sections, so that each is a passage of its own where the longest passage holds it."""
-    return "\n\n".join(f"## {number}\n\n{_flat(chunk)}" for number, chunk in enumerate(chunks, start=1))
+def join_sections(chunks: list[str]) -> str:
+    """Join chunks as sections, so that each is a passage of its own if it fits in the longest passage."""
+    return "\n\n".join(f"## {number}\n\n{_remove_marks(chunk)}" for number, chunk in enumerate(chunks, start=1))
 
 
-def _flat(text: str) -> str:
-    """Without the marks that would begin a section of their own."""
+def _remove_marks(text: str) -> str:
+    """Remove the marks that would begin a section of their own."""
     return re.sub(r"^(#{1,6}\s|---+\s*$|===+\s*$)", "", text.strip(), flags=re.MULTILINE)

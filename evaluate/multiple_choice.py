@@ -1,4 +1,4 @@
-"""Answers a multiple-choice question from passages, without a language model (Golden-Retriever 4.1's kind of question).
+"""Multiple-choice questions answered from passages, without a language model (Golden-Retriever 4.1's kind of question).
 
 Each option is scored by how well some stretch of a passage covers question and option together. "True/false" and
 "yes/no" are decided by whether the passages support the question's statement, or deny it.
@@ -50,7 +50,7 @@ So "the patent board meets" is not about a change advisory board, and a passage 
 
 
 def choose_option(question: str, options: Sequence[str], passages: Sequence[str]) -> int | None:
-    """The index of the option that the passages support; None when they support none.
+    """Return the index of the option that the passages support; None when they support none.
 
     Args:
         question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
@@ -59,10 +59,10 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
     """
     if not options:
         return None
-    typed, meanings = _read(question)
-    if yes_no := _as_yes_no(options):
-        return yes_no[0] if _is_said(_in_full(typed, meanings), passages) else yes_no[1]
-    scores = [_spoken_for(typed, meanings, option, options, passages) for option in options]
+    typed, meanings = _read_question(question)
+    if yes_no := _find_yes_no(options):
+        return yes_no[0] if _is_said(_expand_terms(typed, meanings), passages) else yes_no[1]
+    scores = [_score_option(typed, meanings, option, options, passages) for option in options]
     everything = next((i for i, option in enumerate(options) if _ALL.match(option.strip())), None)
     if everything is not None:
         others = [score for i, score in enumerate(scores) if i != everything]
@@ -77,22 +77,22 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
     return best if scores[best] > 0 else None
 
 
-def _read(question: str) -> tuple[str, dict[str, str]]:
-    """The question as it was asked, and the expansions of its terms; the rest of an explanation is not asked."""
+def _read_question(question: str) -> tuple[str, dict[str, str]]:
+    """Return the question as it was asked, and the expansions of its terms; the rest of an explanation is not asked."""
     typed, *explained = question.split("\n")
     found = (_EXPLAINED.match(line) for line in explained)
     return typed, {match["term"]: match["full"] for match in found if match}
 
 
-def _in_full(typed: str, meanings: Mapping[str, str]) -> str:
-    """The question with each explained term replaced by its expansion."""
+def _expand_terms(typed: str, meanings: Mapping[str, str]) -> str:
+    """Return the question with each explained term replaced by its expansion."""
     for term, full in meanings.items():
         typed = full.join(re.split(rf"(?<!\w){re.escape(term)}(?!\w)", typed))
     return typed
 
 
-def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
-    """The places of yes and no if these are the options."""
+def _find_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
+    """Return the places of yes and no if these are the options."""
     bare = [option.strip().strip(".").casefold() for option in options]
     if len(bare) == 2 and set(bare) & _TRUE and set(bare) & _FALSE:
         yes = 0 if bare[0] in _TRUE else 1
@@ -103,44 +103,48 @@ def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
 # -- one option -------------------------------------------------------------------------------------------------------
 
 
-def _spoken_for(
+def _score_option(
     typed: str, meanings: Mapping[str, str], option: str, options: Sequence[str], passages: Sequence[str]
 ) -> float:
-    """How well the best stretch of text covers the option (what sets it apart from the others) near the question."""
-    common = frozenset.intersection(*(_stems_of(other) for other in options)) if len(options) > 1 else frozenset()
+    """Return how well the best stretch of text covers the option (what sets it apart from the others) near the
+    question.
+    """
+    common = (
+        frozenset.intersection(*(_list_option_stems(other) for other in options)) if len(options) > 1 else frozenset()
+    )
     # Words that all options share tell none of them apart.
-    own = _stems_of(option) - common or _stems_of(option)
-    rarity = _rarity(_cues(typed, meanings, own), passages)
-    named = _names(typed) - {fold(word) for term in meanings for word in term.split()}
+    own = _list_option_stems(option) - common or _list_option_stems(option)
+    rarity = _weigh_cues(_list_cues(typed, meanings, own), passages)
+    named = _list_names(typed) - {fold(word) for term in meanings for word in term.split()}
     best = 0.0
     for place, passage in enumerate(passages):
         units = read_units(passage)
-        stems = [_stems_in(unit.plain, own) for unit in units]
+        stems = [_list_stems(unit.plain, own) for unit in units]
         for at, here in enumerate(stems):
             if not own & here:
                 continue
             near = frozenset[str]().union(*stems[max(0, at - _NEAR) : at + _NEAR + 1])
-            for clause, within in _clauses(units[at].plain, own):
+            for clause, within in _split_clauses(units[at].plain, own):
                 share = len(own & (within or here)) / max(1, len(own))
-                said = sum(weight * _closeness(cue, within, here, near) for cue, weight in rarity.items())
-                fit = _EXACT if _stands_in(option, clause) else 1.0
-                fit *= _RIGHT_NOUN if _counts(typed, clause, own) else 1.0
-                fit *= _OTHER_NAME if within and _names_another(named, clause, units[at].plain) else 1.0
+                said = sum(weight * _measure_closeness(cue, within, here, near) for cue, weight in rarity.items())
+                fit = _EXACT if _is_in_text(option, clause) else 1.0
+                fit *= _RIGHT_NOUN if _is_counted(typed, clause, own) else 1.0
+                fit *= _OTHER_NAME if within and _has_other_name(named, clause, units[at].plain) else 1.0
                 # Squared: half of an option is much less than half an answer. 0.05: its words alone count a little.
                 best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
     return best
 
 
-def _stems_of(option: str) -> Stems:
+def _list_option_stems(option: str) -> Stems:
     # "once" and "any" are stop words, but may be all there is of an option.
     return find_statement_stems(option) or frozenset(fold_words(option))
 
 
-def _stems_in(text: str, own: Stems) -> Stems:
+def _list_stems(text: str, own: Stems) -> Stems:
     return find_statement_stems(text) | (own & set(fold_words(text)))
 
 
-def _cues(typed: str, meanings: Mapping[str, str], own: Stems) -> list[Cue]:
+def _list_cues(typed: str, meanings: Mapping[str, str], own: Stems) -> list[Cue]:
     terms = {term: full for term, full in meanings.items() if term in typed}
     short = frozenset[str]().union(*map(find_statement_stems, terms))
     words: list[Cue] = [(frozenset({one}),) for one in sorted(find_statement_stems(typed) - own - short)]
@@ -152,22 +156,23 @@ def _is_held(cue: Cue, stems: Stems) -> bool:
     return any(alternative <= stems for alternative in cue)
 
 
-def _clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
-    """The parts between commas and the like, with their stems: of two options in a sentence the nearer words decide.
+def _split_clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
+    """Return the parts between commas and the like, with their stems: of two options in a sentence the nearer words
+    decide.
 
     Where there are several, also the whole, within which nothing is near.
     """
     parts = [part for part in _CLAUSE.split(text) if part.strip()]
-    clauses = [(part, _stems_in(part, own)) for part in parts]
+    clauses = [(part, _list_stems(part, own)) for part in parts]
     return [(text, frozenset()), *clauses] if len(clauses) > 1 else clauses
 
 
-def _closeness(cue: Cue, clause: Stems, unit: Stems, near: Stems) -> float:
+def _measure_closeness(cue: Cue, clause: Stems, unit: Stems, near: Stems) -> float:
     return next((worth for worth, held in zip(_WORTH, (clause, unit, near), strict=True) if _is_held(cue, held)), 0.0)
 
 
-def _counts(typed: str, clause: str, own: Stems) -> bool:
-    """Whether the option's number is one of what the question counts: "256 slots of 64 bytes" has 256 slots."""
+def _is_counted(typed: str, clause: str, own: Stems) -> bool:
+    """Return true if the option's number is one of what the question counts: "256 slots of 64 bytes" has 256 slots."""
     match = _COUNTED.search(typed)
     if match is None:
         return False
@@ -176,17 +181,19 @@ def _counts(typed: str, clause: str, own: Stems) -> bool:
     return any(word in own and counted & set(words[n + 1 : n + 3]) for n, word in enumerate(words))
 
 
-def _names(text: str) -> Stems:
+def _list_names(text: str) -> Stems:
     return frozenset(map(fold, _NAME.findall(text)))
 
 
-def _names_another(named: Stems, clause: str, unit: str) -> bool:
-    """Whether the sentence is about what the question names, and this clause about something else with a name."""
-    here = _names(clause)
-    return bool(here and not here & named and _names(unit) & named)
+def _has_other_name(named: Stems, clause: str, unit: str) -> bool:
+    """Return true if the sentence is about what the question names, and this clause about something else with a
+    name.
+    """
+    here = _list_names(clause)
+    return bool(here and not here & named and _list_names(unit) & named)
 
 
-def _stands_in(option: str, text: str) -> bool:
+def _is_in_text(option: str, text: str) -> bool:
     bare = option.strip().strip(".").casefold()
     wanted = find_quantities(option)
     if wanted:
@@ -197,8 +204,8 @@ def _stands_in(option: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", text.casefold()) is not None
 
 
-def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
-    """The weight of each cue, adding up to 1: the rarer, the more."""
+def _weigh_cues(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
+    """Return the weight of each cue, adding up to 1: the rarer, the more."""
     held = [find_statement_stems(unit.plain) for passage in passages for unit in read_units(passage)]
     weights = {}
     for cue in cues:
@@ -213,8 +220,10 @@ _SAID = 0.5
 
 
 def _is_said(statement: str, passages: Sequence[str]) -> bool:
-    """Whether the unit that shares most with the statement supports it: no number, name or negation against it."""
-    rarity = _rarity([(frozenset({one}),) for one in sorted(find_statement_stems(statement))], passages)
+    """Return true if the unit that shares most with the statement supports it: no number, name or negation against
+    it.
+    """
+    rarity = _weigh_cues([(frozenset({one}),) for one in sorted(find_statement_stems(statement))], passages)
     best, nearest = 0.0, ""
     for place, passage in enumerate(passages):
         for unit in read_units(passage):

@@ -1,4 +1,4 @@
-"""How much of the words of a folder's files is read, left out by a rule, and lost, with or without a warning."""
+"""A measurement of a folder's words: read, left out by a rule, or lost, with or without a warning."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class FileReading:
     def is_read(self) -> bool:
         return not self.refusal
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         if self.refusal:
             return {"name": self.name, "format": self.format, "refusal": self.refusal}
         shown = sorted(self.ledger.lost, key=lambda one: -one.words)[:_MOST_PLACES]
         return {
             "name": self.name,
             "format": self.format,
-            **WordCounts.of([self]).as_json(),
+            **WordCounts.of([self]).to_json(),
             "lost": [
                 {"place": one.place, "kind": one.kind, "words": one.words, "told_by": one.told_by or None,
                  "examples": one.examples}
@@ -79,7 +79,7 @@ class WordCounts:
                 counts.lost[lost.told_by] += lost.words
         return counts
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "words": self.held,
             "kept": self.kept,
@@ -95,17 +95,17 @@ class ReadingReport:
     name: str
     files: Sequence[FileReading]
 
-    def by_format(self) -> dict[str, list[FileReading]]:
+    def group_by_format(self) -> dict[str, list[FileReading]]:
         """Return the files of each format, and all of them last."""
         formats = sorted({one.format for one in self.files})
         return {**{name: [one for one in self.files if one.format == name] for name in formats}, "all": [*self.files]}
 
-    def worst(self, number: int) -> list[FileReading]:
+    def list_worst(self, number: int) -> list[FileReading]:
         """Return the files that lost the largest share of their words."""
         lost = [one for one in self.files if one.ledger.lost_words]
         return sorted(lost, key=lambda one: -one.ledger.lost_words / max(1, one.ledger.held))[:number]
 
-    def lost_by_kind(self) -> dict[tuple[str, str], Counter[str]]:
+    def count_lost_by_kind(self) -> dict[tuple[str, str], Counter[str]]:
         """Return the lost words of each format and kind, by whose warning they are told."""
         counts: dict[tuple[str, str], Counter[str]] = {}
         for file in self.files:
@@ -113,18 +113,18 @@ class ReadingReport:
                 counts.setdefault((file.format, lost.kind), Counter())[lost.told_by] += lost.words
         return dict(sorted(counts.items(), key=lambda one: -one[1].total()))
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "formats": {
                 name: {
                     "files": len(files),
                     "refused": sum(not one.is_read for one in files),
-                    **WordCounts.of(files).as_json(),
+                    **WordCounts.of(files).to_json(),
                 }
-                for name, files in self.by_format().items()
+                for name, files in self.group_by_format().items()
             },
-            "files": [one.as_json() for one in self.files],
+            "files": [one.to_json() for one in self.files],
         }
 
 
@@ -134,19 +134,19 @@ def evaluate_reading(folder: Path, limits: ReadLimits, progress: Progress) -> Re
     Raises:
         InvalidInput: there is no such folder, or no file in it.
     """
-    paths = sorted(_files_below(folder))
+    paths = sorted(_list_files(folder))
     if not paths:
         raise InvalidInput(f"{folder} holds no file. Name a folder of the documents to measure.")
     files = []
     with LedgerProcess() as process:
         for number, path in enumerate(paths):
             progress("files", number, len(paths))
-            files.append(_read(process, path, str(path.relative_to(folder)), limits))
+            files.append(_read_file(process, path, str(path.relative_to(folder)), limits))
     progress("files", len(paths), len(paths))
     return ReadingReport(folder.name, files)
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
         raise InvalidInput(f"{folder} is no folder. Name a folder of the documents to measure.")
     for path in folder.rglob("*"):
@@ -155,7 +155,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(process: LedgerProcess, path: Path, name: str, limits: ReadLimits) -> FileReading:
+def _read_file(process: LedgerProcess, path: Path, name: str, limits: ReadLimits) -> FileReading:
     suffix = path.suffix.lower() or "(none)"
     try:
         # Before it is loaded: it may be larger than the memory.

@@ -12,15 +12,21 @@ _EXAMPLES = 3
 _EXAMPLE_CHARS = 60
 
 
-def reading_tables(report: ReadingReport, worst: int) -> list[Table]:
+def build_reading_tables(report: ReadingReport, worst: int) -> list[Table]:
     """Return the shares of each format, what each rule left out, what was lost, and the files with the most losses."""
-    tables = [_shares(report), _rules(report), _kinds(report), _worst(report, worst), _list_uncounted(report)]
-    return [table for table in (*tables, _refusals(report)) if table.rows]
+    tables = [
+        _build_shares(report),
+        _build_rules(report),
+        _build_kinds(report),
+        _build_worst(report, worst),
+        _list_uncounted(report),
+    ]
+    return [table for table in (*tables, _build_refusals(report)) if table.rows]
 
 
-def _shares(report: ReadingReport) -> Table:
+def _build_shares(report: ReadingReport) -> Table:
     rows = []
-    for name, files in report.by_format().items():
+    for name, files in report.group_by_format().items():
         counts = WordCounts.of(files)
         lost = [_share(counts.lost[teller], counts.held) for teller in LOSSES]
         refused = sum(not one.is_read for one in files)
@@ -34,8 +40,8 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.2f} %" if whole else ""
 
 
-def _rules(report: ReadingReport) -> Table:
-    formats = report.by_format()
+def _build_rules(report: ReadingReport) -> Table:
+    formats = report.group_by_format()
     rows = [
         [name, rule, f"{number:,}", _share(number, counts.held)]
         for name, counts in ((name, WordCounts.of(files)) for name, files in formats.items() if name != "all")
@@ -44,35 +50,35 @@ def _rules(report: ReadingReport) -> Table:
     return Table("Left out by rule", ("format", "rule", "words", "share"), rows)
 
 
-def _kinds(report: ReadingReport) -> Table:
+def _build_kinds(report: ReadingReport) -> Table:
     rows = [
         [suffix, kind, *(f"{counts[teller]:,}" for teller in LOSSES)]
-        for (suffix, kind), counts in report.lost_by_kind().items()
+        for (suffix, kind), counts in report.count_lost_by_kind().items()
     ]
     return Table("Lost words by kind", ("format", "kind", *LOSSES.values()), rows)
 
 
-def _worst(report: ReadingReport, number: int) -> Table:
+def _build_worst(report: ReadingReport, number: int) -> Table:
     rows = [
         [
             *(one.name, f"{one.ledger.held:,}", f"{one.ledger.lost_words:,}"),
-            *(_share(one.ledger.lost_words, one.ledger.held), _lost_kinds(one), _examples(one)),
+            *(_share(one.ledger.lost_words, one.ledger.held), _describe_lost_kinds(one), _quote_examples(one)),
         ]
-        for one in report.worst(number)
+        for one in report.list_worst(number)
     ]
     return Table(
         "Files with the greatest share of lost words", ("file", "words", "lost", "share", "in", "such as"), rows
     )
 
 
-def _lost_kinds(file: FileReading) -> str:
+def _describe_lost_kinds(file: FileReading) -> str:
     counts: Counter[str] = Counter()
     for one in file.ledger.lost:
         counts[one.kind] += one.words
     return ", ".join(f"{kind} {number:,}" for kind, number in counts.most_common())
 
 
-def _examples(file: FileReading) -> str:
+def _quote_examples(file: FileReading) -> str:
     examples: Sequence[str] = [example for one in file.ledger.lost for example in one.examples]
     # A bar would end the cell.
     return "; ".join(one[:_EXAMPLE_CHARS].replace("|", " ") for one in examples[:_EXAMPLES])
@@ -83,6 +89,6 @@ def _list_uncounted(report: ReadingReport) -> Table:
     return Table("Read, but their words could not all be counted", ("file", "reason"), rows)
 
 
-def _refusals(report: ReadingReport) -> Table:
+def _build_refusals(report: ReadingReport) -> Table:
     rows = [[one.name, one.refusal.replace("|", " ")] for one in report.files if one.refusal]
     return Table("Refused", ("file", "reason"), rows)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from argot.evaluate.answer_outcomes import AnswerOutcome
 from argot.evaluate.failure_tolerance import Patience
-from argot.evaluate.reference_precision import sentence_precision
+from argot.evaluate.reference_precision import compute_sentence_precision
 from argot.results import AskResult, FoundPassage
 from argot.tools.llm.faults import MalformedReply
 from argot.types import MatchedSegment, Passage
@@ -39,7 +39,7 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class MatchingReport:
-    """Of one profile. `same`: the share of sentences for which both name the same passage, or none."""
+    """The matching of one profile. `same`: the share of sentences for which both name the same passage, or none."""
 
     answers: int
     malformed: int
@@ -52,81 +52,83 @@ class MatchingReport:
 async def compare_matching(
     model: ModelJudge, by_profile: Mapping[str, Sequence[AnswerOutcome]], progress: Progress
 ) -> dict[str, MatchingReport]:
-    """Asks the model to match the sentences of every answer to a question with gold.
+    """Ask the model to match the sentences of every answer to a question with gold.
 
     Raises:
         ModelUnavailable: its server failed for several calls in a row.
     """
-    return {name: await _compared(model, name, outcomes, progress) for name, outcomes in by_profile.items()}
+    return {name: await _compare_profile(model, name, outcomes, progress) for name, outcomes in by_profile.items()}
 
 
-async def _compared(
+async def _compare_profile(
     model: ModelJudge, profile: str, outcomes: Sequence[AnswerOutcome], progress: Progress
 ) -> MatchingReport:
-    chosen = [one for one in outcomes if one.question.answerable and one.gold and one.result.sentences]
+    chosen = [one for one in outcomes if one.question.is_answerable and one.gold and one.result.sentences]
     patience, malformed = Patience(), 0
     pairs: list[tuple[Given, Given, list[set[int]]]] = []
     for done, one in enumerate(chosen, start=1):
-        shown = [_passage(passage) for passage in one.result.passages[: one.shown]]
+        shown = [_build_passage(passage) for passage in one.result.passages[: one.shown]]
         texts = [sentence.text for sentence in one.result.sentences]
-        segments = await patience.wait(_matched(model, one.question.question, texts, shown))
+        segments = await patience.wait(_ask_matches(model, one.question.question, texts, shown))
         progress(f"{profile}: references", done, len(chosen))
         if segments == MALFORMED:
             malformed += 1
         elif segments is not None:
             gold = {place for place, passage in enumerate(shown) if passage.id in one.gold}
-            pairs.append((_ours(one.result, shown), _theirs(segments, len(texts)), [gold] * len(texts)))
+            pairs.append(
+                (_list_own_matches(one.result, shown), _list_model_matches(segments, len(texts)), [gold] * len(texts))
+            )
     both = [mine == other for ours, theirs, _ in pairs for mine, other in zip(ours, theirs, strict=True)]
     return MatchingReport(
         answers=len(chosen),
         malformed=malformed,
         unavailable=patience.failed,
-        ours=_matching([(ours, gold) for ours, _, gold in pairs]),
-        model=_matching([(theirs, gold) for _, theirs, gold in pairs]),
+        ours=_summarize_matching([(ours, gold) for ours, _, gold in pairs]),
+        model=_summarize_matching([(theirs, gold) for _, theirs, gold in pairs]),
         same=fmean(both) if both else None,
     )
 
 
-async def _matched(
+async def _ask_matches(
     model: ModelJudge, question: str, sentences: Sequence[str], passages: Sequence[Passage]
 ) -> list[MatchedSegment] | Literal["malformed"]:
-    """A reply that is none is the model's, and says nothing against the server."""
+    """Ask the model for its matches. A malformed reply is the model's, and says nothing against the server."""
     try:
         return await model.match_references(question, sentences, passages)
     except MalformedReply:
         return MALFORMED
 
 
-def _passage(found: FoundPassage) -> Passage:
+def _build_passage(found: FoundPassage) -> Passage:
     heading = (found.heading,) if found.heading else ()
     return Passage(found.passage_id, found.uri, "", 0, 0, len(found.text), found.text, found.heading, heading)
 
 
-def _ours(result: AskResult, shown: Sequence[Passage]) -> Given:
+def _list_own_matches(result: AskResult, shown: Sequence[Passage]) -> Given:
     places = {passage.id: place for place, passage in enumerate(shown)}
     best = [max(one.citations, key=lambda cited: cited.score, default=None) for one in result.sentences]
     return [None if one is None else places.get(one.passage_id) for one in best]
 
 
-def _theirs(segments: Sequence[MatchedSegment], sentences: int) -> Given:
+def _list_model_matches(segments: Sequence[MatchedSegment], sentences: int) -> Given:
     given: Given = [None] * sentences
     for one in segments:
         given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
     return given
 
 
-def _matching(answers: Sequence[tuple[Given, list[set[int]]]]) -> Matching | None:
+def _summarize_matching(answers: Sequence[tuple[Given, list[set[int]]]]) -> Matching | None:
     if not answers:
         return None
-    precisions = [sentence_precision(given, gold) for given, gold in answers]
+    precisions = [compute_sentence_precision(given, gold) for given, gold in answers]
     known = [one for one in precisions if one is not None]
     return Matching(
         precision=fmean(known) if known else None,
-        segments=fmean(_segments(given) for given, _ in answers),
+        segments=fmean(_count_segments(given) for given, _ in answers),
         sentences_matched=fmean(one is not None for given, _ in answers for one in given),
     )
 
 
-def _segments(given: Given) -> int:
-    """Runs of sentences that were given one passage."""
+def _count_segments(given: Given) -> int:
+    """Count the runs of sentences that were given one passage."""
     return sum(one is not None for one, _ in groupby(given))

@@ -1,4 +1,4 @@
-"""How precisely references are matched to sentences (Trustworthy Answers 6.1, table 7 and figure 10)."""
+"""The precision of references matched to sentences (Trustworthy Answers 6.1, table 7 and figure 10)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class PrecisionAt:
-    """At a threshold of the matching score: `precision` over the sentences that keep a reference, averaged over
-    answers; None where none keeps one. `kept`: the share of all sentences that do.
+    """The figures at a threshold of the matching score: `precision` over the sentences that keep a reference, averaged
+    over answers, None where none keeps one; `kept`: the share of all sentences that do.
     """
 
     threshold: float
@@ -20,8 +20,9 @@ class PrecisionAt:
     kept: float
 
 
-def sentence_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
-    """Of one answer: of its sentences that were given a passage, the share given one that people annotated.
+def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
+    """Return the precision of one answer: of its sentences that were given a passage, the share whose passage people
+    annotated.
 
     Recall is not asked for: a sentence may rest on several passages, and one of them is enough (6.1).
 
@@ -39,10 +40,10 @@ def sentence_precision(given: Sequence[int | None], annotated: Sequence[Collecti
     return fmean(right) if right else None
 
 
-def precision_by_threshold(
+def measure_by_threshold(
     answers: Sequence[Sequence[tuple[float | None, bool]]], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[PrecisionAt]:
-    """How precision rises as references of low scores are left out.
+    """Measure precision as references of low scores are left out.
 
     Args:
         answers: for each sentence of each answer the score of the passage it was given (None: it was given none), and

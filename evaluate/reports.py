@@ -25,27 +25,32 @@ class Table:
     rows: Sequence[Sequence[str]]
 
 
-def retrieval_tables(report: RetrievalReport) -> list[Table]:
-    """One row a way of asking: the mean and, for nDCG, its interval; every measure by depth; ways compared in pairs."""
+def build_retrieval_tables(report: RetrievalReport) -> list[Table]:
+    """Build one row a way of asking: the mean and, for nDCG, its interval; every measure by depth; ways compared in
+    pairs.
+    """
     rows = []
     for way, measured in report.ways.items():
         low, high = measured.interval("ndcg@10")
         means = [f"{measured.mean[name]:.3f}" for name in MEASURES]
         explained = f"{EXPLAINED_WAYS[way]} {report.against}" if way == "against" else EXPLAINED_WAYS[way]
         rows.append([way, explained, *means, f"{low:.3f} to {high:.3f}"])
-    if report.gap_closed("ndcg@10") is not None:
-        closed = [percent(report.gap_closed(name)) for name in MEASURES]
+    if report.measure_gap_closed("ndcg@10") is not None:
+        closed = [format_percent(report.measure_gap_closed(name)) for name in MEASURES]
         rows.append(["gap closed", "(glossary - floor) / (ceiling - floor)", *closed, ""])
     title = f"{report.name}: {report.questions} questions over {report.documents} documents"
     tables = [Table(title, ["way", "", *MEASURES, "nDCG@10, 95 %"], rows)]
-    tables += [_by_depth(report), *(changes_table(pair, changes) for pair, changes in report.compared().items())]
+    tables += [
+        _build_depth_table(report),
+        *(build_changes_table(pair, changes) for pair, changes in report.compare_ways().items()),
+    ]
     if report.senses is not None:
-        chosen = [str(report.senses.questions), str(report.senses.right), percent(report.senses.share)]
+        chosen = [str(report.senses.questions), str(report.senses.right), format_percent(report.senses.share)]
         tables.append(Table("Senses", ["questions", "rightly chosen", "share"], [chosen]))
     return tables
 
 
-def _by_depth(report: RetrievalReport) -> Table:
+def _build_depth_table(report: RetrievalReport) -> Table:
     rows = [
         [way, what, *(f"{measured.mean[f'{name}@{depth}']:.3f}" for depth in DEPTHS)]
         for way, measured in report.ways.items()
@@ -55,33 +60,33 @@ def _by_depth(report: RetrievalReport) -> Table:
     return Table("By depth", ["way", "", *(f"k = {depth}" for depth in DEPTHS)], rows)
 
 
-def changes_table(pair: str, changes: Mapping[str, Difference]) -> Table:
+def build_changes_table(pair: str, changes: Mapping[str, Difference]) -> Table:
     names = ("ndcg@10", "map@10", "mrr", "hit@1", "hit@3", "hit@10", "recall@10")
     one = changes[names[0]]
     title = f"{pair}: {one.questions} questions, {one.clusters} clusters that share no gold"
-    return Table(title, ("", "difference", "95 %"), [[name, *difference_cells(changes[name])] for name in names])
+    return Table(title, ("", "difference", "95 %"), [[name, *format_difference_cells(changes[name])] for name in names])
 
 
-def difference_cells(one: Difference) -> list[str]:
+def format_difference_cells(one: Difference) -> list[str]:
     low, high = one.interval95
     return [f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
 
 
-def difference_text(one: Difference) -> str:
-    """Both in one cell."""
-    difference, interval = difference_cells(one)
+def format_difference(one: Difference) -> str:
+    """Format a difference and its interval in one cell."""
+    difference, interval = format_difference_cells(one)
     return f"{difference} ({interval})"
 
 
-def samples_tables(report: SamplesReport) -> list[Table]:
-    """A table by kind with everything on, and one that compares the ways over all questions."""
+def build_samples_tables(report: SamplesReport) -> list[Table]:
+    """Build a table by kind with everything on, and one that compares the ways over all questions."""
     tables = []
     # The first way has everything on; by kind, the others would be ten tables of small numbers.
     for way, rows in list(report.ways.items())[:1]:
-        body = [[kind, *_cells(row)] for kind, row in rows.items()]
+        body = [[kind, *_format_cells(row)] for kind, row in rows.items()]
         tables.append(Table(f"Samples, {report.split} split, {way}", ["kind", *_COLUMNS], body))
     # The first two rows: all questions, and those with jargon.
-    body = [[way, kind, *_cells(rows[kind])] for way, rows in report.ways.items() for kind in list(rows)[:2]]
+    body = [[way, kind, *_format_cells(rows[kind])] for way, rows in report.ways.items() for kind in list(rows)[:2]]
     tables.append(Table("With each stage switched off in turn", ["way", "kind", *_COLUMNS], body))
     return tables
 
@@ -92,15 +97,15 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _cells(row: KindRow) -> list[str]:
+def _format_cells(row: KindRow) -> list[str]:
     statuses = [str(row.statuses.get(name, 0)) for name in ("answered", "abstained", "query_miss", "needs_choice")]
     statuses.insert(1, str(row.by_model))
     retrieval = [f"{row.retrieval[name]:.3f}" if row.retrieval else "" for name in ("hit@1", "hit@3", "hit@10")]
     ndcg = f"{row.retrieval['ndcg@10']:.3f}" if row.retrieval else ""
-    shares = [percent(row.expected_outcome), percent(row.rightly_answered)]
-    judged = [str(row.false_misses), percent(row.senses_right), percent(row.options_right)]
+    shares = [format_percent(row.expected_outcome), format_percent(row.rightly_answered)]
+    judged = [str(row.false_misses), format_percent(row.senses_right), format_percent(row.options_right)]
     return [str(row.questions), *shares, *statuses, *judged, *retrieval, ndcg]
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""The suite `retrieval`: how well documents are found, and how much of what jargon costs the glossary wins back.
+"""The suite `retrieval`: how well documents are found, and how much of the loss from jargon the glossary wins back.
 
 One configuration for every set. With a glossary the questions are asked as they stand, senses chosen by Argot alone
 (nobody is there to ask back). Where the set holds its untouched questions too, they give the ceiling, and the
@@ -28,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SenseReport:
-    """Of the questions whose true sense is known: how often the term was understood as that sense."""
+    """The share of questions, of those whose true sense is known, in which the term was understood as that sense."""
 
     questions: int
     right: int
@@ -41,7 +41,7 @@ class SenseReport:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """Means by way of asking; `ways` keeps its order: what is measured first, what it is compared with after it.
+    """Means by way of asking. `ways` keeps its order: each later one is compared with those before it.
 
     `against`: the name of the profile of the way "against".
     """
@@ -53,8 +53,9 @@ class RetrievalReport:
     senses: SenseReport | None = None
     against: str = ""
 
-    def compared(self) -> dict[str, dict[str, Difference]]:
-        """By "second against first" the difference in each measure, question by question, of the ways that are there.
+    def compare_ways(self) -> dict[str, dict[str, Difference]]:
+        """Return by "second against first" the difference in each measure, question by question, for the pairs of ways
+        that were measured.
 
         The other profile against the first, and the glossary against its floor.
         """
@@ -68,31 +69,32 @@ class RetrievalReport:
             if {before, after} <= self.ways.keys()
         }
 
-    def gap_closed(self, name: str) -> float | None:
-        """The share of the distance between floor and ceiling that the glossary closes in one measure."""
+    def measure_gap_closed(self, name: str) -> float | None:
+        """Return the share of the distance between floor and ceiling that the glossary closes in one measure."""
         if not {"floor", "glossary", "ceiling"} <= self.ways.keys():
             return None
         floor, reached, ceiling = (self.ways[way].mean[name] for way in ("floor", "glossary", "ceiling"))
         return share_of_gap_closed(floor, reached, ceiling)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         report: dict[str, Any] = {"set": self.name, "documents": self.documents, "questions": self.questions}
         report["ways"] = {
-            way: {name: _with_interval(measured, name) for name in ALL_MEASURES} for way, measured in self.ways.items()
+            way: {name: _format_interval(measured, name) for name in ALL_MEASURES}
+            for way, measured in self.ways.items()
         }
         report["compared"] = {
             pair: {name: asdict(difference) for name, difference in changes.items()}
-            for pair, changes in self.compared().items()
+            for pair, changes in self.compare_ways().items()
         }
-        if self.gap_closed("ndcg@10") is not None:
-            report["gap_closed"] = {name: self.gap_closed(name) for name in ALL_MEASURES}
+        if self.measure_gap_closed("ndcg@10") is not None:
+            report["gap_closed"] = {name: self.measure_gap_closed(name) for name in ALL_MEASURES}
         if self.senses is not None:
             report["senses"] = {**asdict(self.senses), "share": self.senses.share}
         return report
 
 
-def sources_of(data: BeirSet) -> Iterable[Source]:
-    """Each row of the corpus as a Markdown document. The id in its front matter keeps equal texts apart."""
+def make_sources(data: BeirSet) -> Iterable[Source]:
+    """Return each row of the corpus as a Markdown document. The id in its front matter keeps equal texts apart."""
     for identifier, (title, text) in data.corpus.items():
         front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
         content = (front + (text.strip() or title or identifier)).encode()  # some rows are a title alone
@@ -107,65 +109,65 @@ async def evaluate_retrieval(  # noqa: PLR0917
     progress: Progress,
     against: Profile | None = None,
 ) -> RetrievalReport:
-    """Runs the set. `base` holds the documents and, where there is one, the glossary.
+    """Run the set. `base` holds the documents and, where there is one, the glossary.
 
     `against`: another profile, asked the same questions in the same base, to compare with.
     """
-    searching = _searching(profile)
+    searching = _limit_to_search(profile)
     plain_search = searching.model_copy(update={"look_up_jargon": False, "identify_jargon": False})
     name = against.name if against is not None else ""
     report = RetrievalReport(data.name, len(data.corpus), len(data.qrels), against=name)
     way = "plain" if glossary_csv is None else "glossary"
-    report.ways[way], results = await _run(base.asker(searching), data, data.queries, way, progress)
+    report.ways[way], results = await _ask_all(base.make_asker(searching), data, data.queries, way, progress)
     if against is not None:
-        asker = base.asker(_searching(against))
-        report.ways["against"], _ = await _run(asker, data, data.queries, "against", progress)
+        asker = base.make_asker(_limit_to_search(against))
+        report.ways["against"], _ = await _ask_all(asker, data, data.queries, "against", progress)
     if glossary_csv is None:
         return report
-    report.ways["floor"], _ = await _run(base.asker(plain_search), data, data.queries, "floor", progress)
+    report.ways["floor"], _ = await _ask_all(base.make_asker(plain_search), data, data.queries, "floor", progress)
     if data.plain is None:
         return report
     # Without the glossary: the untouched questions spell out what a script abbreviated in the others.
-    report.ways["ceiling"], _ = await _run(base.asker(plain_search), data, data.plain, "ceiling", progress)
+    report.ways["ceiling"], _ = await _ask_all(base.make_asker(plain_search), data, data.plain, "ceiling", progress)
     return replace(report, senses=score_senses(data, glossary_csv, results))
 
 
-def _searching(profile: Profile) -> Profile:
-    """Writing answers would take most of the time and changes nothing in what is found."""
+def _limit_to_search(profile: Profile) -> Profile:
+    """Turn off the writing of answers, which would take most of the time and change nothing in what is found."""
     return profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
 
 
-async def _run(
+async def _ask_all(
     ask: Asker, data: BeirSet, queries: Mapping[str, str], way: str, progress: Progress
 ) -> tuple[Measured, dict[str, AskResult]]:
     results: dict[str, AskResult] = {}
     for done, question in enumerate(data.qrels, start=1):
         results[question] = await ask(queries[question])
         progress(way, done, len(data.qrels))
-    ranked = {question: _documents(result) for question, result in results.items()}
+    ranked = {question: _list_documents(result) for question, result in results.items()}
     return measure(ranked, data.qrels), results
 
 
-def _documents(result: AskResult) -> list[str]:
+def _list_documents(result: AskResult) -> list[str]:
     # Documents are judged, passages are found: a document stands where its first passage does.
-    return list(dict.fromkeys(document_identifier(passage.uri) for passage in result.passages))
+    return list(dict.fromkeys(identify_document(passage.uri) for passage in result.passages))
 
 
-def document_identifier(uri: str) -> str:
-    """The row a document is of; in a knowledge base that was filled from files, by the file's name."""
+def identify_document(uri: str) -> str:
+    """Return the row that a document is of; in a knowledge base that was filled from files, by the file's name."""
     return uri.removeprefix(URI_PREFIX) if uri.startswith(URI_PREFIX) else PurePosixPath(uri).stem
 
 
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
-    """Compares the chosen expansions with the words that stand in the untouched question in the term's place."""
+    """Compare the chosen expansions with the words that stand in the untouched question in the term's place."""
     expansions: dict[str, set[str]] = {}
     for given in read_senses(glossary_csv, "glossary.csv"):
         expansions.setdefault(given.term, set()).add(given.expansion)
     right, wrong = 0, []
-    known = {q: found for q in results if data.plain and (found := _true_sense(data, q, expansions))}
+    known = {q: found for q in results if data.plain and (found := _find_true_sense(data, q, expansions))}
     for question, (term, expansion) in known.items():
         chosen = [jargon.expansion for jargon in results[question].jargon if jargon.term == term]
-        if chosen and _same(chosen[0], expansion):
+        if chosen and _is_same(chosen[0], expansion):
             right += 1
         else:
             said = chosen[0] if chosen else "(nothing)"
@@ -173,25 +175,25 @@ def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResu
     return SenseReport(len(known), right, wrong)
 
 
-def _true_sense(data: BeirSet, question: str, expansions: Mapping[str, set[str]]) -> tuple[str, str] | None:
+def _find_true_sense(data: BeirSet, question: str, expansions: Mapping[str, set[str]]) -> tuple[str, str] | None:
     assert data.plain is not None
     asked, untouched = data.queries[question], data.plain[question]
     for term, meanings in expansions.items():
         for place in re.finditer(rf"(?<!\w){re.escape(term)}(?!\w)", asked):
             for expansion in meanings:
-                if _same(asked[: place.start()] + expansion + asked[place.end() :], untouched):
+                if _is_same(asked[: place.start()] + expansion + asked[place.end() :], untouched):
                     return term, expansion
     # one phrase may have been abbreviated at several places of the question
     for term, meanings in expansions.items():
         for expansion in meanings:
-            if _same(re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", expansion, asked), untouched) and term in asked:
+            if _is_same(re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", expansion, asked), untouched) and term in asked:
                 return term, expansion
     return None
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same(one: str, other: str) -> bool:
     return re.sub(r"[\s\-]+", " ", one).casefold() == re.sub(r"[\s\-]+", " ", other).casefold()
 
 
-def _with_interval(measured: Measured, name: str) -> dict[str, Any]:
+def _format_interval(measured: Measured, name: str) -> dict[str, Any]:
     return {"mean": measured.mean[name], "interval95": list(measured.interval(name))}

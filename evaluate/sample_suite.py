@@ -60,7 +60,7 @@ class SampleQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question."""
+    """The outcome of one question."""
 
     question: SampleQuestion
     result: AskResult
@@ -68,22 +68,22 @@ class Outcome:
     option: int | None
 
     @property
-    def status_right(self) -> bool:
+    def is_status_right(self) -> bool:
         return self.result.status == self.question.expected
 
     @property
-    def rightly_answered(self) -> bool:
-        """Answered, and a supported sentence cites a passage that holds a gold quotation."""
+    def is_rightly_answered(self) -> bool:
+        """True if the question was answered, and a supported sentence cites a passage that holds a gold quotation."""
         cited = {citation.passage_id for s in self.result.sentences for citation in s.citations}
         return self.result.status == "answered" and bool(cited & self.gold_passages)
 
     @property
-    def false_miss(self) -> bool:
-        """A term was called unknown although the question has none that is."""
+    def is_false_miss(self) -> bool:
+        """True if a term was called unknown although the question has none that is."""
         return bool(self.result.misses) and not self.question.unknown_terms
 
     @property
-    def senses_right(self) -> bool | None:
+    def has_right_senses(self) -> bool | None:
         # Asking back is neither right nor wrong here; whether it was due stands under "as expected".
         if not self.question.senses or self.result.status == "needs_choice":
             return None
@@ -113,7 +113,7 @@ class SamplesReport:
     split: Split
     ways: dict[str, dict[str, KindRow]]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         ways = {
             way: {kind: {name: getattr(row, name) for name in KindRow.__slots__} for kind, row in rows.items()}
             for way, rows in self.ways.items()
@@ -122,7 +122,7 @@ class SamplesReport:
 
 
 def load_questions(text: str, split: Split | None = None) -> list[SampleQuestion]:
-    """Reads `questions.jsonl`.
+    """Read `questions.jsonl`.
 
     Raises:
         InvalidInput: a line is malformed; the message names it.
@@ -138,9 +138,9 @@ def load_questions(text: str, split: Split | None = None) -> list[SampleQuestion
     return [question for question in questions if split is None or question.split == split]
 
 
-def ways_that_differ(base: TemporaryBase) -> list[str]:
-    """The ways that change anything in this base: without derived texts there are none to switch off."""
-    there = {"derived texts off": base.holds("derived"), "triples off": base.holds("triples")}
+def list_effective_ways(base: TemporaryBase) -> list[str]:
+    """Return the ways that change anything in this base: without derived texts there are none to switch off."""
+    there = {"derived texts off": base.has_rows("derived"), "triples off": base.has_rows("triples")}
     return [way for way in STAGES_OFF if there.get(way, True)]
 
 
@@ -153,20 +153,20 @@ async def evaluate_samples(  # noqa: PLR0917
     progress: Progress,
     server: ModelServer | None = None,
 ) -> SamplesReport:
-    """Asks every question once for each way of running the profile; with the language model where there is a server."""
-    gold = {question.id: base.passages_holding(question.gold) for question in questions}
+    """Ask every question once for each way of running the profile; with the language model where there is a server."""
+    gold = {question.id: base.find_passages(question.gold) for question in questions}
     report: dict[str, dict[str, KindRow]] = {}
     for way in ways:
         changed = change_profile(profile, STAGES_OFF[way])
         outcomes = []
         for done, question in enumerate(questions, start=1):
-            outcomes.append(await _outcome(base.asker(changed, server), question, gold[question.id]))
+            outcomes.append(await _find_outcome(base.make_asker(changed, server), question, gold[question.id]))
             progress(way, done, len(questions))
-        report[way] = _rows(outcomes)
+        report[way] = _build_rows(outcomes)
     return SamplesReport(split, report)
 
 
-async def _outcome(ask: Asker, question: SampleQuestion, gold: frozenset[str]) -> Outcome:
+async def _find_outcome(ask: Asker, question: SampleQuestion, gold: frozenset[str]) -> Outcome:
     result = await ask(question.question, question.asker_context)
     option = None
     if question.options:
@@ -176,27 +176,27 @@ async def _outcome(ask: Asker, question: SampleQuestion, gold: frozenset[str]) -
     return Outcome(question, result, gold, option)
 
 
-def _rows(outcomes: Sequence[Outcome]) -> dict[str, KindRow]:
-    rows = {"all": _row(outcomes)}
-    rows[" + ".join(JARGON_KINDS)] = _row([o for o in outcomes if o.question.kind in JARGON_KINDS])
+def _build_rows(outcomes: Sequence[Outcome]) -> dict[str, KindRow]:
+    rows = {"all": _build_row(outcomes)}
+    rows[" + ".join(JARGON_KINDS)] = _build_row([o for o in outcomes if o.question.kind in JARGON_KINDS])
     for kind in dict.fromkeys(outcome.question.kind for outcome in outcomes):
-        rows[kind] = _row([outcome for outcome in outcomes if outcome.question.kind == kind])
+        rows[kind] = _build_row([outcome for outcome in outcomes if outcome.question.kind == kind])
     return rows
 
 
-def _row(outcomes: Sequence[Outcome]) -> KindRow:
+def _build_row(outcomes: Sequence[Outcome]) -> KindRow:
     # A turn that was right to abstain is no failure to answer.
     answerable = [outcome for outcome in outcomes if outcome.question.expected == "answered"]
     ranked = {o.question.id: [p.passage_id for p in o.result.passages] for o in outcomes}
     judged = {o.question.id: dict.fromkeys(o.gold_passages, 1) for o in outcomes if o.gold_passages}
     return KindRow(
         questions=len(outcomes),
-        expected_outcome=_share([outcome.status_right for outcome in outcomes]) or 0.0,
-        rightly_answered=_share([outcome.rightly_answered for outcome in answerable]),
+        expected_outcome=_share([outcome.is_status_right for outcome in outcomes]) or 0.0,
+        rightly_answered=_share([outcome.is_rightly_answered for outcome in answerable]),
         statuses=dict(Counter(outcome.result.status for outcome in outcomes)),
-        false_misses=sum(outcome.false_miss for outcome in outcomes),
+        false_misses=sum(outcome.is_false_miss for outcome in outcomes),
         by_model=sum(o.result.answered_by == "model" for o in outcomes if o.result.status == "answered"),
-        senses_right=_share([o.senses_right for o in outcomes if o.senses_right is not None]),
+        senses_right=_share([o.has_right_senses for o in outcomes if o.has_right_senses is not None]),
         options_right=_share([o.option == o.question.correct for o in outcomes if o.option is not None]),
         retrieval=measure(ranked, judged).mean if judged else {},
     )

@@ -1,5 +1,4 @@
-"""Choice of strategy (AccurateRAG 2.3): which searches, which derived texts and which weights find most, on questions
-that are for choosing.
+"""Choice of strategy (AccurateRAG 2.3): which searches, derived texts and weights find most, on questions for choosing.
 
 Each list is retrieved once a question; strategies differ only in which lists are fused and how much each counts, so
 hundreds of them cost little more than one. Measured is the fused list, before any re-ranking. A strategy counts as
@@ -48,7 +47,7 @@ class Strategy:
     weight_derived: float
 
     @classmethod
-    def of(cls, profile: Profile, held: Kinds) -> Strategy:
+    def from_profile(cls, profile: Profile, held: Kinds) -> Strategy:
         kinds = tuple(kind for kind in held if kind in profile.derived_kinds) if profile.search_derived else ()
         return cls(
             profile.search_semantic,
@@ -62,7 +61,7 @@ class Strategy:
 
     @property
     def switches(self) -> dict[str, SwitchValue]:
-        """As a profile has them."""
+        """The switches as a profile has them."""
         switches: dict[str, SwitchValue] = {
             "search_semantic": self.semantic,
             "search_keyword": self.keyword,
@@ -88,7 +87,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStrategy:
-    """`to_best` and `to_present`: this one minus the other, question by question."""
+    """One strategy. `to_best` and `to_present`: its mean less the other's, question by question."""
 
     name: str
     mean: float
@@ -99,7 +98,8 @@ class MeasuredStrategy:
 
 @dataclass(frozen=True, slots=True)
 class StrategyReport:
-    """`chosen` is the best one only where it is better than the present one beyond doubt; else the present one.
+    """The outcome of a choice. `chosen` is the best strategy only if it is better than the present one beyond doubt;
+    otherwise it is the present one.
 
     `clusters`: of questions that share gold passages; of fewer than `FEWEST_CLUSTERS` nothing is beyond doubt.
     """
@@ -116,13 +116,13 @@ class StrategyReport:
     switches: dict[str, SwitchValue]
     rows: list[MeasuredStrategy]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """What is searched, for whom, and how at present."""
+class SearchSetting:
+    """The corpus that is searched, its reader, and the present profile."""
 
     corpus: Corpus
     reader: Principal
@@ -130,7 +130,7 @@ class Searched:
 
 
 def evaluate_strategies(  # noqa: PLR0917
-    searched: Searched,
+    searched: SearchSetting,
     name: str,
     queries: Mapping[str, str],
     qrels: Qrels,
@@ -138,33 +138,35 @@ def evaluate_strategies(  # noqa: PLR0917
     measured_by: str,
     progress: Progress,
 ) -> StrategyReport:
-    """Tries every strategy that the documents allow; the present one is measured like the others.
+    """Try every strategy that the documents allow; the present one is measured like the others.
 
     Args:
         queries: the questions by id, as they are searched.
         qrels: what answers each, in the terms of `unit`.
         measured_by: the measure that decides, as `ndcg@10`.
     """
-    held = derived_kinds_held(searched.corpus)
-    retrieved = _Retrieved(searched, {id_: queries[id_] for id_ in qrels}, progress)
-    present = Strategy.of(searched.profile, held)
-    tried = list(dict.fromkeys([present, *strategies(held)]))
+    held = list_derived_kinds(searched.corpus)
+    retrieved = _RankedLists(searched, {id_: queries[id_] for id_ in qrels}, progress)
+    present = Strategy.from_profile(searched.profile, held)
+    tried = list(dict.fromkeys([present, *list_strategies(held)]))
     measured: dict[Strategy, Measured] = {}
     for done, strategy in enumerate(tried, start=1):
-        run = {id_: retrieved.ranked(strategy, id_, unit) for id_ in qrels}
+        run = {id_: retrieved.rank_passages(strategy, id_, unit) for id_ in qrels}
         measured[strategy] = measure(run, qrels)
         progress("fusing", done, len(tried))
     return _report(name, measured, present, measured_by)
 
 
-def derived_kinds_held(corpus: Corpus) -> Kinds:
-    """The kinds of derived texts that the documents have."""
+def list_derived_kinds(corpus: Corpus) -> Kinds:
+    """Return the kinds of derived texts that the documents have."""
     missing = list_underived_kinds(corpus.store, get_args(DerivedKind))
     return tuple(kind for kind in get_args(DerivedKind) if kind not in missing)
 
 
-def strategies(held: Kinds) -> Iterator[Strategy]:
-    """Semantic, keyword and hybrid: each without derived texts, with each kind and all, beside passages and alone."""
+def list_strategies(held: Kinds) -> Iterator[Strategy]:
+    """Yield semantic, keyword and hybrid searches: each without derived texts, with each kind and all, beside passages
+    and alone.
+    """
     searches = [
         (True, False, 1.0),
         (False, True, 1.0),
@@ -179,10 +181,10 @@ def strategies(held: Kinds) -> Iterator[Strategy]:
             yield Strategy(semantic, keyword, False, kinds, weight, 1.0, 1.0)
 
 
-class _Retrieved:
+class _RankedLists:
     """The lists of each question, each retrieved when it is first asked for."""
 
-    def __init__(self, searched: Searched, queries: Mapping[str, str], progress: Progress) -> None:
+    def __init__(self, searched: SearchSetting, queries: Mapping[str, str], progress: Progress) -> None:
         self._searched = searched
         self._queries = queries
         texts = list(queries.values())
@@ -192,8 +194,8 @@ class _Retrieved:
             self._lists(id_, ())
             progress("retrieving", done, len(queries))
 
-    def ranked(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
-        """What is found, best first, each once."""
+    def rank_passages(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
+        """Return the units that are found, best first, each once."""
         lists = []
         if strategy.passages:
             lists += [(one, 1.0) for one in self._lists(id_, ())]
@@ -209,7 +211,7 @@ class _Retrieved:
         return list(dict.fromkeys(unit(passage) for passage in best))
 
     def _search(self, id_: str, kinds: Kinds) -> tuple[RankedList, ...]:
-        """Both searches over passages, or over derived texts of these kinds."""
+        """Run both searches over passages, or over derived texts of these kinds."""
         changes: dict[str, object] = {"search_semantic": True, "search_keyword": True, "weight_derived": 1.0}
         changes |= {"weight_semantic": 1.0, "weight_keyword": 1.0}
         changes |= {"search_passages": not kinds, "search_derived": bool(kinds)}
@@ -223,11 +225,11 @@ def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy,
     means = {strategy: found.mean[by] for strategy, found in measured.items()}
     # The present one first where several are alike: nothing is changed for nothing.
     best = max(means, key=lambda strategy: (means[strategy], strategy == present))
-    change = _difference(measured, present, best, by)
+    change = _compute_difference(measured, present, best, by)
     better = change.difference > 0 and change.excludes_zero and change.clusters >= FEWEST_CLUSTERS
     chosen = best if better else present
     shown = sorted(means, key=lambda strategy: -means[strategy])
-    rows = [_row(measured, strategy, best, present, by) for strategy in _shown(shown, present)]
+    rows = [_build_row(measured, strategy, best, present, by) for strategy in _list_shown(shown, present)]
     return StrategyReport(
         name=name,
         questions=change.questions,
@@ -246,14 +248,14 @@ def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy,
 SHOWN = 15
 
 
-def _shown(ranked: Sequence[Strategy], present: Strategy) -> list[Strategy]:
-    """The best, the present one, and each search by itself, in order: what lies between tells nothing new."""
+def _list_shown(ranked: Sequence[Strategy], present: Strategy) -> list[Strategy]:
+    """Return the best, the present one, and each search by itself, in order: those in between tell nothing new."""
     plain = {strategy for strategy in ranked if not strategy.kinds and not (strategy.semantic and strategy.keyword)}
     wanted = {*ranked[:SHOWN], present, *plain}
     return [strategy for strategy in ranked if strategy in wanted]
 
 
-def _row(
+def _build_row(
     measured: Mapping[Strategy, Measured], strategy: Strategy, best: Strategy, present: Strategy, by: str
 ) -> MeasuredStrategy:
     found = measured[strategy]
@@ -261,11 +263,13 @@ def _row(
         name=strategy.name,
         mean=found.mean[by],
         interval95=bootstrap_interval(found.values(by), clusters=found.clusters),
-        to_best=_difference(measured, best, strategy, by),
-        to_present=_difference(measured, present, strategy, by),
+        to_best=_compute_difference(measured, best, strategy, by),
+        to_present=_compute_difference(measured, present, strategy, by),
     )
 
 
-def _difference(measured: Mapping[Strategy, Measured], first: Strategy, second: Strategy, by: str) -> Difference:
+def _compute_difference(
+    measured: Mapping[Strategy, Measured], first: Strategy, second: Strategy, by: str
+) -> Difference:
     one, other = measured[first], measured[second]
     return paired_difference(one.values(by), other.values(by), one.clusters)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from argot.evaluate.reports import Table, difference_text
+from argot.evaluate.reports import Table, format_difference
 from argot.evaluate.strategy_suite import FEWEST_CLUSTERS, StrategyReport
 
 
-def strategy_tables(report: StrategyReport) -> list[Table]:
-    """The strategies, best first, and what follows from them."""
+def build_strategy_tables(report: StrategyReport) -> list[Table]:
+    """Build the table of strategies, best first, and one of the conclusions."""
     rows = [
         [
             one.name + (" (present)" if one.name == report.present else ""),
             f"{one.mean:.3f}",
             "{:.3f} to {:.3f}".format(*one.interval95),
-            difference_text(one.to_best) if one.name != report.best else "",
-            difference_text(one.to_present) if one.name != report.present else "",
+            format_difference(one.to_best) if one.name != report.best else "",
+            format_difference(one.to_present) if one.name != report.present else "",
         ]
         for one in report.rows
     ]
@@ -22,11 +22,11 @@ def strategy_tables(report: StrategyReport) -> list[Table]:
     columns = ["strategy", report.measure, "95 %", "to the best, 95 %", "to the present one, 95 %"]
     return [
         Table(title, columns, rows),
-        Table("Choice", ["", ""], [["chosen", report.chosen], ["because", _why(report)]]),
+        Table("Choice", ["", ""], [["chosen", report.chosen], ["because", _explain_choice(report)]]),
     ]
 
 
-def _why(report: StrategyReport) -> str:
+def _explain_choice(report: StrategyReport) -> str:
     if report.better:
         return f"it is better than the present one ({report.present}): the interval excludes zero"
     if report.best == report.present:

@@ -1,4 +1,6 @@
-"""The stores that are measured, mostly made for it alone: the same corpus, glossary and graph that people use."""
+"""The stores that are measured, mostly made for one measurement: the same corpus, glossary and graph that people
+use.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ class TemporaryBase:
         self.corpus.close()
 
     def add(self, sources: Iterable[Source], progress: Callable[[str, int, int], None]) -> None:
-        """Puts documents in.
+        """Add documents.
 
         Raises:
             InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
@@ -71,19 +73,19 @@ class TemporaryBase:
     def add_context(self, name: str, description: str, contact: str) -> None:
         self.glossary.contexts.add(name, description, contact)
 
-    def holds(self, table: Literal["derived", "triples"]) -> bool:
-        """Whether anything was derived from the documents."""
+    def has_rows(self, table: Literal["derived", "triples"]) -> bool:
+        """Return true if anything was derived from the documents."""
         sql = f"SELECT EXISTS (SELECT 1 FROM {table})"  # noqa: S608
         return bool(self.corpus.store.database.connection().execute(sql).fetchone()[0])
 
-    def knows(self, word: str) -> bool:
-        """Whether the glossary knows a word, in any case."""
+    def has_word(self, word: str) -> bool:
+        """Return true if the glossary knows a word, in any case."""
         matcher = self.glossary.lookup.matcher(EVALUATOR)
         # Both ways: the suite asks in capitals and in small letters, and neither may be known.
         return any(matcher.find(form) for form in (word, word.lower()))
 
-    def identifier(self, server: ModelServer | None = None) -> Identifier:
-        """A function that lists the terms of a question: without a model, or as one says, each time anew."""
+    def make_identifier(self, server: ModelServer | None = None) -> Identifier:
+        """Return a function that lists the terms of a question: without a model, or as one says, each time anew."""
         run = build_extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
         if server is None:
             return run.reader.identify_jargon
@@ -96,13 +98,13 @@ class TemporaryBase:
 
         return identify
 
-    def asker(
+    def make_asker(
         self,
         profile: Profile,
         server: ModelServer | None = None,
         changed: Callable[[RunContext], RunContext] | None = None,
     ) -> Asker:
-        """A function that asks one question under this profile, as somebody who may read everything.
+        """Return a function that asks one question under this profile, as somebody who may read everything.
 
         Without a server everything happens without a model. `changed` exchanges parts of the surroundings.
         """
@@ -127,8 +129,8 @@ class TemporaryBase:
 
         return ask_once
 
-    def passages_holding(self, gold: Sequence[Mapping[str, str]]) -> frozenset[str]:
-        """The ids of the passages that hold the gold quotations.
+    def find_passages(self, gold: Sequence[Mapping[str, str]]) -> frozenset[str]:
+        """Return the ids of the passages that hold the gold quotations.
 
         Raises:
             InvalidInput: a quotation stands in no passage of its document.

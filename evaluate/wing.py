@@ -1,4 +1,4 @@
-"""What the wing `evaluate` brings: measuring, and the choice of a search strategy.
+"""The wing `evaluate`: measuring, and the choice of a search strategy.
 
 Two parts can be left out: the experiments (`evaluate/experiments/`), and the choice of a strategy on a set of pairs,
 which needs the wing `learn`.
@@ -17,7 +17,7 @@ WING = Wing(
         "argot.evaluate.commands.evaluate_commands:register",
         *(("argot.evaluate.experiments.task_commands:register",) if _EXPERIMENTS else ()),
     ),
-    pages=("argot.evaluate.pages.strategy_pages:strategy_pages",) if _PAIRS else (),
+    pages=("argot.evaluate.pages.strategy_pages:build_strategy_pages",) if _PAIRS else (),
     addresses=("argot.evaluate.addresses:ADDRESSES",) if _PAIRS else (),
     templates=("argot.evaluate.pages",),
 )

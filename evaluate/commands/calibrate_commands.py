@@ -49,7 +49,7 @@ def calibrate(  # noqa: PLR0917
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only so many answers, drawn.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How far a judge agrees with people: agreement, Cohen's kappa, who said what.
+    """Compare judges with people: agreement, Cohen's kappa, who said what.
 
     A line of the file: {"question": "...", "reference": "...", "answer": "...", "label": true}. The label is true or
     false (for correct, raidd, rules and measures), 1 to 5 (geval), or {"accuracy": 4, "helpfulness": 5,

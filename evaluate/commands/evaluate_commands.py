@@ -20,7 +20,7 @@ from argot.evaluate.commands.options import (
     Search,
     Side,
     Split,
-    chosen_profile,
+    choose_profile,
 )
 from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import examples, settings_for
@@ -60,7 +60,7 @@ def retrieval(  # noqa: PLR0917
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How well documents are found; with a glossary, how much of what jargon costs it wins back.
+    """Measure how well documents are found; with a glossary, how much of what jargon costs it wins back.
 
     Without a glossary: nDCG@k, MAP@k, hit@k (Success@k) and recall@k, and MRR, of the questions as they stand. With
     one: with it, without it (the floor) and, where the folder holds queries.plain.jsonl, of the untouched questions
@@ -71,8 +71,8 @@ def retrieval(  # noqa: PLR0917
     from argot.evaluate.usecases import evaluation
 
     settings = settings_for(home)
-    chosen = chosen_profile(profile, changes, settings, search)
-    other = chosen_profile(against, None, settings) if against else None
+    chosen = choose_profile(profile, changes, settings, search)
+    other = choose_profile(against, None, settings) if against else None
     show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, settings), as_json=as_json)
 
 
@@ -125,7 +125,7 @@ def answers(  # noqa: PLR0917
     judge_model: JudgeModel = "",
     as_json: AsJson = False,
 ) -> None:
-    """Whether questions are answered: whole, with the right citation, and only where the documents hold the answer.
+    """Measure if questions are answered: whole, with the right citation, and only where the documents hold the answer.
 
     Without --questions and --public: 270 questions in employees' words over the sample documents.
 
@@ -151,9 +151,9 @@ def answers(  # noqa: PLR0917
     from argot.evaluate.usecases.measured_models import JudgeChoice
 
     settings = settings_for(home)
-    asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
-    profiles = [chosen_profile(profile, changes, settings, search)]
-    profiles += [chosen_profile(one, None, settings) for one in against or ()]
+    asked = evaluation.choose_answer_questions(questions, documents, public, home, split, settings)
+    profiles = [choose_profile(profile, changes, settings, search)]
+    profiles += [choose_profile(one, None, settings) for one in against or ()]
     judges = JudgeChoice(judge or (), judge_url, judge_model)
     measure = partial(evaluation.answers, asked, glossary, home, profiles, side, settings, judges=judges)
     show_report(measure, as_json=as_json)
@@ -178,14 +178,14 @@ def samples(  # noqa: PLR0917
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn.
+    """Ask the sample knowledge base's own questions, with everything on and with each stage switched off in turn.
 
     "derived texts off" and "triples off" are measured where the knowledge base of --home has any.
     """
     from argot.evaluate.usecases import evaluation
 
     settings = settings_for(home)
-    chosen = chosen_profile(profile, changes, settings)
+    chosen = choose_profile(profile, changes, settings)
     show_report(partial(evaluation.samples, split, ways, side, home, chosen, settings), as_json=as_json)
 
 
@@ -203,7 +203,7 @@ def reading(
     ] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """How many words of the files in a folder are read, left out by a rule, and lost.
+    """Measure how many words of the files in a folder are read, left out by a rule, and lost.
 
     All text of each file is counted without Argot's readers: every part of an Office file, the pages, fields and
     annotations of a PDF, the parts of a mail. A word is kept if the document that Argot makes of the file has it; left

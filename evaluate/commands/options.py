@@ -56,7 +56,7 @@ Split = Annotated[
 ]
 
 
-def chosen_profile(
+def choose_profile(
     name_or_file: str, changes: list[str] | None, settings: Settings, search: SearchChoice | None = None
 ) -> Profile:
     from argot.profile import SEARCHES, change_profile, parse_changes

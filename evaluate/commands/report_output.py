@@ -1,4 +1,4 @@
-"""What `argot evaluate` prints: a report as tables or as JSON, and how far it has come."""
+"""The output of `argot evaluate`: a report as tables or as JSON, and its progress."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class _Table(Protocol):
 
 
 def show_report(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:
-    with _progress(quiet=as_json) as progress:
+    with _show_progress(quiet=as_json) as progress:
         report, tables = measure(progress)
     if as_json:
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
         return
     for table in tables:
         typer.echo(f"\n{table.title}\n")
-        for line in _markdown(table):
+        for line in _format_markdown(table):
             typer.echo(line)
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Report]:
+def _show_progress(*, quiet: bool) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -54,8 +54,8 @@ def _progress(*, quiet: bool) -> Iterator[Report]:
         yield report
 
 
-def _markdown(table: _Table) -> Iterator[str]:
-    """A pipe table, as wide as it has to be: a report is also for pasting."""
+def _format_markdown(table: _Table) -> Iterator[str]:
+    """Yield the lines of a pipe table, as wide as it has to be: a report is also for pasting."""
     rows = [list(table.columns), *(list(row) for row in table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     # Padded, so that it reads as a table in a terminal too.

@@ -93,7 +93,7 @@ class AbbreviationQuestion:
 
 
 def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], count: int = COUNT) -> list[str]:
-    """Random abbreviations, a third each of two, three and four letters.
+    """Draw random abbreviations, a third each of two, three and four letters.
 
     Each letter is drawn as often as English words begin with it (4.2.1). What the glossary knows, what everybody
     knows (USB) and what reads as a word that holds sentences together (IS) is drawn again.
@@ -111,15 +111,17 @@ def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], c
     raise AssertionError(f"{count} unknown abbreviations could not be drawn in {_DRAWS} draws")
 
 
-def questions_of(
+def draw_questions(
     abbreviations: Sequence[str], chance: random.Random, is_known: Callable[[str], bool], each: int
 ) -> Iterator[AbbreviationQuestion]:
-    """Every set of questions, `each` a template; over those of one template every abbreviation stands first in turn."""
+    """Yield every set of questions, `each` a template; over those of one template every abbreviation stands first in
+    turn.
+    """
     sets: tuple[tuple[str, Sequence[str], Filler], ...] = (
-        (PAPERS_SET, TEMPLATES, _as_it_is),
-        ("lower case", TEMPLATES, _in_lower_case),
-        ("glued to numbers and slashes", GLUED_TEMPLATES, _as_it_is),
-        ("mixed case with digits", TEMPLATES, _mixed),
+        (PAPERS_SET, TEMPLATES, _keep_spelling),
+        ("lower case", TEMPLATES, _lower_case),
+        ("glued to numbers and slashes", GLUED_TEMPLATES, _keep_spelling),
+        ("mixed case with digits", TEMPLATES, _mix_case),
     )
     for name, templates, filler in sets:
         for template in templates:
@@ -130,11 +132,15 @@ def questions_of(
                 drawn = [first, *chance.sample(others, template.count("{}") - 1)]
                 written = tuple(filler(abbreviation, chance) for abbreviation in drawn)
                 yield AbbreviationQuestion(name, template.format(*written), written)
-    yield from _without_any(chance, is_known, each)
+    yield from _draw_without_terms(chance, is_known, each)
 
 
-def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: int) -> Iterator[AbbreviationQuestion]:
-    """Questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its like."""
+def _draw_without_terms(
+    chance: random.Random, is_known: Callable[[str], bool], each: int
+) -> Iterator[AbbreviationQuestion]:
+    """Yield questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its
+    like.
+    """
     ordinary = [word for word in sorted(load_english_words()) if len(word) > 2 and not is_function_word(word)]
     # Plain capitals alone: "WiFi" in a template of abbreviations is another question.
     famous = [word for word in sorted(load_well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
@@ -148,16 +154,16 @@ def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: i
                 yield AbbreviationQuestion(name, text, ())
 
 
-def _as_it_is(abbreviation: str, chance: random.Random) -> str:
+def _keep_spelling(abbreviation: str, chance: random.Random) -> str:
     return abbreviation
 
 
-def _in_lower_case(abbreviation: str, chance: random.Random) -> str:
+def _lower_case(abbreviation: str, chance: random.Random) -> str:
     return abbreviation.lower()
 
 
-def _mixed(abbreviation: str, chance: random.Random) -> str:
-    """Mixed case and a digit: QRVT becomes qR2Vt."""
+def _mix_case(abbreviation: str, chance: random.Random) -> str:
+    """Mix the case and add a digit: QRVT becomes qR2Vt."""
     # At least one small letter and one capital.
     small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
     letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]

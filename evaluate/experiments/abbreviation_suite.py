@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from argot.evaluate.experiments.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, questions_of
-from argot.evaluate.failure_tolerance import Patience, batched
+from argot.evaluate.experiments.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, draw_questions
+from argot.evaluate.failure_tolerance import Patience, group_items
 from argot.evaluate.temporary_base import Identifier
 
 Progress = Callable[[str, int, int], None]
@@ -70,18 +70,20 @@ class AbbreviationsReport:
     readings: Mapping[str, Sequence[QuestionReading]] = field(default_factory=dict, repr=False)
     """By side every question as it was read."""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "seed": self.seed,
             "trials": self.trials,
             "model": self.model,
             "abbreviations": list(self.abbreviations),
             "sides": {side: [asdict(row) for row in rows] for side, rows in self.sides.items()},
-            "wrong": {side: [_as_json(reading) for reading in readings] for side, readings in self.wrong.items()},
+            "wrong": {
+                side: [_describe_reading(reading) for reading in readings] for side, readings in self.wrong.items()
+            },
         }
 
 
-def _as_json(reading: QuestionReading) -> dict[str, Any]:
+def _describe_reading(reading: QuestionReading) -> dict[str, Any]:
     question = reading.question
     return {"set": question.set, "question": question.text, "expected": question.expected, "found": reading.found}
 
@@ -95,7 +97,7 @@ async def evaluate_abbreviations(  # noqa: PLR0917
     progress: Progress,
     sets: Collection[str] | None = None,
 ) -> AbbreviationsReport:
-    """Every side reads the same questions.
+    """Let every side read the same questions, and compare.
 
     Args:
         identifiers: what lists a question's terms, by side.
@@ -111,45 +113,49 @@ async def evaluate_abbreviations(  # noqa: PLR0917
         abbreviations = draw_abbreviations(chance, is_known)
         drawn += abbreviations
         # The same generator goes on, so that a seed fixes abbreviations and questions together.
-        questions += questions_of(abbreviations, chance, is_known, each)
+        questions += draw_questions(abbreviations, chance, is_known, each)
     questions = [one for one in questions if sets is None or one.set in sets]
-    readings = {side: await _read(identify, questions, side, progress) for side, identify in identifiers.items()}
+    readings = {
+        side: await _read_questions(identify, questions, side, progress) for side, identify in identifiers.items()
+    }
     wrong = {side: [one for one in read if not one.exact] for side, read in readings.items()}
-    rows = {side: _rows(read) for side, read in readings.items()}
+    rows = {side: _build_rows(read) for side, read in readings.items()}
     return AbbreviationsReport(seed, trials, drawn, rows, wrong, readings=readings)
 
 
-async def _read(
+async def _read_questions(
     identify: Identifier, questions: Sequence[AbbreviationQuestion], side: str, progress: Progress
 ) -> list[QuestionReading]:
     patience = Patience()
 
-    async def read(question: AbbreviationQuestion) -> QuestionReading:
+    async def read_question(question: AbbreviationQuestion) -> QuestionReading:
         mentions = await patience.wait(identify(question.text))
         # As written in the question: "qR2Vt" must come back as it stands there.
         found = tuple(mention.surface for mention in mentions or ())
         return QuestionReading(question, found, failed=mentions is None)
 
     readings: list[QuestionReading] = []
-    for batch in batched(questions, AT_ONCE):
-        readings += await asyncio.gather(*map(read, batch))
+    for batch in group_items(questions, AT_ONCE):
+        readings += await asyncio.gather(*map(read_question, batch))
         progress(side, len(readings), len(questions))
     return readings
 
 
-def _rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
-    """For each set one row per number of abbreviations; where there are several numbers, one more over all of them."""
+def _build_rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
+    """Return for each set one row per number of abbreviations; where there are several numbers, one more over all of
+    them.
+    """
     rows = []
     for name in dict.fromkeys(reading.question.set for reading in readings):
         own = [reading for reading in readings if reading.question.set == name]
         sizes = sorted({len(reading.question.expected) for reading in own})
-        rows += [_row(name, size, (one for one in own if len(one.question.expected) == size)) for size in sizes]
+        rows += [_build_row(name, size, (one for one in own if len(one.question.expected) == size)) for size in sizes]
         if len(sizes) > 1:
-            rows.append(_row(name, None, own))
+            rows.append(_build_row(name, None, own))
     return rows
 
 
-def _row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> AbbreviationRow:
+def _build_row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> AbbreviationRow:
     read = list(readings)
     # As sets: the paper compares lists of terms, whatever the order and however often each is named.
     expected = sum(len(set(one.question.expected)) for one in read)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from argot.errors import InvalidInput
-from argot.evaluate.line_models import lines_as
+from argot.evaluate.line_models import read_lines
 
 _FORM = '{"id": "...", "question": "...", "passages": ["...", "..."], "sentences": [{"text": "...", "passages": [1]}]}'
 
@@ -46,14 +46,15 @@ class _Answer(BaseModel):
 
 
 def load_annotated_answers(path: Path) -> list[AnnotatedAnswer]:
-    """
+    """Read a file of annotated answers.
+
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
     """
-    return [_annotated(read, where) for where, read in lines_as(_Answer, path, "annotated answer", _FORM)]
+    return [_build_answer(read, where) for where, read in read_lines(_Answer, path, "annotated answer", _FORM)]
 
 
-def _annotated(read: _Answer, where: str) -> AnnotatedAnswer:
+def _build_answer(read: _Answer, where: str) -> AnnotatedAnswer:
     for number in (number for one in read.sentences for number in one.passages):
         if not 1 <= number <= len(read.passages):
             raise InvalidInput(f"{where}: there is no passage {number}; there are {len(read.passages)}, from 1.")

@@ -1,4 +1,4 @@
-"""Whether an answer makes the API call that was asked for, compared as syntax trees (APIBench: Patil et al. 2023).
+"""API calls in answers, compared with the one asked for as syntax trees (APIBench: Patil et al. 2023).
 
 Right is a call of the same function whose arguments hold every text of the true call's, in whatever order and under
 whatever names; other arguments (pretrained=True) do not count.
@@ -14,18 +14,18 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _LONGEST_CALL = 2000
 
 
-def makes_call(answer: str, call: str) -> bool:
-    """Whether the answer holds the call; False also where `call` is none."""
-    wanted = [_parts(node) for node in _calls(call)]
+def has_call(answer: str, call: str) -> bool:
+    """Return true if the answer holds the call; false also where `call` is none."""
+    wanted = [_split_call(node) for node in _find_calls(call)]
     if not wanted:
         return False
     function, texts = wanted[0]
-    return any(name == function and texts <= said for name, said in map(_parts, _calls(answer)))
+    return any(name == function and texts <= said for name, said in map(_split_call, _find_calls(answer)))
 
 
-def _calls(text: str) -> Iterator[ast.Call]:
+def _find_calls(text: str) -> Iterator[ast.Call]:
     for begin in _CALL.finditer(text):
-        expression = _balanced(text, begin.start(), begin.end() - 1)
+        expression = _cut_balanced(text, begin.start(), begin.end() - 1)
         try:
             parsed = ast.parse(expression, mode="eval").body
         except (SyntaxError, ValueError):
@@ -34,7 +34,7 @@ def _calls(text: str) -> Iterator[ast.Call]:
             yield parsed
 
 
-def _balanced(text: str, start: int, opened: int) -> str:
+def _cut_balanced(text: str, start: int, opened: int) -> str:
     depth = 0
     for place in range(opened, min(len(text), start + _LONGEST_CALL)):
         depth += {"(": 1, ")": -1}.get(text[place], 0)
@@ -43,8 +43,8 @@ def _balanced(text: str, start: int, opened: int) -> str:
     return ""
 
 
-def _parts(call: ast.Call) -> tuple[str, frozenset[str]]:
-    """The function, and the texts among its arguments."""
+def _split_call(call: ast.Call) -> tuple[str, frozenset[str]]:
+    """Return the function, and the texts among its arguments."""
     given = [*call.args, *(one.value for one in call.keywords)]
     texts = frozenset(one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str))
     return ast.unparse(call.func), texts

@@ -1,4 +1,4 @@
-"""Derived texts and triples for a base that is measured: whatever is missing of the kinds a row needs."""
+"""Derived texts and triples that a row needs and the measured base lacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from argot.corpus.ingestion.derivation import DerivationTask, keep, list_tasks, read_previous_summary
-from argot.evaluate.failure_tolerance import batched
+from argot.evaluate.failure_tolerance import group_items
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.tools.llm.deriver import ModelDeriver, PassageFailed
 from argot.tools.llm.model_server import ModelServer
@@ -19,7 +19,7 @@ AT_ONCE = 4
 async def derive_missing(
     base: TemporaryBase, server: ModelServer, kinds: Sequence[DerivableKind], progress: Progress
 ) -> int:
-    """Makes what is missing, kept passage by passage; how many passages gave nothing of use.
+    """Make the missing texts, kept passage by passage; return how many passages gave nothing of use.
 
     Raises:
         ModelUnavailable: the server fails; what was made is kept.
@@ -30,18 +30,18 @@ async def derive_missing(
     jobs = [
         job
         for document in base.corpus.store.documents(EVALUATOR)
-        for job in _jobs(list_tasks(connection, document.id, recipes, renew=False))
+        for job in _group_tasks(list_tasks(connection, document.id, recipes, renew=False))
     ]
     total, done, failed = sum(map(len, jobs)), 0, 0
-    for batch in batched(jobs, AT_ONCE):
+    for batch in group_items(jobs, AT_ONCE):
         failed += sum(await asyncio.gather(*(_follow(base, deriver, job) for job in batch)))
         done += sum(map(len, batch))
         progress(f"deriving {', '.join(kinds)}", done, total)
     return failed
 
 
-def _jobs(tasks: Iterable[DerivationTask]) -> list[list[DerivationTask]]:
-    """Each summary is made with the one before it in view (RAIDD 2.2); everything else by itself."""
+def _group_tasks(tasks: Iterable[DerivationTask]) -> list[list[DerivationTask]]:
+    """Group tasks: each summary is made with the one before it in view (RAIDD 2.2); everything else by itself."""
     tasks = list(tasks)
     chain = [task for task in tasks if task.recipe.kind == "summary"]
     return [*([chain] if chain else []), *([task] for task in tasks if task.recipe.kind != "summary")]

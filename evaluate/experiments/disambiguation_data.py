@@ -40,7 +40,9 @@ _LISTS = ("data", "sentences", "examples", "samples", "instances", "items")
 
 @dataclass(frozen=True, slots=True)
 class AcronymSentence:
-    """An acronym in a sentence: `before`, `acronym` and `after` make it up. `expansion` is None where nobody said."""
+    """An acronym in a sentence: `before`, `acronym` and `after` make it up. `expansion` is None where the sentence has
+    no label.
+    """
 
     id: str
     before: str
@@ -62,37 +64,37 @@ class AcronymSentence:
 
 
 def load_sentences(path: Path) -> list[AcronymSentence]:
-    """The sentences of a file of either shared task. Some may lack a label: they are text like any other.
+    """Load the sentences of a file of either shared task. Some may lack a label: they are text like any other.
 
     Raises:
         InvalidInput: it cannot be read, is not JSON, an entry is malformed (it is named), or none has a label.
     """
-    sentences = [_entry(path, number, entry) for number, entry in enumerate(_entries(path), 1)]
+    sentences = [_read_entry(path, number, entry) for number, entry in enumerate(_load_entries(path), 1)]
     if all(one.expansion is None for one in sentences):
         raise InvalidInput(f"{path}, entry 1 has no label, nor has any other, so nothing can be measured. {_HELP}.")
     return sentences
 
 
 def load_text(path: Path) -> list[str]:
-    """Unlabelled sentences: the text of a JSON file of a shared task (labels are not looked at), or lines of text.
+    """Load unlabelled sentences: the text of a JSON file of a shared task (labels are not looked at), or lines of text.
 
     Raises:
         InvalidInput: it cannot be read.
     """
     if path.suffix.lower() not in (".json", ".jsonl"):
-        return [line.strip()[:_LONGEST_TEXT_LINE] for line in _read(path).splitlines() if line.strip()]
-    return [_text_of(path, number, entry) for number, entry in enumerate(_entries(path), 1)]
+        return [line.strip()[:_LONGEST_TEXT_LINE] for line in _read_file(path).splitlines() if line.strip()]
+    return [_read_entry_text(path, number, entry) for number, entry in enumerate(_load_entries(path), 1)]
 
 
-def _entries(path: Path) -> list[Any]:
-    """The entries of a list, an object by id, an object that holds either ("data", "samples"), or JSON lines."""
-    found = _json(path)
+def _load_entries(path: Path) -> list[Any]:
+    """Return the entries of a list, an object by id, an object that holds either ("data", "samples"), or JSON lines."""
+    found = _load_json(path)
     if isinstance(found, dict):
-        inner = _first(found, _LISTS)
+        inner = _find_first(found, _LISTS)
         found = inner if isinstance(inner, list | dict) else found
     # One object may be a single entry, or the entries by their ids.
     if isinstance(found, dict) and found:
-        if _first(found, (*_TEXT, *_TOKENS)) is not None:
+        if _find_first(found, (*_TEXT, *_TOKENS)) is not None:
             found = [found]
         # An entry's own id wins over its key.
         elif all(isinstance(entry, dict) for entry in found.values()):
@@ -102,37 +104,37 @@ def _entries(path: Path) -> list[Any]:
     return found
 
 
-def _text_of(path: Path, number: int, entry: Any) -> str:
+def _read_entry_text(path: Path, number: int, entry: Any) -> str:
     if isinstance(entry, str):
         return entry
     if isinstance(entry, dict):
-        for value in (_first(entry, _TEXT), _first(entry, _TOKENS)):
+        for value in (_find_first(entry, _TEXT), _find_first(entry, _TOKENS)):
             if isinstance(value, str):
                 return value
-            if _strings(value):
+            if _is_list_of_strings(value):
                 return " ".join(value)
     raise InvalidInput(f"{path}, entry {number} has neither tokens nor sentence nor text.")
 
 
-def _entry(path: Path, number: int, entry: Any) -> AcronymSentence:
+def _read_entry(path: Path, number: int, entry: Any) -> AcronymSentence:
     try:
-        return _sentence(number, entry)
+        return _read_sentence(number, entry)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         said = f"has no {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
         raise InvalidInput(f"{path}, entry {number} {said}. {_HELP}.") from error
 
 
-def _sentence(number: int, entry: Any) -> AcronymSentence:
+def _read_sentence(number: int, entry: Any) -> AcronymSentence:
     if not isinstance(entry, dict):
         raise TypeError("it is no object")
-    name = str(_first(entry, _ID, number))
-    label, acronym = _label(entry), _first(entry, _ACRONYM)
+    name = str(_find_first(entry, _ID, number))
+    label, acronym = _read_label(entry), _find_first(entry, _ACRONYM)
     if acronym is None:
         raise KeyError("acronym")
     # Some sets give the place as a list of one.
     if isinstance(acronym, list) and len(acronym) == 1:
         acronym = acronym[0]
-    tokens, text = _first(entry, _TOKENS), _first(entry, _TEXT)
+    tokens, text = _find_first(entry, _TOKENS), _find_first(entry, _TEXT)
     if tokens is None and text is None:
         raise KeyError("sentence")
     # In Python True is an int, and would count as place 1.
@@ -141,32 +143,32 @@ def _sentence(number: int, entry: Any) -> AcronymSentence:
     words = tokens if tokens is not None else text
     # "3" is a place, unless the sentence holds a 3 of its own: then it is the acronym.
     if isinstance(acronym, int) or (acronym.isdigit() and acronym not in words):
-        return _of_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
+        return _build_from_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
     if tokens is not None and not isinstance(tokens, str):
-        if not _strings(tokens):
+        if not _is_list_of_strings(tokens):
             raise ValueError("tokens must be strings")
         places = [n for n, token in enumerate(tokens) if token == acronym]
         # The first: the file does not say which of several places is meant.
         if places:
-            return _of_tokens(name, tokens, places[0], label)
+            return _build_from_tokens(name, tokens, places[0], label)
         words = " ".join(tokens)
-    return _of_text(name, words, acronym, label)
+    return _build_from_text(name, words, acronym, label)
 
 
-def _label(entry: Mapping[str, Any]) -> str | None:
-    label = _first(entry, _EXPANSION)
+def _read_label(entry: Mapping[str, Any]) -> str | None:
+    label = _find_first(entry, _EXPANSION)
     if label is not None and not isinstance(label, str):
         raise TypeError(f"the label is {label!r}, which is no text")
     return label if label and label.strip() else None
 
 
-def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | None) -> AcronymSentence:
-    if not _strings(tokens) or not 0 <= place < len(tokens):
+def _build_from_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | None) -> AcronymSentence:
+    if not _is_list_of_strings(tokens) or not 0 <= place < len(tokens):
         raise ValueError(f"acronym is {place!r} and there are {len(tokens)} tokens, which must be strings")
     return AcronymSentence(name, " ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]), expansion)
 
 
-def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
+def _build_from_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
     escaped = re.escape(acronym)
     # Alone if it stands alone anywhere ("AC", not within "ACME"), else wherever it stands, in any case.
     match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
@@ -180,12 +182,13 @@ def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> Acron
 
 
 def load_dictionary(path: Path) -> dict[str, list[str]]:
-    """Acronym to expansions, each of them once: an object, a list of pairs, or CSV (that of a glossary as well).
+    """Load expansions by acronym, each of them once: from an object, a list of pairs, or CSV (that of a glossary as
+    well).
 
     Raises:
         InvalidInput: it is none of these.
     """
-    pairs = list(_pairs_of_csv(path) if path.suffix.lower() in (".csv", ".tsv") else _pairs_of_json(path))
+    pairs = list(_load_csv_pairs(path) if path.suffix.lower() in (".csv", ".tsv") else _load_json_pairs(path))
     # A dict for a set: the order of the file is kept, equal expansions fall together.
     found: dict[str, dict[str, None]] = {}
     for acronym, expansion in pairs:
@@ -196,9 +199,9 @@ def load_dictionary(path: Path) -> dict[str, list[str]]:
     return {acronym: list(expansions) for acronym, expansions in found.items()}
 
 
-def _pairs_of_json(path: Path) -> Iterable[tuple[str, str]]:
-    found = _json(path)
-    listed = found.items() if isinstance(found, dict) else map(_pair, found) if isinstance(found, list) else ()
+def _load_json_pairs(path: Path) -> Iterable[tuple[str, str]]:
+    found = _load_json(path)
+    listed = found.items() if isinstance(found, dict) else map(_read_pair, found) if isinstance(found, list) else ()
     for acronym, values in listed:
         # SDU's own dictionary lists the expansions; relatives give a single one as text, or count each in an object.
         names = [values] if isinstance(values, str) else list(values) if isinstance(values, dict | list) else [None]
@@ -208,35 +211,35 @@ def _pairs_of_json(path: Path) -> Iterable[tuple[str, str]]:
         yield from ((acronym, text) for text in texts)
 
 
-def _pair(entry: Any) -> tuple[Any, Any]:
+def _read_pair(entry: Any) -> tuple[Any, Any]:
     if isinstance(entry, dict):
-        return _first(entry, _ACRONYM), _first(entry, _EXPANSIONS)
+        return _find_first(entry, _ACRONYM), _find_first(entry, _EXPANSIONS)
     return (entry[0], entry[1]) if isinstance(entry, list) and len(entry) == 2 else (None, None)
 
 
-def _pairs_of_csv(path: Path) -> Iterable[tuple[str, str]]:
+def _load_csv_pairs(path: Path) -> Iterable[tuple[str, str]]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    for row in csv.DictReader(io.StringIO(_read(path)), delimiter=delimiter):
+    for row in csv.DictReader(io.StringIO(_read_file(path)), delimiter=delimiter):
         # Spreadsheets write "Term" or " term"; cells beyond the header come under the name None, as a list.
         lower = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
-        yield _first(lower, _ACRONYM, ""), _first(lower, _EXPANSION, "")
+        yield _find_first(lower, _ACRONYM, ""), _find_first(lower, _EXPANSION, "")
 
 
 # -- what both are read from ------------------------------------------------------------------------------------------
 
 
-def _first(entry: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:
-    """The value under the first of these names that the entry has; nulls count as absent."""
+def _find_first(entry: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:
+    """Return the value under the first of these names that the entry has; nulls count as absent."""
     return next((entry[name] for name in names if entry.get(name) is not None), default)
 
 
-def _strings(values: object) -> bool:
+def _is_list_of_strings(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
-def _json(path: Path) -> Any:
-    """The JSON value of a file, or a list of the values of its lines."""
-    text = _read(path)
+def _load_json(path: Path) -> Any:
+    """Load the JSON value of a file, or a list of the values of its lines."""
+    text = _read_file(path)
     try:
         return json.loads(text)
     except ValueError as error:
@@ -250,7 +253,7 @@ def _json(path: Path) -> Any:
         raise InvalidInput(f"{path} is no JSON: {error}.") from error
 
 
-def _read(path: Path) -> str:
+def _read_file(path: Path) -> str:
     try:
         return read_text(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Sentences and a dictionary that spell the same thing differently are brought together before anything is measured.
+"""Matching of sentences and a dictionary that spell the same thing differently, before anything is measured.
 
 A sentence says "puc" or "PUCs" where the dictionary has PUC; a label says "Random Forest" where it has "random forest".
 What the dictionary has letter for letter is never touched: some dictionaries tell senses apart by case alone.
@@ -15,8 +15,8 @@ from argot.jargon_db.lookup.normalise import guess_singulars, list_variants, nor
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """Sentences in the dictionary's spelling. What could not be brought together is counted over the labelled ones.
+class MatchedSentences:
+    """Sentences in the dictionary's spelling. The unmatched are counted over the labelled ones.
 
     Attributes:
         unknown_acronyms: sentences whose acronym the dictionary lacks. Nothing is chosen for them.
@@ -31,20 +31,22 @@ class Matched:
     one_sense: int
 
 
-def matched(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> Matched:
-    """The same sentences, in order. An acronym that several entries spell alike gets the expansions of all of them."""
+def match_sentences(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> MatchedSentences:
+    """Return the same sentences, in order. An acronym that several entries spell alike gets the expansions of all of
+    them.
+    """
     expansions = {acronym: list(found) for acronym, found in dictionary.items()}
     by_key: defaultdict[str, list[str]] = defaultdict(list)
     for acronym in dictionary:
-        by_key[_key(acronym)].append(acronym)
+        by_key[_make_key(acronym)].append(acronym)
     found = []
     for sentence in sentences:
-        acronym = _entry_for(sentence.acronym, expansions, by_key)
-        label = _spelling_of(sentence.expansion, expansions.get(acronym, ()))
+        acronym = _find_entry(sentence.acronym, expansions, by_key)
+        label = _find_spelling(sentence.expansion, expansions.get(acronym, ()))
         found.append(replace(sentence, acronym=acronym, expansion=label))
     labelled = [one for one in found if one.expansion is not None]
     known = [one for one in labelled if one.acronym in expansions]
-    return Matched(
+    return MatchedSentences(
         sentences=found,
         dictionary=expansions,
         unknown_acronyms=len(labelled) - len(known),
@@ -53,12 +55,12 @@ def matched(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> Mat
     )
 
 
-def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
-    """The dictionary's spelling of an acronym, else the acronym. Where several entries fit, they are joined."""
+def _find_entry(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
+    """Return the dictionary's spelling of an acronym, else the acronym. Where several entries fit, they are joined."""
     # Letter for letter first, also before "ACs" could be the plural of "AC".
     if acronym in expansions:
         return acronym
-    keys = (_key(acronym), *map(_key, guess_singulars(normalise(acronym))))
+    keys = (_make_key(acronym), *map(_make_key, guess_singulars(normalise(acronym))))
     alike = next((by_key[key] for key in keys if key in by_key), [])
     if len(alike) == 1:
         return alike[0]
@@ -68,8 +70,10 @@ def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str,
     return acronym
 
 
-def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
-    """The one expansion that differs from the label in case, white space, hyphens or a plural alone; else the label."""
+def _find_spelling(label: str | None, expansions: Sequence[str]) -> str | None:
+    """Return the one expansion that differs from the label in case, white space, hyphens or a plural alone; else the
+    label.
+    """
     if label is None or label in expansions:
         return label
     # Case and hyphens first, plurals only if that finds none: two expansions may differ in the plural alone.
@@ -80,6 +84,6 @@ def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
     return label
 
 
-def _key(acronym: str) -> str:
+def _make_key(acronym: str) -> str:
     # U.S.A. and usa, AC-1 and AC1 have one key.
     return "".join(char for char in normalise(acronym) if char not in ". -/")

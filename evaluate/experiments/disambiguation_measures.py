@@ -13,7 +13,7 @@ _BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What was said of one sentence: the expansion, its probability, and its lead over the next one, in [0, 1]."""
+    """The choice for one sentence: the expansion, its probability, and its lead over the next one, in [0, 1]."""
 
     expansion: str
     chance: float
@@ -22,7 +22,9 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Guesses whose probability lies between `low` and `high`: how many, the mean of it, and the share right."""
+    """Guesses whose probability lies between `low` and `high`: their number, their mean probability, and the share
+    right.
+    """
 
     low: float
     high: float
@@ -53,10 +55,10 @@ class Measures:
     calibration_error: float
     bins: Sequence[Bin]
 
-    def accuracy_at(self, coverage: float) -> float:
+    def get_accuracy(self, coverage: float) -> float:
         return next(accuracy for share, accuracy in self.coverage if share == coverage)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "sentences": self.sentences,
             "macro": {"precision": self.precision, "recall": self.recall, "f1": self.f1, "strict_f1": self.strict_f1},
@@ -70,27 +72,27 @@ class Measures:
         }
 
 
-def measures_of(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
-    """All measures; `gold` and `guesses` stand in the same order and hold at least one."""
+def compute_measures(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
+    """Compute all measures; `gold` and `guesses` stand in the same order and hold at least one."""
     right = [truth == guess.expansion for truth, guess in zip(gold, guesses, strict=True)]
     chosen = [guess.expansion for guess in guesses]
-    precision, recall = _macro(gold, chosen, unchosen=1.0)
-    strict, _ = _macro(gold, chosen, unchosen=0.0)
-    bins = _reliability(guesses, right)
+    precision, recall = _compute_macro(gold, chosen, unchosen=1.0)
+    strict, _ = _compute_macro(gold, chosen, unchosen=0.0)
+    bins = _build_bins(guesses, right)
     return Measures(
         sentences=len(gold),
         precision=precision,
         recall=recall,
-        f1=_harmonic(precision, recall),
-        strict_f1=_harmonic(strict, recall),
+        f1=compute_harmonic_mean(precision, recall),
+        strict_f1=compute_harmonic_mean(strict, recall),
         accuracy=sum(right) / len(right),
-        coverage=_coverage(guesses, right),
+        coverage=_measure_coverage(guesses, right),
         calibration_error=sum(b.count * abs(b.chance - b.right) for b in bins) / len(right),
         bins=bins,
     )
 
 
-def _macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tuple[float, float]:
+def _compute_macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tuple[float, float]:
     true, said = Counter(gold), Counter(chosen)
     right = Counter(truth for truth, guess in zip(gold, chosen, strict=True) if truth == guess)
     # Over the expansions people gave: one that was only chosen shows in the recall of the right one.
@@ -98,8 +100,8 @@ def _macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tu
     return precision, sum(right[name] / count for name, count in true.items()) / len(true)
 
 
-def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
-    """Accuracy on the surest quarter, half and so on, as (share of the sentences, accuracy)."""
+def _measure_coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
+    """Return accuracy on the surest quarter, half and so on, as (share of the sentences, accuracy)."""
     # At equal margins the wrong ones come first: the order must not flatter.
     order = sorted(range(len(guesses)), key=lambda n: (-guesses[n].margin, right[n]))
     found = []
@@ -110,7 +112,7 @@ def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[flo
     return found
 
 
-def _reliability(guesses: Sequence[Guess], right: Sequence[bool]) -> list[Bin]:
+def _build_bins(guesses: Sequence[Guess], right: Sequence[bool]) -> list[Bin]:
     found = []
     for number in range(_BINS):
         # Probability 1.0 belongs to the last bin.
@@ -122,5 +124,5 @@ def _reliability(guesses: Sequence[Guess], right: Sequence[bool]) -> list[Bin]:
     return found
 
 
-def _harmonic(precision: float, recall: float) -> float:
+def compute_harmonic_mean(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

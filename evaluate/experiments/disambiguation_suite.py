@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from argot.evaluate.experiments.disambiguation_data import AcronymSentence, Dictionary
-from argot.evaluate.experiments.disambiguation_matching import Matched, matched
-from argot.evaluate.experiments.disambiguation_measures import Guess, Measures, measures_of
+from argot.evaluate.experiments.disambiguation_matching import MatchedSentences, match_sentences
+from argot.evaluate.experiments.disambiguation_measures import Guess, Measures, compute_measures
 from argot.evaluate.experiments.sense_neighbours import (
     ALONE,
     NEIGHBOURS,
     TOGETHER,
-    Chosen,
     Group,
+    RankedExpansions,
     choose_together,
-    groups_of,
-    ranked,
+    group_sentences,
+    rank_expansions,
 )
 from argot.evaluate.experiments.unlabelled_texts import AcronymUsage, Texts
 from argot.protocols import Embedder, Vectors
@@ -58,7 +58,7 @@ class DisambiguateReport:
     alone: Mapping[str, Measures]
     without: Mapping[str, Measures]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "suite": "disambiguate",
             "data": self.name,
@@ -66,10 +66,10 @@ class DisambiguateReport:
             "unlabelled_sentences_beside": self.texts,
             **self.unmatched,
             "parts": {
-                part: {way: measures.as_json() for way, measures in ways.items()} for part, ways in self.parts.items()
+                part: {way: measures.to_json() for way, measures in ways.items()} for part, ways in self.parts.items()
             },
-            "evidence_alone": {kind: measures.as_json() for kind, measures in self.alone.items()},
-            "all_evidence_but": {kind: measures.as_json() for kind, measures in self.without.items()},
+            "evidence_alone": {kind: measures.to_json() for kind, measures in self.alone.items()},
+            "all_evidence_but": {kind: measures.to_json() for kind, measures in self.without.items()},
         }
 
 
@@ -82,17 +82,17 @@ def evaluate_disambiguate(  # noqa: PLR0917
     progress: Progress,
 ) -> DisambiguateReport:
     """Choose for every labelled sentence, in every way. Those without a label are text, as are those of `beside`."""
-    pairs = matched(data, dictionary)
+    pairs = match_sentences(data, dictionary)
     dictionary, data = pairs.dictionary, [one for one in pairs.sentences if one.expansion is not None]
     beside = [*(one.text for one in pairs.sentences if one.expansion is None), *beside]
     texts = read_texts(data, dictionary, beside, embedder, progress)
     groups = list(_read_groups(texts, dictionary, progress))
     gold = [one.expansion or "" for one in data]
-    halves = {half: [n for n, one in enumerate(data) if _half_of(one.id) == half] for half in HALVES}
-    everything = _guesses(groups, len(data), choose_together)
+    halves = {half: [n for n, one in enumerate(data) if _choose_half(one.id) == half] for half in HALVES}
+    everything = _make_guesses(groups, len(data), choose_together)
     ways = {
-        NEAREST: _nearest(texts, groups, len(data)),
-        EACH_FOR_ITSELF: _guesses(groups, len(data), lambda group: choose_together(group, together={})),
+        NEAREST: _guess_nearest(texts, groups, len(data)),
+        EACH_FOR_ITSELF: _make_guesses(groups, len(data), lambda group: choose_together(group, together={})),
         EVERYTHING: everything,
     }
     parts = {"all": list(range(len(data))), **{half: rows for half, rows in halves.items() if rows}}
@@ -100,14 +100,17 @@ def evaluate_disambiguate(  # noqa: PLR0917
         name,
         embedder.fingerprint,
         len(beside),
-        _unmatched(pairs),
-        {part: {way: _over(rows, gold, guesses) for way, guesses in ways.items()} for part, rows in parts.items()},
-        {kind: measures_of(gold, guesses) for kind, guesses in _each_alone(groups, len(data))},
-        {kind: measures_of(gold, guesses) for kind, guesses in _all_but_each(groups, len(data))},
+        _count_unmatched(pairs),
+        {
+            part: {way: _measure_rows(rows, gold, guesses) for way, guesses in ways.items()}
+            for part, rows in parts.items()
+        },
+        {kind: compute_measures(gold, guesses) for kind, guesses in _guess_by_each(groups, len(data))},
+        {kind: compute_measures(gold, guesses) for kind, guesses in _guess_without_each(groups, len(data))},
     )
 
 
-def _unmatched(pairs: Matched) -> dict[str, int]:
+def _count_unmatched(pairs: MatchedSentences) -> dict[str, int]:
     return {
         "acronym_not_in_dictionary": pairs.unknown_acronyms,
         "label_not_in_dictionary": pairs.unknown_labels,
@@ -122,26 +125,28 @@ def read_texts(
     embedder: Embedder,
     progress: Progress,
 ) -> Texts:
-    """The sentences of `data` first, then those beside that are none of them; each is embedded once."""
+    """Read the sentences of `data` first, then those of `beside` that are new; each is embedded once."""
     # A labelled sentence that stands beside unlabelled once more would count twice.
     known = {one.text.casefold() for one in data}
     usages = [AcronymUsage(one.before, one.acronym, one.after) for one in data]
     for sentence in dict.fromkeys(beside):
         if sentence.casefold() not in known:
-            usages.extend(usages_in(sentence, dictionary))
+            usages.extend(find_usages(sentence, dictionary))
     expansions = sorted({expansion for found in dictionary.values() for expansion in found})
     texts = [usage.text for usage in usages]
     rests = [usage.rest for usage in usages] if len(usages) <= _MOST_RESTS else []
     # In one go, so that texts of like length meet in a batch whichever of the three they are.
-    vectors = embed([*texts, *expansions, *rests], embedder, progress)
+    vectors = embed_texts([*texts, *expansions, *rests], embedder, progress)
     ends = len(texts), len(texts) + len(expansions)
     return Texts(
         usages, expansions, vectors[: ends[0]], vectors[ends[0] : ends[1]], vectors[ends[1] :] if rests else None
     )
 
 
-def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
-    """The sentence at its first word that is an acronym of the dictionary; without one it is evidence all the same."""
+def find_usages(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
+    """Yield the sentence at its first word that is an acronym of the dictionary; without one it is evidence all the
+    same.
+    """
     tokens = sentence.split()
     place = next((n for n, token in enumerate(tokens) if token in dictionary), None)
     if place is None:
@@ -150,8 +155,8 @@ def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
         yield AcronymUsage(" ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]))
 
 
-def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
-    """One row a text, of length 1; equal texts once, those of like length together."""
+def embed_texts(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
+    """Return one row a text, of length 1; equal texts once, those of like length together."""
     # A batch is padded to its longest text.
     distinct = sorted(dict.fromkeys(texts), key=len)
     rows: dict[str, Any] = {}
@@ -162,61 +167,63 @@ def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vecto
     return np.array([rows[text] for text in texts], dtype=np.float32)
 
 
-def _half_of(identifier: str) -> str:
+def _choose_half(identifier: str) -> str:
     # By a hash of the id, so that the halves stay the same when the file is cut or sorted anew.
     return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
 
 
 def _read_groups(texts: Texts, dictionary: Dictionary, progress: Progress) -> Iterator[Group]:
     present = len({usage.acronym for usage in texts.usages if dictionary.get(usage.acronym)})
-    for done, group in enumerate(groups_of(texts, dictionary), 1):
+    for done, group in enumerate(group_sentences(texts, dictionary), 1):
         yield group
         if done % _GROUPS_STEP == 0 or done >= present:
             progress("reading acronyms", min(done, present), present)
 
 
-def _guesses(groups: Sequence[Group], count: int, choose: Callable[[Group], Any]) -> Guesses:
-    """The first of each ranking; nothing for acronyms that the dictionary lacks."""
+def _make_guesses(groups: Sequence[Group], count: int, choose: Callable[[Group], Any]) -> Guesses:
+    """Return the first of each ranking; nothing for acronyms that the dictionary lacks."""
     # An empty expansion is never right: what nothing was chosen for counts against recall.
     found = [Guess("", 0.0, 0.0)] * count
     for group in groups:
-        for row, chosen in ranked(group, choose(group)):
+        for row, chosen in rank_expansions(group, choose(group)):
             # Rows behind are the unlabelled sentences, which are evidence only.
             if row < count:
                 found[row] = _guess(chosen)
     return found
 
 
-def _guess(chosen: Chosen) -> Guess:
+def _guess(chosen: RankedExpansions) -> Guess:
     expansion, chance = chosen.ranked[0]
     return Guess(expansion, chance, chosen.margin)
 
 
-def _nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
-    """The expansion whose vector is nearest to the sentence's, as a baseline; the cosine stands for a probability."""
+def _guess_nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
+    """Choose the expansion whose vector is nearest to the sentence's, as a baseline; the cosine stands for a
+    probability.
+    """
 
-    def cosines(group: Group) -> Any:
+    def compute_cosines(group: Group) -> Any:
         numbers = [texts.number[expansion] for expansion in group.expansions]
         return texts.vectors[list(group.rows)] @ texts.meanings[numbers].T
 
-    guesses = _guesses(groups, count, cosines)
+    guesses = _make_guesses(groups, count, compute_cosines)
     # A cosine may be negative, and by rounding above 1.
     return [Guess(one.expansion, min(max(one.chance, 0.0), 1.0), one.margin) for one in guesses]
 
 
-def _each_alone(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
+def _guess_by_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
     for kind, weight in ALONE.items():
         # Bound as a default: a closure would see the last kind of the loop. No neighbours: they need a first judgement.
-        yield kind, _guesses(groups, count, lambda group, w={kind: weight}: choose_together(group, w, {}))  # type: ignore[misc]
+        yield kind, _make_guesses(groups, count, lambda group, w={kind: weight}: choose_together(group, w, {}))  # type: ignore[misc]
 
 
-def _all_but_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
-    """Guesses without one kind of evidence at a time; the weights of the others stay as they are."""
+def _guess_without_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
+    """Yield guesses without one kind of evidence at a time; the weights of the others stay as they are."""
     for kind in dict.fromkeys([*ALONE, *NEIGHBOURS]):
         alone = {name: weight for name, weight in ALONE.items() if name != kind}
         together = {name: weight for name, weight in TOGETHER.items() if name != kind}
-        yield kind, _guesses(groups, count, lambda group, a=alone, t=together: choose_together(group, a, t))  # type: ignore[misc]
+        yield kind, _make_guesses(groups, count, lambda group, a=alone, t=together: choose_together(group, a, t))  # type: ignore[misc]
 
 
-def _over(rows: Sequence[int], gold: Sequence[str], guesses: Guesses) -> Measures:
-    return measures_of([gold[n] for n in rows], [guesses[n] for n in rows])
+def _measure_rows(rows: Sequence[int], gold: Sequence[str], guesses: Guesses) -> Measures:
+    return compute_measures([gold[n] for n in rows], [guesses[n] for n in rows])

@@ -19,19 +19,21 @@ _COLUMNS = (
 )
 
 
-def disambiguate_tables(report: DisambiguateReport) -> list[Table]:
-    """The ways of choosing by part of the file, how honest the probabilities are, and what each evidence is worth."""
+def build_disambiguate_tables(report: DisambiguateReport) -> list[Table]:
+    """Build tables of the ways of choosing by part of the file, the honesty of probabilities, and the worth of each
+    evidence.
+    """
     tables = [
         Table(
             f"{report.name}, {part if part == 'all' else f'{part} half'}: {ways[EVERYTHING].sentences} sentences",
             ("", *_COLUMNS),
-            [[way, *_cells(measures)] for way, measures in ways.items()],
+            [[way, *_format_cells(measures)] for way, measures in ways.items()],
         )
         for part, ways in report.parts.items()
     ]
     whole = report.parts["all"]
     bins = [
-        [f"{b.low:.1f} to {b.high:.1f}", str(b.count), _percent(b.chance), _percent(b.right)]
+        [f"{b.low:.1f} to {b.high:.1f}", str(b.count), _format_percent(b.chance), _format_percent(b.right)]
         for b in whole[EVERYTHING].bins
     ]
     counts = [[reason.replace("_", " "), str(count)] for reason, count in report.unmatched.items() if count]
@@ -39,23 +41,23 @@ def disambiguate_tables(report: DisambiguateReport) -> list[Table]:
         tables.append(Table("What no choice can get right, or wrong", ("", "sentences"), counts))
     columns = ("probability", "sentences", "mean probability", "right")
     tables.append(Table(f"Is it as sure as it should be? {report.name}, everything", columns, bins))
-    alone = [[kind, *_cells(measures)] for kind, measures in report.alone.items()]
+    alone = [[kind, *_format_cells(measures)] for kind, measures in report.alone.items()]
     tables.append(Table("Each kind of evidence alone", ("", *_COLUMNS), alone))
-    without = [[f"without: {kind}", *_cells(measures)] for kind, measures in report.without.items()]
+    without = [[f"without: {kind}", *_format_cells(measures)] for kind, measures in report.without.items()]
     # On top, so that what each kind is worth can be read down the column.
-    rows = [[way, *_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
+    rows = [[way, *_format_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
     tables.append(Table("Everything but one kind of evidence", ("", *_COLUMNS), [*rows, *without]))
     return tables
 
 
-def _cells(measures: Measures) -> list[str]:
-    surest = [_percent(measures.accuracy_at(share)) for share in _SURER]
+def _format_cells(measures: Measures) -> list[str]:
+    surest = [_format_percent(measures.get_accuracy(share)) for share in _SURER]
     shares = [
-        _percent(share)
+        _format_percent(share)
         for share in (measures.precision, measures.recall, measures.f1, measures.strict_f1, measures.accuracy)
     ]
     return [*shares, *surest, f"{measures.calibration_error:.3f}"]
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""What an experiment is: a paper's table, its rows as profiles, its columns as measures, and the figures it reports."""
+"""Experiments: a paper's table, its rows as profiles, its columns as measures, and the figures it reports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PaperColumn:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """One row: what it changes, what it needs, and what the paper reports for it by column.
+    """One row: its changes, its requirements, and the paper's figures for it by column.
 
     `switches` change the experiment's profile, `settings` Argot's; `variant` chooses among forms of the data. `derive`:
     texts that are made of the documents first. `needs_model`: nothing can be measured without one. `never`: why it
@@ -97,7 +97,7 @@ class Experiment:
     profile: Mapping[str, SwitchValue] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def profile_of(self, row: PaperRow) -> Profile:
+    def build_profile(self, row: PaperRow) -> Profile:
         changes = {**ALONE, **self.profile, **row.switches}
         return change_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
 
@@ -105,10 +105,12 @@ class Experiment:
     def measures(self) -> frozenset[Measure]:
         return frozenset(column.measure for column in self.columns if column.measure)
 
-    def row(self, label: str) -> PaperRow | None:
+    def find_row(self, label: str) -> PaperRow | None:
         return next((row for row in self.rows if row.label.casefold() == label.casefold()), None)
 
 
-def figures(columns: tuple[PaperColumn, ...], *values: float | None) -> dict[str, float]:
-    """What a paper prints in one row, in the order of the columns; None where it prints nothing."""
+def map_figures(columns: tuple[PaperColumn, ...], *values: float | None) -> dict[str, float]:
+    """Map a row's printed figures to its columns, in their order; None stands for a cell that the paper leaves
+    empty.
+    """
     return {column.key: value for column, value in zip(columns, values, strict=True) if value is not None}

@@ -11,8 +11,9 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def experiment_named(name: str) -> Experiment:
-    """
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of this name.
+
     Raises:
         InvalidInput: there is none of this name; the message lists those there are.
     """

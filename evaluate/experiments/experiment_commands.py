@@ -35,7 +35,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     from argot.evaluate.experiments import kept_experiments
 
     settings = settings_for(None)
-    show_report(lambda progress: kept_experiments.experiment_list(settings), as_json=as_json)
+    show_report(lambda progress: kept_experiments.list_experiments(settings), as_json=as_json)
 
 
 @app.command(
@@ -97,22 +97,22 @@ def run(  # noqa: PLR0917
     """
     from argot.evaluate.experiments import experiment_running as experiments
     from argot.evaluate.experiments import kept_experiments
-    from argot.evaluate.usecases.measured_models import JudgeChoice, answering_settings
+    from argot.evaluate.usecases.measured_models import JudgeChoice, build_answering_settings
 
-    settings = answering_settings(settings_for(None), model_url, model)
+    settings = build_answering_settings(settings_for(None), model_url, model)
     judging = JudgeChoice(url=judge_url or "", model=judge_model or "")
     options = experiments.ExperimentOptions(
         data, rows or (), limit, trials, resume, embedder, reranker, plain_reranker, generator, judging
     )
-    kept = kept_experiments.runs_home(home, settings)
+    kept = kept_experiments.find_runs_home(home, settings)
     places: list[Path] = []
 
-    def measured(progress: experiments.Progress) -> kept_experiments.Report:
-        report, tables, place = experiments.experiment_run(name, options, kept, settings, progress)
+    def run_measured(progress: experiments.Progress) -> kept_experiments.Report:
+        report, tables, place = experiments.run_experiment(name, options, kept, settings, progress)
         places.append(place)
         return report, tables
 
-    show_report(measured, as_json=as_json)
+    show_report(run_measured, as_json=as_json)
     note(f"Kept in {places[0]}: run.json, and report.html for the browser")
 
 
@@ -131,8 +131,8 @@ def show(
     """Show a run that was kept, or list them all."""
     from argot.evaluate.experiments import kept_experiments
 
-    kept = kept_experiments.runs_home(home, settings_for(None))
-    show_report(lambda progress: kept_experiments.experiment_show(run_id, kept), as_json=as_json)
+    kept = kept_experiments.find_runs_home(home, settings_for(None))
+    show_report(lambda progress: kept_experiments.show_experiment(run_id, kept), as_json=as_json)
 
 
 @app.command(epilog=examples("argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000"))
@@ -145,6 +145,6 @@ def compare(
     """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
     from argot.evaluate.experiments import kept_experiments
 
-    kept = kept_experiments.runs_home(home, settings_for(None))
-    measure = partial(kept_experiments.experiment_compare, first, second, kept)
+    kept = kept_experiments.find_runs_home(home, settings_for(None))
+    measure = partial(kept_experiments.compare_experiments, first, second, kept)
     show_report(lambda progress: measure(), as_json=as_json)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from argot.corpus.corpus import Source, list_sources
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set
+from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, build_answer_set
 from argot.evaluate.answer_sets import PUBLIC_SETS, load_public_set
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer, load_annotated_answers
@@ -26,7 +26,7 @@ from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.loogle import load_loogle
 from argot.evaluate.experiments.public_benchmarks import load_benchmarks
 from argot.evaluate.experiments.quiz_data import QuizQuestion, load_quiz
-from argot.evaluate.markdown_sources import markdown_source, without_headings
+from argot.evaluate.markdown_sources import make_markdown_source, remove_headings
 from argot.measures import gold_clusters
 
 VariantSources = Callable[[str], Sequence[Source]]
@@ -46,24 +46,24 @@ class DataPart:
     """Of a quiz, whose documents and glossary are added together."""
     glossary: Path | None = None
 
-    def key(self, id_: object) -> str:
-        """Of a question, among those of all parts."""
+    def make_key(self, id_: object) -> str:
+        """Return a question's key among those of all parts."""
         return f"{self.name}/{id_}" if self.name else str(id_)
 
-    def asked(self) -> dict[str, str]:
-        """A fingerprint of every question with what answers it, wherever its file lies, by key."""
+    def hash_questions(self) -> dict[str, str]:
+        """Return a fingerprint of every question with what answers it, wherever its file lies, by key."""
         told: dict[str, tuple[object, ...]] = {
-            **{self.key(one.id): (one.question, one.kind, one.reference, one.gold) for one in self.questions},
-            **{self.key(n): (one.question, one.options, one.correct) for n, one in enumerate(self.quiz, start=1)},
+            **{self.make_key(one.id): (one.question, one.kind, one.reference, one.gold) for one in self.questions},
+            **{self.make_key(n): (one.question, one.options, one.correct) for n, one in enumerate(self.quiz, start=1)},
             **{
-                self.key(one.id): (one.passages, one.sentences, [sorted(of) for of in one.annotated])
+                self.make_key(one.id): (one.passages, one.sentences, [sorted(of) for of in one.annotated])
                 for one in self.annotated
             },
         }
-        return {key: _fingerprint(repr(one).encode()) for key, one in told.items()}
+        return {key: hash_contents(repr(one).encode()) for key, one in told.items()}
 
-    def read(self) -> Iterator[bytes]:
-        """Names and contents of the documents and the glossary."""
+    def read_documents(self) -> Iterator[bytes]:
+        """Yield names and contents of the documents and the glossary."""
         sources = list_sources([self.folder / "documents"]) if self.folder else self.sources("")
         for one in sources:
             yield from (one.name.encode(), b"" if one.skip else one.load())
@@ -71,13 +71,13 @@ class DataPart:
         if glossary is not None and glossary.exists():
             yield glossary.read_bytes()
 
-    def clusters(self) -> dict[str, int]:
-        """Of each question what it is drawn together with, where several share a gold document."""
+    def cluster_questions(self) -> dict[str, int]:
+        """Return for each question the cluster that it is drawn together with, where several share a gold document."""
         together = gold_clusters([{gold.document for gold in one.gold} for one in self.questions])
-        return {self.key(one.id): place for one, place in zip(self.questions, together, strict=True) if one.gold}
+        return {self.make_key(one.id): place for one, place in zip(self.questions, together, strict=True) if one.gold}
 
-    def limited(self, limit: int | None) -> DataPart:
-        """With the first questions only."""
+    def limit_questions(self, limit: int | None) -> DataPart:
+        """Return the part with its first questions only."""
         if limit is None:
             return self
         return DataPart(
@@ -106,19 +106,19 @@ class ExperimentData:
     @property
     def asked(self) -> dict[str, str]:
         """A fingerprint of each question, by key."""
-        return {key: print_ for part in self.parts for key, print_ in part.asked().items()}
+        return {key: print_ for part in self.parts for key, print_ in part.hash_questions().items()}
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint(*(f"{key} {print_}\n".encode() for key, print_ in self.asked.items()))
+        return hash_contents(*(f"{key} {print_}\n".encode() for key, print_ in self.asked.items()))
 
     @property
     def documents(self) -> str:
-        """A fingerprint of what the questions are asked of."""
-        return _fingerprint(*(text for part in self.parts for text in part.read()))
+        """A fingerprint of the documents that the questions are asked of."""
+        return hash_contents(*(text for part in self.parts for text in part.read_documents()))
 
 
-def _fingerprint(*texts: bytes) -> str:
+def hash_contents(*texts: bytes) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for text in texts:
         # So that no two lists of texts are one.
@@ -129,7 +129,7 @@ def _fingerprint(*texts: bytes) -> str:
 def load_experiment_data(
     experiment: Experiment, given: Path | None, datasets: Path, limit: int | None = None
 ) -> ExperimentData:
-    """The data given, or the public set that the experiment runs on by itself.
+    """Load the data given, or the public set that the experiment runs on by itself.
 
     Args:
         given: a folder or file in the experiment's form.
@@ -143,26 +143,26 @@ def load_experiment_data(
         if given is not None:
             raise InvalidInput(f"{experiment.name} draws its questions and takes no data: leave out --data.")
         return ExperimentData("drawn by seed", [DataPart()])
-    place = given or public_data(experiment, datasets)
+    place = given or find_public_data(experiment, datasets)
     if place is None:
         raise InvalidInput(
             f"{experiment.name} has no public data: give your own with --data, in the form '{experiment.form}' "
             "(docs/experiments.md)."
         )
     if not place.exists():
-        raise InvalidInput(f"{place} is not there. {where_to_get(experiment)}")
+        raise InvalidInput(f"{place} is not there. {describe_source(experiment)}")
     parts, notes = _READERS[experiment.form](place)
-    return ExperimentData(place.name, [part.limited(limit) for part in parts], notes)
+    return ExperimentData(place.name, [part.limit_questions(limit) for part in parts], notes)
 
 
-def public_data(experiment: Experiment, datasets: Path) -> Path | None:
-    """Where the experiment's public set is, or should be; None where it has none."""
+def find_public_data(experiment: Experiment, datasets: Path) -> Path | None:
+    """Return the place where the experiment's public set is, or should be; None if it has none."""
     if experiment.form == "benchmarks":
         return datasets
     return datasets / experiment.public if experiment.public else None
 
 
-def where_to_get(experiment: Experiment) -> str:
+def describe_source(experiment: Experiment) -> str:
     return (
         f"Set ARGOT_DATASETS to the folder that holds {experiment.public or 'the public sets'}, or give data of your "
         f"own with --data, in the form '{experiment.form}' (docs/experiments.md)."
@@ -172,57 +172,57 @@ def where_to_get(experiment: Experiment) -> str:
 _Read = tuple[list[DataPart], tuple[str, ...]]
 
 
-def _answers(place: Path) -> _Read:
+def _read_answers(place: Path) -> _Read:
     questions = place / "questions.jsonl"
     if place.name in PUBLIC_SETS and not questions.exists():
-        return [_of_answer_set(load_public_set(place.name, place.parent))], ()
+        return [_build_answer_part(load_public_set(place.name, place.parent))], ()
     if not questions.is_file() or not (place / "documents").is_dir():
         raise InvalidInput(
             f"{place} is not in the form 'answers': it needs questions.jsonl and a folder documents/, or the name of a "
             f"public set ({', '.join(PUBLIC_SETS)})."
         )
     glossary = place / "glossary.csv"
-    part = _of_answer_set(answer_set(questions, place / "documents"), glossary if glossary.exists() else None)
+    part = _build_answer_part(build_answer_set(questions, place / "documents"), glossary if glossary.exists() else None)
     return [part], ()
 
 
-def _of_answer_set(given: AnswerSet, glossary: Path | None = None) -> DataPart:
-    answerable = [one for one in given.questions if one.answerable]
+def _build_answer_part(given: AnswerSet, glossary: Path | None = None) -> DataPart:
+    answerable = [one for one in given.questions if one.is_answerable]
     return DataPart(questions=answerable, sources=lambda variant: given.sources, glossary=glossary or given.glossary)
 
 
-def _beir(place: Path) -> _Read:
+def _read_beir(place: Path) -> _Read:
     data = load_beir(place)
     questions = [
         AnswerQuestion(id_, "query", data.queries[id_], tuple(GoldSnippet(f"{one}.md") for one in judged))
         for id_, judged in data.qrels.items()
     ]
-    return [DataPart(questions=questions, sources=lambda variant: _beir_sources(data, variant))], ()
+    return [DataPart(questions=questions, sources=lambda variant: _make_beir_sources(data, variant))], ()
 
 
-def _beir_sources(data: BeirSet, variant: str) -> list[Source]:
+def _make_beir_sources(data: BeirSet, variant: str) -> list[Source]:
     sources = []
     for id_, (title, text) in data.corpus.items():
         bare = variant == "without headers"
-        body = (without_headings(text) if bare else text).strip() or title or id_
-        sources.append(markdown_source("beir", f"{id_}.md", "" if bare else title, body))
+        body = (remove_headings(text) if bare else text).strip() or title or id_
+        sources.append(make_markdown_source("beir", f"{id_}.md", "" if bare else title, body))
     return sources
 
 
-def _quiz(place: Path) -> _Read:
+def _read_quiz(place: Path) -> _Read:
     return [DataPart(quiz=load_quiz(place), folder=place)], ()
 
 
-def _raidd(place: Path) -> _Read:
+def _read_raidd(place: Path) -> _Read:
     questions, sources, notes = load_loogle(place)
     return [DataPart(questions=questions, sources=sources)], notes
 
 
-def _references(place: Path) -> _Read:
+def _read_references(place: Path) -> _Read:
     return [DataPart(annotated=load_annotated_answers(place))], ()
 
 
-def _benchmarks(place: Path) -> _Read:
+def _read_benchmarks(place: Path) -> _Read:
     parts = []
     for name, found in load_benchmarks(place).items():
         sources = found.sources
@@ -231,10 +231,10 @@ def _benchmarks(place: Path) -> _Read:
 
 
 _READERS: dict[str, Callable[[Path], _Read]] = {
-    "answers": _answers,
-    "beir": _beir,
-    "quiz": _quiz,
-    "raidd": _raidd,
-    "references": _references,
-    "benchmarks": _benchmarks,
+    "answers": _read_answers,
+    "beir": _read_beir,
+    "quiz": _read_quiz,
+    "raidd": _read_raidd,
+    "references": _read_references,
+    "benchmarks": _read_benchmarks,
 }

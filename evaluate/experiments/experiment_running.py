@@ -1,4 +1,4 @@
-"""Running the papers' experiments, one row after the other; each is kept as soon as it is measured."""
+"""A run of a paper's experiment, one row after the other; each is kept as soon as it is measured."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import argot
 from argot.clock import timestamp
 from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
-from argot.evaluate.experiments.experiment_catalogue import experiment_named
+from argot.evaluate.experiments.experiment_catalogue import find_experiment
 from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
-from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
 from argot.evaluate.experiments.row_measuring import measure_row
 from argot.evaluate.experiments.row_work import Each, RowWork
-from argot.evaluate.experiments.run_page import run_page
-from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.experiments.run_page import build_run_page
+from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.shared_tasks import write_samples_quiz
 from argot.evaluate.reports import Table
 from argot.evaluate.temporary_base import TemporaryBase
-from argot.evaluate.usecases.evaluation_bases import add_folder, add_glossary_file, measured_base
-from argot.evaluate.usecases.measured_models import JudgeChoice, judging_settings, run_closing
+from argot.evaluate.usecases.evaluation_bases import add_folder, add_glossary_file, open_base
+from argot.evaluate.usecases.measured_models import JudgeChoice, build_judging_settings, run_closing
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
-    """How an experiment is run.
+    """The options of a run.
 
     `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `embedder`, `reranker` and
     `plain_reranker`: folders of models that were tuned; `generator`: a tuned one's name at the server. `judge`:
@@ -58,8 +58,8 @@ class ExperimentOptions:
     judge: JudgeChoice = field(default_factory=JudgeChoice)
 
     @property
-    def tuned(self) -> dict[Tuned, str]:
-        """Those that are given."""
+    def tuned_models(self) -> dict[Tuned, str]:
+        """The tuned models that are given."""
         given: dict[Tuned, str | None] = {
             "embedder": self.embedder,
             "reranker": self.reranker,
@@ -69,21 +69,21 @@ class ExperimentOptions:
         return {kind: value for kind, value in given.items() if value}
 
 
-def why_not(row: PaperRow, options: ExperimentOptions, settings: Settings) -> str:
-    """Why the row cannot run; empty where it can."""
+def explain_refusal(row: PaperRow, options: ExperimentOptions, settings: Settings) -> str:
+    """Return the reason why the row cannot run; empty where it can."""
     if row.never:
         return row.never
-    if lacking := [TUNED_BY[one] for one in row.tuned if one not in options.tuned]:
+    if lacking := [TUNED_BY[one] for one in row.tuned if one not in options.tuned_models]:
         return f"needs {' and '.join(lacking)}"
     if row.needs_model and not settings.model_url.strip():
         return "needs a language model: --model-url URL"
     return ""
 
 
-def experiment_run(
+def run_experiment(
     name: str, options: ExperimentOptions, home: Path, settings: Settings, progress: Progress
 ) -> tuple[dict[str, Any], list[Table], Path]:
-    """Runs an experiment, row by row; what is measured is kept at once, and its place told.
+    """Run an experiment, row by row; what is measured is kept at once, and its place told.
 
     Args:
         home: a knowledge base, or any folder, in whose folder `experiments` the run is kept.
@@ -92,26 +92,26 @@ def experiment_run(
         InvalidInput: there is no such experiment or row, the data is missing or malformed, or nothing can run.
         ModelUnavailable: the model server is down; the rows so far are kept, and `resume` goes on.
     """
-    experiment = experiment_named(name)
-    rows = _chosen_rows(experiment, options.rows)
-    _require_folders(options.tuned)
-    with _data_of(experiment, options, settings) as data:
+    experiment = find_experiment(name)
+    rows = _choose_rows(experiment, options.rows)
+    _require_folders(options.tuned_models)
+    with _open_data(experiment, options, settings) as data:
         running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
-        run = running.begun(rows)
+        run = running.begin(rows)
         try:
             for row in rows:
                 running.measure(run, row)
         except ModelUnavailable as error:
             raise ModelUnavailable(f"{error} What was measured is kept: go on with --resume.") from error
         running.finish(run)
-        return run.model_dump(), run_tables(experiment, run), running.folder.place(run.id)
+        return run.model_dump(), build_run_tables(experiment, run), running.folder.place(run.id)
 
 
-def _chosen_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow]:
+def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow]:
     if not labels:
         return list(experiment.rows)
-    chosen = [row for label in labels if (row := experiment.row(label))]
-    unknown = [label for label in labels if experiment.row(label) is None]
+    chosen = [row for label in labels if (row := experiment.find_row(label))]
+    unknown = [label for label in labels if experiment.find_row(label) is None]
     if unknown:
         known = ", ".join(f"'{row.label}'" for row in experiment.rows)
         raise InvalidInput(f"{experiment.name} has no row '{unknown[0]}'. Rows: {known}.")
@@ -125,8 +125,8 @@ def _require_folders(tuned: Mapping[Tuned, str]) -> None:
 
 
 @contextmanager
-def _data_of(experiment: Experiment, options: ExperimentOptions, settings: Settings) -> Iterator[ExperimentData]:
-    """The data of a run; a quiz without any is that of the samples, written out for as long as it runs."""
+def _open_data(experiment: Experiment, options: ExperimentOptions, settings: Settings) -> Iterator[ExperimentData]:
+    """Yield the data of a run; a quiz without any is that of the samples, written out for as long as it runs."""
     with tempfile.TemporaryDirectory(prefix="argot-") as scratch:
         given = options.data
         if experiment.form == "quiz" and given is None:
@@ -153,21 +153,21 @@ class _Running:
         self.folder = folder
         self.settings = settings
         self.progress = progress
-        self.judging = judging_settings(options.judge, settings)
+        self.judging = build_judging_settings(options.judge, settings)
         self.memory: dict[str, Any] = {"limit": options.limit}
 
-    def begun(self, rows: Sequence[PaperRow]) -> ExperimentRun:
-        """A new run, or the unfinished one that is to be resumed.
+    def begin(self, rows: Sequence[PaperRow]) -> ExperimentRun:
+        """Begin a new run, or return the unfinished one that is to be resumed.
 
         Raises:
             InvalidInput: none of the rows can run; the message says why.
             ModelUnavailable: a model server is named and does not answer.
         """
-        reasons = [why_not(row, self.options, self.settings) for row in rows]
+        reasons = [explain_refusal(row, self.options, self.settings) for row in rows]
         if all(reasons):
             raise InvalidInput(f"No row of {self.experiment.name} can run: {'; '.join(dict.fromkeys(reasons))}.")
         fresh = ExperimentRun(
-            id=self.folder.new_id(self.experiment.name),
+            id=self.folder.make_id(self.experiment.name),
             experiment=self.experiment.name,
             started=timestamp("seconds"),
             version=argot.__version__,
@@ -177,54 +177,56 @@ class _Running:
             documents=self.data.documents,
             limit=self.options.limit,
             trials=self.options.trials,
-            models=self._models(),
+            models=self._name_models(),
             notes=list(self.data.notes),
             asked=self.data.asked,
-            clusters={id_: n for part in self.data.parts for id_, n in part.clusters().items()},
+            clusters={id_: n for part in self.data.parts for id_, n in part.cluster_questions().items()},
         )
-        run = (self.folder.unfinished(fresh) if self.options.resume else None) or fresh
+        run = (self.folder.find_unfinished(fresh) if self.options.resume else None) or fresh
         # Before anything is measured, so that what is read and derived for it is found again.
-        self.folder.save(run, run_page(self.experiment, run))
+        self.folder.save(run, build_run_page(self.experiment, run))
         return run
 
-    def _models(self) -> dict[str, str]:
+    def _name_models(self) -> dict[str, str]:
         models = {"embedder": self.settings.embedder, "re-ranker": self.settings.reranker}
-        models |= {f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned.items()}
+        models |= {
+            f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned_models.items()
+        }
         if self.settings.model_url.strip():
-            models["model"] = _name_of(self.settings)
+            models["model"] = _fetch_model_name(self.settings)
         if self.judging.model_url.strip():
-            models["judge"] = _name_of(self.judging)
+            models["judge"] = _fetch_model_name(self.judging)
         else:
             models["model"] = "none: answers are quotations, and columns of a judge stay empty"
         return models
 
     def measure(self, run: ExperimentRun, row: PaperRow) -> None:
-        """One row, kept as soon as it is measured; nothing where it was measured already."""
-        known = run.row(row.label)
+        """Measure one row and keep it at once; a row that was measured already is left as it is."""
+        known = run.find_row(row.label)
         if known is not None and known.state == "measured":
             return
-        if reason := why_not(row, self.options, self.settings):
+        if reason := explain_refusal(row, self.options, self.settings):
             self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
             return
         started, each, failed, unjudged = time.monotonic(), Each(), 0, 0
         for part in self.data.parts:
-            values, work = self._measured(run, row, part)
+            values, work = self._measure_part(run, row, part)
             each |= values
             failed += work.failed
             unjudged += work.unjudged
         result = RowResult(
             label=row.label,
             state="measured",
-            reason=self._remark(row, failed, unjudged),
+            reason=self._make_remark(row, failed, unjudged),
             seconds=round(time.monotonic() - started, 1),
             failed=failed,
             unjudged=unjudged,
-            figures=figures_of(each, run.clusters),
+            figures=compute_figures(each, run.clusters),
             each=each,
         )
         self._keep(run, result)
 
-    def _remark(self, row: PaperRow, failed: int, unjudged: int) -> str:
+    def _make_remark(self, row: PaperRow, failed: int, unjudged: int) -> str:
         remarks = [row.note]
         if failed:
             remarks.append(f"{failed} questions got no reply from the model.")
@@ -234,15 +236,17 @@ class _Running:
             remarks.append("No model, so nothing was judged.")
         return " ".join(filter(None, remarks))
 
-    def _measured(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, RowWork]:
-        settings = self._settings_of(row)
-        with self._base(run, row, part, settings) as base:
-            return run_closing(self._row_work(row, part, base, settings), _server(settings), _server(self.judging))
+    def _measure_part(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, RowWork]:
+        settings = self._build_settings(row)
+        with self._open_base(run, row, part, settings) as base:
+            return run_closing(
+                self._prepare_row(row, part, base, settings), _find_server(settings), _find_server(self.judging)
+            )
 
-    async def _row_work(
+    async def _prepare_row(
         self, row: PaperRow, part: DataPart, base: TemporaryBase, settings: Settings
     ) -> tuple[Each, RowWork]:
-        server, judging = _server(settings), _server(self.judging)
+        server, judging = _find_server(settings), _find_server(self.judging)
         if row.derive and server is not None:
             from argot.evaluate.experiments.derived_texts import derive_missing
 
@@ -257,22 +261,24 @@ class _Running:
         )
         return await measure_row(work), work
 
-    def _settings_of(self, row: PaperRow) -> Settings:
+    def _build_settings(self, row: PaperRow) -> Settings:
         changed: dict[str, Any] = dict(row.settings)
         for kind in row.tuned:
-            given = self.options.tuned[kind]
+            given = self.options.tuned_models[kind]
             if kind == "generator":
                 changed["model"] = given
             else:
                 changed["embedder" if kind == "embedder" else "reranker"] = str(Path(given).expanduser().absolute())
         return self.settings.model_copy(update=changed)
 
-    def _base(
+    def _open_base(
         self, run: ExperimentRun, row: PaperRow, part: DataPart, settings: Settings
     ) -> AbstractContextManager[TemporaryBase]:
-        """Documents are read once for all rows that read them alike; texts derived of them are kept with them."""
+        """Open a base. Documents are read once for all rows that read them alike; texts derived of them are kept with
+        them.
+        """
         if part.folder is None and not part.sources(row.variant):
-            return measured_base(None, settings)
+            return open_base(None, settings)
 
         def fill(base: TemporaryBase) -> None:
             if part.folder is not None:
@@ -284,25 +290,25 @@ class _Running:
 
         told = repr((part.name, row.variant if part.folder is None else "", settings.passage_chars, settings.embedder))
         key = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
-        return measured_base(self.folder.place(run.id) / "bases" / key, settings, fill)
+        return open_base(self.folder.place(run.id) / "bases" / key, settings, fill)
 
     def _keep(self, run: ExperimentRun, result: RowResult) -> None:
         run.put(result, [row.label for row in self.experiment.rows])
         _add_gains(run)
-        self.folder.save(run, run_page(self.experiment, run))
+        self.folder.save(run, build_run_page(self.experiment, run))
 
     def finish(self, run: ExperimentRun) -> None:
-        """A run is whole once each row of the table has been tried, in however many goes."""
+        """Mark a run as whole once each row of the table has been tried, in however many goes."""
         if len(run.rows) < len(self.experiment.rows):
             return
         run.finished = timestamp("seconds")
-        self.folder.save(run, run_page(self.experiment, run))
+        self.folder.save(run, build_run_page(self.experiment, run))
         shutil.rmtree(self.folder.place(run.id) / "bases", ignore_errors=True)
 
 
 def _add_gains(run: ExperimentRun) -> None:
-    """Golden-Retriever's gains: by how many percent its score exceeds each other row's."""
-    ours = run.row("Golden-Retriever")
+    """Add Golden-Retriever's gains: by how many percent its score exceeds each other row's."""
+    ours = run.find_row("Golden-Retriever")
     if ours is None or "total" not in ours.figures:
         return
     for row in run.rows:
@@ -315,19 +321,19 @@ def _add_gains(run: ExperimentRun) -> None:
 # -- servers ----------------------------------------------------------------------------------------------------------
 
 
-def _server(settings: Settings) -> ModelServer | None:
+def _find_server(settings: Settings) -> ModelServer | None:
     from argot.tools.llm.model_server import ModelServer
 
     return ModelServer.from_settings(settings)
 
 
-def _name_of(settings: Settings) -> str:
-    """As the server calls the model it serves.
+def _fetch_model_name(settings: Settings) -> str:
+    """Return the name under which the server serves its model.
 
     Raises:
         ModelUnavailable: it does not answer.
     """
-    server = _server(settings)
+    server = _find_server(settings)
     assert server is not None
 
     async def name() -> str:

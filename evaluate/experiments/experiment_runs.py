@@ -1,4 +1,4 @@
-"""What came of an experiment: each row with its figures and every question's values, and the folder that keeps runs.
+"""The results of an experiment: each row with its figures and every question's values, and the folder that keeps runs.
 
 experiments/ID/run.json      everything, written after each row
 experiments/ID/report.html   the page
@@ -53,8 +53,8 @@ class RowResult(_Record):
 
 
 class ExperimentRun(_Record):
-    """One run. `data` and `models` say with what. `fingerprint` is of all questions, `documents` of the documents,
-    `asked` of each question by itself: runs are compared over those that both asked.
+    """One run. `data` and `models` name its data and models. `fingerprint` is of all questions, `documents` of the
+    documents, `asked` of each question by itself: runs are compared over those that both asked.
     """
 
     id: str
@@ -74,22 +74,24 @@ class ExperimentRun(_Record):
     clusters: dict[str, int] = {}
     rows: list[RowResult] = []
 
-    def row(self, label: str) -> RowResult | None:
+    def find_row(self, label: str) -> RowResult | None:
         return next((row for row in self.rows if row.label == label), None)
 
     def put(self, result: RowResult, order: Sequence[str]) -> None:
-        """In place of what this row gave before, in the order of the table."""
+        """Put a result in place of the row's earlier one, in the order of the table."""
         kept = [row for row in self.rows if row.label != result.label]
         self.rows = sorted([*kept, result], key=lambda row: order.index(row.label))
 
-    def same_setting(self, other: ExperimentRun) -> bool:
-        """Whether the other continues this one: same data, same models, as many questions and trials."""
+    def has_same_setting(self, other: ExperimentRun) -> bool:
+        """Return true if the other continues this one: same data, same models, as many questions and trials."""
         compared = {"experiment", "fingerprint", "documents", "models", "limit", "trials"}
         return self.model_dump(include=compared) == other.model_dump(include=compared)
 
 
-def figures_of(each: Each, clusters: Mapping[str, int]) -> dict[str, ColumnFigure]:
-    """The mean of each column over the questions that have a value. Questions of a cluster are drawn together."""
+def compute_figures(each: Each, clusters: Mapping[str, int]) -> dict[str, ColumnFigure]:
+    """Return the mean of each column over the questions that have a value. Questions of a cluster are drawn
+    together.
+    """
     columns = dict.fromkeys(column for values in each.values() for column in values)
     found = {}
     for column in columns:
@@ -108,8 +110,8 @@ class ExperimentFolder:
     def __init__(self, home: Path) -> None:
         self.folder = home / FOLDER
 
-    def ids(self) -> list[str]:
-        """Of all runs, the oldest first."""
+    def list_ids(self) -> list[str]:
+        """Return the ids of all runs, the oldest first."""
         found = [path.parent.name for path in self.folder.glob("*/run.json") if _ID.fullmatch(path.parent.name)]
         return sorted(found, key=lambda id_: (id_.split("-")[-2:], id_))
 
@@ -117,14 +119,15 @@ class ExperimentFolder:
         return self.folder / id_
 
     def load(self, id_: str) -> ExperimentRun:
-        """
+        """Load a run.
+
         Raises:
             NotFound: there is no such run; the message lists the newest.
             InvalidInput: its file was changed and is none of a run.
         """
         path = self.place(id_) / "run.json"
         if not _ID.fullmatch(id_) or not path.is_file():
-            newest = ", ".join(self.ids()[-5:]) or "none"
+            newest = ", ".join(self.list_ids()[-5:]) or "none"
             raise NotFound(f"There is no run '{id_}' in {self.folder}. The newest: {newest}.")
         try:
             return ExperimentRun.model_validate_json(read_text(path))
@@ -137,19 +140,19 @@ class ExperimentFolder:
         write_atomically(folder / "run.json", run.model_dump_json(indent=1) + "\n")
         write_atomically(folder / "report.html", page)
 
-    def unfinished(self, like: ExperimentRun) -> ExperimentRun | None:
-        """The newest run of the same experiment, data and models that is not whole; None: there is none."""
-        for id_ in reversed(self.ids()):
+    def find_unfinished(self, like: ExperimentRun) -> ExperimentRun | None:
+        """Return the newest run of the same experiment, data and models that is not whole; None: there is none."""
+        for id_ in reversed(self.list_ids()):
             if id_.startswith(f"{like.experiment}-"):
                 run = self.load(id_)
-                if not run.finished and run.same_setting(like):
+                if not run.finished and run.has_same_setting(like):
                     return run
         return None
 
-    def new_id(self, experiment: str) -> str:
-        """By the time, in UTC; one second later where that is taken."""
+    def make_id(self, experiment: str) -> str:
+        """Make an id of the time, in UTC; one second later where that is taken."""
         stamp = utc_now().strftime("%Y%m%d-%H%M%S")
-        taken = set(self.ids())
+        taken = set(self.list_ids())
         return next(
             id_
             for n in range(1000)

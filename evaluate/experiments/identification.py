@@ -42,7 +42,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class FormScore:
-    """How the forms of one class were found: marked by people, found, and found exactly where they were marked."""
+    """The score of one class: forms marked by people, found, and found exactly where they were marked."""
 
     gold: int
     found: int
@@ -58,7 +58,7 @@ class FormScore:
 
     @property
     def f1(self) -> float:
-        return _harmonic(self.precision, self.recall)
+        return _compute_harmonic_mean(self.precision, self.recall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class MeasuredForms:
 
     @property
     def f1(self) -> float:
-        return _harmonic(self.precision, self.recall)
+        return _compute_harmonic_mean(self.precision, self.recall)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         classes = {
             name: {"gold": s.gold, "found": s.found, "precision": s.precision, "recall": s.recall, "f1": s.f1}
             for name, s in self.by_class.items()
@@ -107,11 +107,11 @@ class IdentifyReport:
     parts: Mapping[str, MeasuredForms]
     wrong: Sequence[Wrong]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "suite": "identify",
             "data": self.name,
-            "parts": {name: measured.as_json() for name, measured in self.parts.items()},
+            "parts": {name: measured.to_json() for name, measured in self.parts.items()},
             "wrong_in_the_choosing_half": [
                 {"id": one.id, "kind": one.kind, "form": one.form, "text": one.text} for one in self.wrong
             ],
@@ -122,27 +122,27 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
     """Find the forms of every text, and compare."""
     found: list[Mapping[str, frozenset[Unit]]] = []
     for done, one in enumerate(data, 1):
-        found.append(predict(one))
+        found.append(find_labelled_forms(one))
         # Not for every text: there are thousands, and each takes no time to speak of.
         if done % 100 == 0 or done == len(data):
             progress("reading texts", done, len(data))
     pairs = list(zip(data, found, strict=True))
-    parts = {"all": measured(pairs)}
+    parts = {"all": measure_forms(pairs)}
     for half in HALVES:
-        parts[half] = measured([pair for pair in pairs if pair[0].half == half])
-    wrong = [error for one, guess in pairs if one.half == HALVES[0] for error in _errors(one, guess)]
+        parts[half] = measure_forms([pair for pair in pairs if pair[0].half == half])
+    wrong = [error for one, guess in pairs if one.half == HALVES[0] for error in _list_errors(one, guess)]
     return IdentifyReport(name, parts, wrong)
 
 
-def predict(one: Labelled) -> dict[str, frozenset[Unit]]:
-    """The short and long forms of a text, in the units its file counts in."""
+def find_labelled_forms(one: Labelled) -> dict[str, frozenset[Unit]]:
+    """Return the short and long forms of a text, in the units its file counts in."""
     forms = find_forms(one.text)
     spans = {"short": forms.short, "long": forms.long}
-    return {kind: frozenset(_units(spans[kind], one.offsets)) for kind in CLASSES}
+    return {kind: frozenset(_convert_spans(spans[kind], one.offsets)) for kind in CLASSES}
 
 
-def measured(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
-    """The shared tasks' measure over some texts."""
+def measure_forms(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
+    """Return the shared tasks' measure over some texts."""
     by_class = {
         name: FormScore(
             gold=sum(len(one.gold[name]) for one, _ in pairs),
@@ -155,7 +155,7 @@ def measured(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) ->
 
 
 def load_labelled(path: Path) -> list[Labelled]:
-    """A file of either shared task.
+    """Load a file of either shared task.
 
     Raises:
         InvalidInput: it cannot be read, is not JSON, or an entry is neither kind; the entry is named.
@@ -170,14 +170,14 @@ def load_labelled(path: Path) -> list[Labelled]:
         ) from error
     if not isinstance(entries, list) or not entries:
         raise InvalidInput(f"{path} must hold a list of sentences, each with tokens and labels, or text and spans.")
-    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+    return [_read_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def _entry(path: Path, number: int, entry: Any) -> Labelled:
+def _read_entry(path: Path, number: int, entry: Any) -> Labelled:
     try:
         if "tokens" in entry:
-            return _of_tokens(str(entry.get("id", number)), entry["tokens"], entry["labels"])
-        return _of_spans(str(entry.get("ID", number)), entry["text"], entry["acronyms"], entry["long-forms"])
+            return _read_tokens(str(entry.get("id", number)), entry["tokens"], entry["labels"])
+        return _read_spans(str(entry.get("ID", number)), entry["text"], entry["acronyms"], entry["long-forms"])
     except (KeyError, TypeError, ValueError) as error:
         missing = f"has no {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
         raise InvalidInput(
@@ -186,21 +186,21 @@ def _entry(path: Path, number: int, entry: Any) -> Labelled:
         ) from error
 
 
-def _of_tokens(name: str, tokens: Sequence[str], labels: Sequence[str]) -> Labelled:
+def _read_tokens(name: str, tokens: Sequence[str], labels: Sequence[str]) -> Labelled:
     if len(tokens) != len(labels) or not set(labels) <= LABELS:
         raise ValueError(f"{len(tokens)} tokens, {len(labels)} labels, which may be {', '.join(sorted(LABELS))}")
-    text, offsets = _running_text(tokens)
-    gold = {kind: frozenset(_labelled_units(labels, kind)) for kind in CLASSES}
-    return Labelled(name, text, _half(tokens), gold, offsets)
+    text, offsets = _join_tokens(tokens)
+    gold = {kind: frozenset(_find_labelled_units(labels, kind)) for kind in CLASSES}
+    return Labelled(name, text, _choose_half(tokens), gold, offsets)
 
 
-def _of_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterable[Sequence[int]]) -> Labelled:
+def _read_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterable[Sequence[int]]) -> Labelled:
     gold = {"short": frozenset((a, b) for a, b in short), "long": frozenset((a, b) for a, b in long)}
-    return Labelled(name, text, _half(text.split()), gold)
+    return Labelled(name, text, _choose_half(text.split()), gold)
 
 
-def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
-    """The sentence as it may have been written, and where each of its tokens stands in it."""
+def _join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
+    """Return the sentence as it may have been written, and where each of its tokens stands in it."""
     text, offsets, glued = "", list[Unit](), True
     for token in tokens:
         # The files make hyphens and slashes tokens of their own; in the text they had no spaces beside them.
@@ -211,7 +211,7 @@ def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
     return text, tuple(offsets)
 
 
-def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
+def _find_labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
     start: int | None = None
     # The "O" behind the end closes a form that reaches it.
     for index, label in enumerate([*labels, "O"]):
@@ -223,8 +223,8 @@ def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
             start = index
 
 
-def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Unit]:
-    """The spans in the units of the file: characters (`offsets` None), or the tokens that each span touches."""
+def _convert_spans(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Unit]:
+    """Yield the spans in the units of the file: characters (`offsets` None), or the tokens that each span touches."""
     for span in spans:
         if offsets is None:
             yield span.start, span.end
@@ -235,12 +235,12 @@ def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Un
             yield touched[0], touched[-1] + 1
 
 
-def _half(words: Sequence[str]) -> str:
+def _choose_half(words: Sequence[str]) -> str:
     # By the words, not the id, so that copies of one sentence stay in one half.
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 
 
-def _errors(one: Labelled, guess: Mapping[str, frozenset[Unit]]) -> Iterable[Wrong]:
+def _list_errors(one: Labelled, guess: Mapping[str, frozenset[Unit]]) -> Iterable[Wrong]:
     for kind in CLASSES:
         for verb, units in (("missed", one.gold[kind] - guess[kind]), ("too many", guess[kind] - one.gold[kind])):
             for start, end in sorted(units):
@@ -256,5 +256,5 @@ def _end(one: Labelled, unit: int) -> int:
     return unit if one.offsets is None else one.offsets[unit - 1][1]
 
 
-def _harmonic(precision: float, recall: float) -> float:
+def _compute_harmonic_mean(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

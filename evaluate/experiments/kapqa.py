@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, figures
+from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, map_figures
 from argot.profile import SwitchValue
 
 PAPER = "KaPQA"
@@ -26,36 +26,36 @@ _DENSE: dict[str, SwitchValue] = {"search_keyword": False}
 _NO_REFORMULATION: dict[str, SwitchValue] = {"reformulate_query": False}
 
 
-def _bm25(*values: float) -> PaperRow:
+def _make_bm25_row(*values: float) -> PaperRow:
     switches = {"search_semantic": False, **_NO_REFORMULATION}
-    return PaperRow("BM25", figures(_COLUMNS, *values), switches=switches, needs_model=False)
+    return PaperRow("BM25", map_figures(_COLUMNS, *values), switches=switches, needs_model=False)
 
 
-def _dpr(*values: float) -> PaperRow:
+def _make_dpr_row(*values: float) -> PaperRow:
     switches = {**_DENSE, **_NO_REFORMULATION}
-    return PaperRow("DPR", figures(_COLUMNS, *values), switches=switches, needs_model=False)
+    return PaperRow("DPR", map_figures(_COLUMNS, *values), switches=switches, needs_model=False)
 
 
-def _triples(*values: float) -> PaperRow:
+def _make_triples_row(*values: float) -> PaperRow:
     label = "augmentation with domain-specific triples"
-    return PaperRow(label, figures(_COLUMNS, *values), switches=_DENSE, derive=("triple",))
+    return PaperRow(label, map_figures(_COLUMNS, *values), switches=_DENSE, derive=("triple",))
 
 
-def _general(*values: float) -> PaperRow:
+def _make_general_row(*values: float) -> PaperRow:
     label = "via general purpose LLM"
-    return PaperRow(label, figures(_COLUMNS, *values), switches={**_DENSE, "use_triples": False})
+    return PaperRow(label, map_figures(_COLUMNS, *values), switches={**_DENSE, "use_triples": False})
 
 
-def _unclassified(*values: float) -> PaperRow:
+def _make_unclassified_row(*values: float) -> PaperRow:
     switches = {**_DENSE, "classify_triples": False}
     return PaperRow(
-        "w/o triple relevance classifier", figures(_COLUMNS, *values), switches=switches, derive=("triple",)
+        "w/o triple relevance classifier", map_figures(_COLUMNS, *values), switches=switches, derive=("triple",)
     )
 
 
 _ORACLE = PaperRow(
     "oracle: triples of the gold documents",
-    figures(_COLUMNS, 0.807, 0.455, 0.870, 0.649),
+    map_figures(_COLUMNS, 0.807, 0.455, 0.870, 0.649),
     way="oracle",
     switches=_DENSE,
     derive=("triple",),
@@ -78,11 +78,11 @@ ACROBAT = Experiment(
     columns=_COLUMNS,
     profile=_PLAIN,
     rows=(
-        _bm25(0.412, 0.301, 0.835, 0.412),
-        _dpr(0.736, 0.409, 0.859, 0.574),
-        _triples(0.747, 0.416, 0.860, 0.578),
-        _general(0.702, 0.393, 0.855, 0.562),
-        _unclassified(0.657, 0.385, 0.852, 0.557),
+        _make_bm25_row(0.412, 0.301, 0.835, 0.412),
+        _make_dpr_row(0.736, 0.409, 0.859, 0.574),
+        _make_triples_row(0.747, 0.416, 0.860, 0.578),
+        _make_general_row(0.702, 0.393, 0.855, 0.562),
+        _make_unclassified_row(0.657, 0.385, 0.852, 0.557),
         _ORACLE,
     ),
     published_with=f"{_MODELS}; Adobe Acrobat questions, which are not public",
@@ -99,11 +99,11 @@ PHOTOSHOP = Experiment(
     columns=_COLUMNS,
     profile=_PLAIN,
     rows=(
-        _bm25(0.7917, 0.336, 0.822, 0.494),
-        _dpr(0.9270, 0.470, 0.879, 0.828),
-        _triples(0.9270, 0.480, 0.880, 0.776),
-        _general(0.8333, 0.406, 0.859, 0.692),
-        _unclassified(0.9167, 0.447, 0.873, 0.755),
+        _make_bm25_row(0.7917, 0.336, 0.822, 0.494),
+        _make_dpr_row(0.9270, 0.470, 0.879, 0.828),
+        _make_triples_row(0.9270, 0.480, 0.880, 0.776),
+        _make_general_row(0.8333, 0.406, 0.859, 0.692),
+        _make_unclassified_row(0.9167, 0.447, 0.873, 0.755),
     ),
     published_with=f"{_MODELS}; synthetic Photoshop questions, which are not public",
     notes=_NOTES,

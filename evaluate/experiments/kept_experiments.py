@@ -1,4 +1,4 @@
-"""The papers' experiments: what there is and can run here, and what was kept of earlier runs."""
+"""The papers' experiments: those that can run here, and the runs that were kept."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
-from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
-from argot.evaluate.experiments.experiment_data import public_data
-from argot.evaluate.experiments.experiment_running import ExperimentOptions, why_not
+from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
+from argot.evaluate.experiments.experiment_data import find_public_data
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, explain_refusal
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun
-from argot.evaluate.experiments.run_comparison import compared_runs, comparison_tables
-from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.experiments.run_comparison import build_comparison_tables, compare_runs
+from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.reports import Table
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
@@ -26,7 +26,9 @@ Report = tuple[dict[str, Any], list[Table]]
 
 @dataclass(frozen=True, slots=True)
 class ListedExperiment:
-    """`runs_here`: of how many rows; `why_not`: what keeps the others from running, each once."""
+    """An experiment in the list. `runs_here`: how many of its rows can run; `why_not`: the reasons against the others,
+    each once.
+    """
 
     name: str
     table: str
@@ -38,9 +40,9 @@ class ListedExperiment:
     why_not: list[str]
 
 
-def experiment_list(settings: Settings) -> Report:
-    """Every experiment, and how much of it can run here now."""
-    listed = [_listed(experiment, settings) for experiment in EXPERIMENTS.values()]
+def list_experiments(settings: Settings) -> Report:
+    """List every experiment, and how much of it can run here now."""
+    listed = [_list_experiment(experiment, settings) for experiment in EXPERIMENTS.values()]
     body = [
         [one.name, one.table, one.needs, f"{one.runs_here} of {one.rows}", "; ".join(one.why_not) or "-"]
         for one in listed
@@ -54,14 +56,14 @@ def experiment_list(settings: Settings) -> Report:
     return {"experiments": [asdict(one) for one in listed]}, tables
 
 
-def _listed(experiment: Experiment, settings: Settings) -> ListedExperiment:
-    missing = _missing_data(experiment, settings)
-    reasons = [missing or why_not(row, ExperimentOptions(), settings) for row in experiment.rows]
+def _list_experiment(experiment: Experiment, settings: Settings) -> ListedExperiment:
+    missing = _explain_missing_data(experiment, settings)
+    reasons = [missing or explain_refusal(row, ExperimentOptions(), settings) for row in experiment.rows]
     return ListedExperiment(
         name=experiment.name,
         table=f"{experiment.paper}, {experiment.table}",
         about=experiment.about,
-        needs=_needs(experiment),
+        needs=_describe_needs(experiment),
         published_with=experiment.published_with,
         rows=len(experiment.rows),
         runs_here=reasons.count(""),
@@ -69,7 +71,7 @@ def _listed(experiment: Experiment, settings: Settings) -> ListedExperiment:
     )
 
 
-def _needs(experiment: Experiment) -> str:
+def _describe_needs(experiment: Experiment) -> str:
     match experiment.form:
         case "none":
             return "none: questions are drawn"
@@ -80,10 +82,10 @@ def _needs(experiment: Experiment) -> str:
     return f"form '{experiment.form}'" + (f", else {experiment.public}" if experiment.public else "")
 
 
-def _missing_data(experiment: Experiment, settings: Settings) -> str:
+def _explain_missing_data(experiment: Experiment, settings: Settings) -> str:
     if experiment.form in ("none", "quiz"):
         return ""
-    place = public_data(experiment, settings.datasets)
+    place = find_public_data(experiment, settings.datasets)
     if place is None:
         return "its data is not public: give your own with --data"
     if experiment.form == "benchmarks":
@@ -95,15 +97,15 @@ def _missing_data(experiment: Experiment, settings: Settings) -> str:
 # -- what was kept ----------------------------------------------------------------------------------------------------
 
 
-def runs_home(home: Path | None, settings: Settings) -> Path:
-    """Where runs are kept: in the folder given, else in the knowledge base where there is one, else here."""
+def find_runs_home(home: Path | None, settings: Settings) -> Path:
+    """Return the place of runs: the folder given, else the knowledge base if there is one, else the working folder."""
     if home is not None:
         return home.expanduser().absolute()
     return settings.home if is_knowledge_base(settings.home) else Path.cwd()
 
 
-def experiment_show(run_id: str | None, home: Path) -> Report:
-    """One run; without its id, a list of all.
+def show_experiment(run_id: str | None, home: Path) -> Report:
+    """Return one run; without its id, a list of all.
 
     Raises:
         NotFound: there is no such run. InvalidInput: its file is damaged.
@@ -111,14 +113,14 @@ def experiment_show(run_id: str | None, home: Path) -> Report:
     folder = ExperimentFolder(home)
     if run_id is not None:
         run = folder.load(run_id)
-        return run.model_dump(), run_tables(experiment_named(run.experiment), run)
-    runs, damaged = _kept(folder)
+        return run.model_dump(), build_run_tables(find_experiment(run.experiment), run)
+    runs, damaged = _load_runs(folder)
     body: list[Sequence[str]] = [
         [
             run.id,
             run.data,
             run.models.get("model", ""),
-            f"{sum(row.state == 'measured' for row in run.rows)} of {len(experiment_named(run.experiment).rows)}",
+            f"{sum(row.state == 'measured' for row in run.rows)} of {len(find_experiment(run.experiment).rows)}",
             run.finished or "unfinished: go on with --resume",
         ]
         for run in runs
@@ -128,13 +130,13 @@ def experiment_show(run_id: str | None, home: Path) -> Report:
     return {"runs": [run.model_dump(exclude={"rows", "clusters"}) for run in runs]}, [Table("Runs", columns, body)]
 
 
-def _kept(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]]:
-    """All runs that can be read; and why the others cannot, by id."""
+def _load_runs(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]]:
+    """Load all runs that can be read; return the reasons why the others cannot, by id."""
     runs, damaged = [], {}
-    for id_ in folder.ids():
+    for id_ in folder.list_ids():
         try:
             run = folder.load(id_)
-            experiment_named(run.experiment)
+            find_experiment(run.experiment)
             runs.append(run)
         except InvalidInput as error:
             # The others are shown all the same.
@@ -142,14 +144,14 @@ def _kept(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]
     return runs, damaged
 
 
-def experiment_compare(first: str, second: str, home: Path) -> Report:
-    """The second run against the first, over the questions that both have.
+def compare_experiments(first: str, second: str, home: Path) -> Report:
+    """Compare the second run with the first, over the questions that both have.
 
     Raises:
         NotFound, InvalidInput: there is no such run, or nothing that can be paired.
     """
     folder = ExperimentFolder(home)
     one, other = folder.load(first), folder.load(second)
-    experiment = experiment_named(one.experiment)
-    found = compared_runs(experiment, one, other)
-    return found.as_json(), comparison_tables(experiment, found)
+    experiment = find_experiment(one.experiment)
+    found = compare_runs(experiment, one, other)
+    return found.to_json(), build_comparison_tables(experiment, found)

@@ -16,7 +16,7 @@ from typing import Any
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet
-from argot.evaluate.markdown_sources import markdown_source, sectioned
+from argot.evaluate.markdown_sources import join_sections, make_markdown_source
 from argot.files import read_text
 
 GIVEN = "256/50"
@@ -28,40 +28,40 @@ _Read = tuple[list[AnswerQuestion], Callable[[str], Sequence[Source]], tuple[str
 
 
 def load_loogle(folder: Path) -> _Read:
-    """Questions, documents by the size of their chunks ("128/25"), and what the data lacks.
+    """Load questions, documents by the size of their chunks ("128/25"), and what the data lacks.
 
     Raises:
         InvalidInput: a file is missing or malformed; the message names it and the entry.
     """
-    chunks = _chunks(folder / "docs_chunks256.json")
-    questions = _questions(folder / "questions.json", chunks)
+    chunks = _load_chunks(folder / "docs_chunks256.json")
+    questions = _load_questions(folder / "questions.json", chunks)
     lacking = []
     if not any(one.kind for one in questions):
         lacking.append('The questions name no "task": columns by task stay empty.')
     if not any(one.gold for one in questions):
         lacking.append('The questions name no "evidence": CP-CCR and IP-CCR stay empty.')
-    return questions, lambda variant: _sources(chunks, variant or GIVEN), tuple(lacking)
+    return questions, lambda variant: _make_sources(chunks, variant or GIVEN), tuple(lacking)
 
 
-def _sources(chunks: dict[str, list[str]], variant: str) -> list[Source]:
+def _make_sources(chunks: dict[str, list[str]], variant: str) -> list[Source]:
     tokens, overlap = (int(number) for number in variant.split("/"))
     return [
-        markdown_source(
+        make_markdown_source(
             "loogle",
-            markdown_name(title),
+            make_markdown_name(title),
             title,
-            sectioned(given if variant == GIVEN else windows(text_of_chunks(given), tokens, overlap)),
+            join_sections(given if variant == GIVEN else cut_windows(join_chunks(given), tokens, overlap)),
         )
         for title, given in chunks.items()
     ]
 
 
-def markdown_name(title: str) -> str:
+def make_markdown_name(title: str) -> str:
     return re.sub(r"[^\w .()-]", "-", title) + ".md"
 
 
-def text_of_chunks(chunks: Sequence[str]) -> str:
-    """The text behind overlapping chunks."""
+def join_chunks(chunks: Sequence[str]) -> str:
+    """Return the text behind overlapping chunks."""
     text = ""
     for chunk in chunks:
         shared = next(
@@ -71,16 +71,16 @@ def text_of_chunks(chunks: Sequence[str]) -> str:
     return text
 
 
-def windows(text: str, tokens: int, overlap: int) -> list[str]:
-    """The text in windows of about so many tokens, each beginning with the last of the one before."""
+def cut_windows(text: str, tokens: int, overlap: int) -> list[str]:
+    """Cut the text into windows of about so many tokens, each beginning with the last of the one before."""
     words = text.split()
     size, shared = max(1, round(tokens * _WORDS_PER_TOKEN)), round(overlap * _WORDS_PER_TOKEN)
     step = max(1, size - shared)
     return [" ".join(words[start : start + size]) for start in range(0, max(1, len(words) - shared), step)]
 
 
-def _chunks(path: Path) -> dict[str, list[str]]:
-    found = _json(path)
+def _load_chunks(path: Path) -> dict[str, list[str]]:
+    found = _load_json(path)
     if not isinstance(found, dict) or not found:
         raise InvalidInput(f'{path}: holds no object of documents, {{"title": [{{"text": "..."}}]}}.')
     chunks: dict[str, list[str]] = {}
@@ -94,16 +94,16 @@ def _chunks(path: Path) -> dict[str, list[str]]:
     return chunks
 
 
-def _questions(path: Path, chunks: dict[str, list[str]]) -> list[AnswerQuestion]:
-    found = _json(path)
+def _load_questions(path: Path, chunks: dict[str, list[str]]) -> list[AnswerQuestion]:
+    found = _load_json(path)
     if not isinstance(found, list) or not found:
         raise InvalidInput(
             f'{path}: holds no list of questions, [{{"doc": "...", "question": "...", "answer": "..."}}].'
         )
-    return [_question(row, f"{path}, entry {place}", place, chunks) for place, row in enumerate(found, start=1)]
+    return [_read_question(row, f"{path}, entry {place}", place, chunks) for place, row in enumerate(found, start=1)]
 
 
-def _question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) -> AnswerQuestion:
+def _read_question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) -> AnswerQuestion:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("doc", "question", "answer")):
         raise InvalidInput(f"{where}: needs the texts doc, question and answer.")
     if row["doc"] not in chunks:
@@ -111,11 +111,11 @@ def _question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) ->
     evidence, task = row.get("evidence", []), row.get("task", "")
     if not isinstance(task, str) or not isinstance(evidence, list) or not all(isinstance(one, str) for one in evidence):
         raise InvalidInput(f'{where}: "task" is a text and "evidence" a list of texts.')
-    gold = tuple(GoldSnippet(markdown_name(row["doc"]), one) for one in evidence if one.strip())
+    gold = tuple(GoldSnippet(make_markdown_name(row["doc"]), one) for one in evidence if one.strip())
     return AnswerQuestion(f"loogle{place}", task.casefold(), row["question"], gold, row["answer"])
 
 
-def _json(path: Path) -> Any:
+def _load_json(path: Path) -> Any:
     try:
         return json.loads(read_text(path))
     except OSError as error:

@@ -32,29 +32,31 @@ class OracleReader:
         return await self._reader.enhance_query(question, relevant)
 
 
-def with_gold_triples(base: TemporaryBase, documents: Collection[str]) -> Callable[[RunContext], RunContext]:
-    """Surroundings whose reader knows the triples of these documents (ids), whatever is retrieved."""
-    gold = triples_of(base, documents)
+def add_gold_triples(base: TemporaryBase, documents: Collection[str]) -> Callable[[RunContext], RunContext]:
+    """Return a change of the surroundings whose reader knows the triples of these documents (ids), whatever is
+    retrieved.
+    """
+    gold = load_triples(base, documents)
 
-    def changed(run: RunContext) -> RunContext:
+    def change_run(run: RunContext) -> RunContext:
         made = run.reader_and_writer
         if made is None:
-            return replace(run, reader=_oracle(run.reader, gold))
+            return replace(run, reader=_build_oracle(run.reader, gold))
 
-        def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
+        def make_reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
             both = made(calls)
-            return replace(both, reader=_oracle(both.reader, gold))
+            return replace(both, reader=_build_oracle(both.reader, gold))
 
-        return replace(run, reader_and_writer=reader_and_writer)
+        return replace(run, reader_and_writer=make_reader_and_writer)
 
-    return changed
+    return change_run
 
 
-def _oracle(reader: QuestionReader, gold: Sequence[Triple]) -> QuestionReader:
+def _build_oracle(reader: QuestionReader, gold: Sequence[Triple]) -> QuestionReader:
     return cast(QuestionReader, OracleReader(reader, gold))
 
 
-def triples_of(base: TemporaryBase, documents: Collection[str]) -> list[Triple]:
+def load_triples(base: TemporaryBase, documents: Collection[str]) -> list[Triple]:
     connection = base.corpus.store.database.connection()
     ids = [
         id_

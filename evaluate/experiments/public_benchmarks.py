@@ -18,7 +18,7 @@ from argot.corpus.corpus import Source
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments.quiz_data import QuizQuestion
-from argot.evaluate.markdown_sources import markdown_source
+from argot.evaluate.markdown_sources import make_markdown_source
 from argot.files import read_text
 from argot.json_text import json_lines
 
@@ -35,15 +35,18 @@ class Benchmark:
 
 
 def load_benchmarks(folder: Path) -> dict[str, Benchmark]:
-    """Those that are there, by name.
+    """Load the benchmarks that are there, by name.
 
     Raises:
         InvalidInput: none is there, or one is malformed.
     """
     readers: dict[str, tuple[Path, Callable[[Path], Benchmark]]] = {
-        "hotpotqa": (folder / "hotpotqa" / "hotpot_dev_distractor_v1.json", _hotpotqa),
-        "pubmedqa": (folder / "pubmedqa" / "ori_pqal.json", _pubmedqa),
-        **{name: (folder / "apibench" / "api" / f"{name}_api.jsonl", _api_bench(name)) for name in _EVALUATION_FILES},
+        "hotpotqa": (folder / "hotpotqa" / "hotpot_dev_distractor_v1.json", _read_hotpotqa),
+        "pubmedqa": (folder / "pubmedqa" / "ori_pqal.json", _read_pubmedqa),
+        **{
+            name: (folder / "apibench" / "api" / f"{name}_api.jsonl", _make_api_reader(name))
+            for name in _EVALUATION_FILES
+        },
     }
     found = {name: read(path) for name, (path, read) in readers.items() if path.is_file()}
     if not found:
@@ -52,26 +55,26 @@ def load_benchmarks(folder: Path) -> dict[str, Benchmark]:
     return found
 
 
-def _hotpotqa(path: Path) -> Benchmark:
+def _read_hotpotqa(path: Path) -> Benchmark:
     questions, sources = [], dict[str, Source]()
-    for row in _json(path):
+    for row in _load_json(path):
         _require(row, path, "_id", "question", "answer", "context")
         questions.append(AnswerQuestion(row["_id"], "hotpotqa", row["question"], (), row["answer"]))
         for title, sentences in row["context"]:
-            name = f"{_file_safe(title)}.md"
-            sources.setdefault(name, markdown_source("hotpotqa", name, title, "".join(sentences)))
+            name = f"{_make_file_name(title)}.md"
+            sources.setdefault(name, make_markdown_source("hotpotqa", name, title, "".join(sentences)))
     return Benchmark(questions, list(sources.values()))
 
 
-def _pubmedqa(path: Path) -> Benchmark:
-    rows, labels = _json(path), path.with_name("test_ground_truth.json")
+def _read_pubmedqa(path: Path) -> Benchmark:
+    rows, labels = _load_json(path), path.with_name("test_ground_truth.json")
     decided: dict[str, str] = (
-        _json(labels) if labels.is_file() else {key: one["final_decision"] for key, one in rows.items()}
+        _load_json(labels) if labels.is_file() else {key: one["final_decision"] for key, one in rows.items()}
     )
     quiz, sources = [], []
     for key, row in rows.items():
         _require(row, path, "QUESTION", "CONTEXTS")
-        sources.append(markdown_source("pubmedqa", f"{key}.md", "", "\n\n".join(row["CONTEXTS"])))
+        sources.append(make_markdown_source("pubmedqa", f"{key}.md", "", "\n\n".join(row["CONTEXTS"])))
         if key in decided:
             if decided[key] not in DECISIONS:
                 raise InvalidInput(f"{labels}: {key} is {decided[key]!r}, and not {' or '.join(DECISIONS)}.")
@@ -79,8 +82,8 @@ def _pubmedqa(path: Path) -> Benchmark:
     return Benchmark((), sources, quiz)
 
 
-def _api_bench(name: str) -> Callable[[Path], Benchmark]:
-    def read(path: Path) -> Benchmark:
+def _make_api_reader(name: str) -> Callable[[Path], Benchmark]:
+    def read_bench(path: Path) -> Benchmark:
         sources = []
         for number, row in json_lines(path):
             _require(row, path, "api_call")
@@ -88,13 +91,13 @@ def _api_bench(name: str) -> Callable[[Path], Benchmark]:
                 f"{key}: {row[key]}" for key in ("domain", "functionality", "description") if row.get(key)
             )
             text = f"{about}\n\n```python\n{row['api_call']}\n```"
-            sources.append(markdown_source(name, f"{name}-{number}.md", str(row.get("api_name", "")), text))
-        return Benchmark(_api_questions(path.parents[1], name), sources)
+            sources.append(make_markdown_source(name, f"{name}-{number}.md", str(row.get("api_name", "")), text))
+        return Benchmark(_load_api_questions(path.parents[1], name), sources)
 
-    return read
+    return read_bench
 
 
-def _api_questions(folder: Path, name: str) -> list[AnswerQuestion]:
+def _load_api_questions(folder: Path, name: str) -> list[AnswerQuestion]:
     path = folder / "apibench" / f"{_EVALUATION_FILES[name]}_eval.json"
     questions = []
     for number, row in json_lines(path):
@@ -113,11 +116,11 @@ def _require(row: Any, path: Path, *names: str) -> None:
         raise InvalidInput(f"{path}: an entry lacks {', '.join(missing)}.")
 
 
-def _file_safe(title: str) -> str:
+def _make_file_name(title: str) -> str:
     return re.sub(r"[^\w .()-]", "-", title)
 
 
-def _json(path: Path) -> Any:
+def _load_json(path: Path) -> Any:
     try:
         return json.loads(read_text(path))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -72,7 +72,7 @@ class LabelledQuestion:
 
     @property
     def half(self) -> str:
-        return half_of(self.set, self.id)
+        return choose_half(self.set, self.id)
 
     @property
     def part(self) -> str:
@@ -81,7 +81,7 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """How the terms of some questions were found. `exact` counts questions read without any fault."""
+    """The score of some questions' terms. `exact` counts questions read without any fault."""
 
     questions: int
     labelled: int
@@ -104,7 +104,7 @@ class TermScore:
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
@@ -128,14 +128,14 @@ class QuestionTermsReport:
     mistakes: Sequence[TermMistake]
     absent: Sequence[str]
 
-    def beside(self, other: QuestionTermsReport) -> QuestionTermsReport:
-        """Both reports in one, this one first: of the same questions, read in other ways."""
+    def join(self, other: QuestionTermsReport) -> QuestionTermsReport:
+        """Join both reports, this one first: of the same questions, read in other ways."""
         scores = {**self.scores, **other.scores}
         return QuestionTermsReport(scores, [*self.mistakes, *other.mistakes], self.absent)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         scores = {
-            way: {part: {half: score.as_json() for half, score in halves.items()} for part, halves in parts.items()}
+            way: {part: {half: score.to_json() for half, score in halves.items()} for part, halves in parts.items()}
             for way, parts in self.scores.items()
         }
         mistakes = [asdict(mistake) for mistake in self.mistakes]
@@ -159,17 +159,17 @@ async def evaluate_question_terms(
             pairs.append((question, found))
             progress(way, done, len(questions))
         parts = ["all", *dict.fromkeys(question.part for question in questions)]
-        scores[way] = {part: _by_half([pair for pair in pairs if part in ("all", pair[0].part)]) for part in parts}
+        scores[way] = {part: _score_halves([pair for pair in pairs if part in ("all", pair[0].part)]) for part in parts}
         # Mistakes of the reporting half are never shown: whoever saw them would choose rules by them.
         chosen_on = (pair for pair in pairs if pair[0].half == HALVES[0])
-        mistakes += [mistake for question, found in chosen_on for mistake in _mistakes(way, question, found)]
+        mistakes += [mistake for question, found in chosen_on for mistake in _list_mistakes(way, question, found)]
     return QuestionTermsReport(scores, mistakes, absent)
 
 
 def load_question_terms(
     labels: str, samples: Mapping[str, str], datasets: Path
 ) -> tuple[list[LabelledQuestion], list[str]]:
-    """The labelled questions, and the names of the public sets that are not below `datasets`.
+    """Load the labelled questions, and the names of the public sets that are not below `datasets`.
 
     Args:
         labels: the text of `question_terms.jsonl`.
@@ -186,14 +186,14 @@ def load_question_terms(
         path = datasets / file
         if path.is_file():
             # By hash: the file of labels holds no text of the public sets.
-            texts[name] = {hash_of(text): text for text in _questions_in(path, field)}
+            texts[name] = {hash_of(text): text for text in _load_set_questions(path, field)}
         elif any(entry["set"] == name for entry in entries):
             absent.append(name)
-    return [_labelled(entry, texts[entry["set"]]) for entry in entries if entry["set"] in texts], absent
+    return [_build_labelled(entry, texts[entry["set"]]) for entry in entries if entry["set"] in texts], absent
 
 
-def question_terms_tables(report: QuestionTermsReport, *, errors: bool) -> list[Table]:
-    """A table for each way of reading; with `errors`, one of what went wrong in the choosing half."""
+def build_question_terms_tables(report: QuestionTermsReport, *, errors: bool) -> list[Table]:
+    """Build a table for each way of reading; with `errors`, one of what went wrong in the choosing half."""
     columns = ("", "half", "questions", "terms", "found", "precision", "recall", "F1", "without fault")
     tables = []
     for way, parts in report.scores.items():
@@ -212,7 +212,7 @@ def question_terms_tables(report: QuestionTermsReport, *, errors: bool) -> list[
     return tables
 
 
-def half_of(name: str, question_id: str) -> str:
+def choose_half(name: str, question_id: str) -> str:
     digest = hashlib.blake2b(f"{name}/{question_id}".encode(), digest_size=8).digest()
     # Any byte would do; which one it is must never change, or the halves mix.
     return HALVES[digest[-1] % 2]
@@ -222,7 +222,7 @@ def hash_of(question: str) -> str:
     return hashlib.blake2b(question.encode(), digest_size=8).hexdigest()
 
 
-def _labelled(entry: Mapping[str, Any], texts: Mapping[str, str]) -> LabelledQuestion:
+def _build_labelled(entry: Mapping[str, Any], texts: Mapping[str, str]) -> LabelledQuestion:
     text = texts.get(entry["hash"])
     if text is None:
         raise InvalidInput(
@@ -233,8 +233,8 @@ def _labelled(entry: Mapping[str, Any], texts: Mapping[str, str]) -> LabelledQue
     return LabelledQuestion(entry["set"], entry["id"], text, terms)
 
 
-def _questions_in(path: Path, field: str) -> Iterable[str]:
-    """The questions of a file of JSON, JSON lines or CSV.
+def _load_set_questions(path: Path, field: str) -> Iterable[str]:
+    """Yield the questions of a file of JSON, JSON lines or CSV.
 
     Raises:
         InvalidInput: it is not what its name says, or a row has no such field.
@@ -256,7 +256,7 @@ def _questions_in(path: Path, field: str) -> Iterable[str]:
         raise InvalidInput(f"{path} holds no questions in a field {field!r}: {error}. {HOW_TO_GET}.") from error
 
 
-def _by_half(pairs: Sequence[tuple[LabelledQuestion, frozenset[Span]]]) -> dict[str, TermScore]:
+def _score_halves(pairs: Sequence[tuple[LabelledQuestion, frozenset[Span]]]) -> dict[str, TermScore]:
     halves = [half for half in HALVES if any(one.half == half for one, _ in pairs)]
     return {half: _score([pair for pair in pairs if pair[0].half == half]) for half in halves}
 
@@ -273,7 +273,7 @@ def _score(pairs: Sequence[tuple[LabelledQuestion, frozenset[Span]]]) -> TermSco
     )
 
 
-def _mistakes(way: str, one: LabelledQuestion, found: frozenset[Span]) -> Iterable[TermMistake]:
+def _list_mistakes(way: str, one: LabelledQuestion, found: frozenset[Span]) -> Iterable[TermMistake]:
     for kind, spans in (("missed", one.terms.keys() - found), ("too many", found - one.terms.keys())):
         for start, end in sorted(spans):
             around = " ".join(one.text[max(0, start - _AROUND) : end + _AROUND].split())

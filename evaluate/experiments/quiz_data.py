@@ -34,13 +34,13 @@ class QuizQuestion:
     correct: int
     context: str
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         answer = self.options[self.correct]
         return {"question": self.question, "options": self.options, "answer": answer, "context": self.context}
 
 
 def load_quiz(folder: Path) -> list[QuizQuestion]:
-    """The questions of a quiz folder.
+    """Load the questions of a quiz folder.
 
     Raises:
         InvalidInput: something is missing or malformed; the message names the file and line.
@@ -48,21 +48,22 @@ def load_quiz(folder: Path) -> list[QuizQuestion]:
     documents = folder / "documents"
     if not documents.is_dir():
         raise InvalidInput(f"Invalid quiz {folder}: it needs a folder documents/ and a file quiz.jsonl.")
-    return read_questions(_text(folder / "quiz.jsonl"), "quiz.jsonl")
+    return read_questions(_read_text(folder / "quiz.jsonl"), "quiz.jsonl")
 
 
 def read_questions(text: str, name: str) -> list[QuizQuestion]:
-    """
+    """Read questions from the text of a quiz file.
+
     Raises:
         InvalidInput: a line is malformed, or there is none.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise InvalidInput(f"{name} holds no question. {_FORM}")
-    return [_question(line, f"{name}, line {number}") for number, line in lines]
+    return [_read_question(line, f"{name}, line {number}") for number, line in lines]
 
 
-def _question(line: str, where: str) -> QuizQuestion:
+def _read_question(line: str, where: str) -> QuizQuestion:
     try:
         given = parse_json(line, where)
     except InvalidInput as error:
@@ -84,7 +85,7 @@ def _question(line: str, where: str) -> QuizQuestion:
 
 
 def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) -> None:
-    """Writes a quiz folder; documents, glossary and contexts are those of `source`.
+    """Write a quiz folder; documents, glossary and contexts are those of `source`.
 
     Raises:
         InvalidInput: the folder is there already.
@@ -94,11 +95,11 @@ def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) ->
     shutil.copytree(source / "documents", folder / "documents")
     for name in ("glossary.csv", "contexts.csv"):
         shutil.copyfile(source / name, folder / name)
-    lines = [json.dumps(question.as_json(), ensure_ascii=False) + "\n" for question in questions]
+    lines = [json.dumps(question.to_json(), ensure_ascii=False) + "\n" for question in questions]
     (folder / "quiz.jsonl").write_text("".join(lines), "utf-8")
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return read_text(path)
     except OSError as error:

@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from argot.evaluate.experiments.quiz_data import QuizQuestion
-from argot.evaluate.failure_tolerance import Patience, batched
+from argot.evaluate.failure_tolerance import Patience, group_items
 from argot.evaluate.multiple_choice import choose_option
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile, find_profile
@@ -36,7 +36,7 @@ _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "g
 
 @dataclass(frozen=True, slots=True)
 class QuizFindings:
-    """What a way of asking has found for one question. `augmented` is the question with its jargon explained."""
+    """The findings of one way of asking for one question. `augmented` is the question with its jargon explained."""
 
     augmented: str
     passages: Sequence[str]
@@ -69,7 +69,7 @@ class QuizReport:
     each: dict[str, list[float]] = field(default_factory=dict)
     """`each[way]`: of each question in order the share of the trials in which it was answered rightly."""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -87,20 +87,22 @@ async def evaluate_quiz(  # noqa: PLR0917
     argot: Profile | None = None,
     wanted: Collection[str] = (ALONE, PLAIN, ARGOT),
 ) -> QuizReport:
-    """Every question in every trial, with every way of answering there is. `argot`: its profile, else the default.
+    """Ask every question in every trial, with every way of answering there is. `argot`: its profile, else the default.
 
     `wanted`: only these ways.
 
     Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
     """
-    ways: dict[str, Choose] = {} if server is None or ALONE not in wanted else {ALONE: _by_heart(server)}
+    ways: dict[str, Choose] = {} if server is None or ALONE not in wanted else {ALONE: _make_model_choice(server)}
     for name, profile in ((PLAIN, find_profile("plain_rag")), (ARGOT, argot or Profile())):
         if name not in wanted:
             continue
-        found = await _found(base, questions, profile, server, name, progress)
+        found = await _search_passages(base, questions, profile, server, name, progress)
         ways[name] = _from_passages(found, server)
-    chosen = {way: await _chosen(choose, questions, seed, trials, way, progress) for way, choose in ways.items()}
-    by_context = _by_context(questions)
+    chosen = {
+        way: await _choose_options(choose, questions, seed, trials, way, progress) for way, choose in ways.items()
+    }
+    by_context = _group_by_context(questions)
     scores = {
         way: {context: _score(own, answers) for context, own in by_context.items()} for way, answers in chosen.items()
     }
@@ -120,7 +122,7 @@ def _name(server: ModelServer | None) -> str:
     return server.known.model if server.known else server.settings.model
 
 
-def _by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:
+def _group_by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:
     contexts = dict.fromkeys(question.context for question in questions)
     own = {context: [one for one in questions if one.context == context] for context in contexts}
     # With one context its row and "all" would be the same.
@@ -130,7 +132,7 @@ def _by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestio
 # -- passages ---------------------------------------------------------------------------------------------------------
 
 
-async def _found(  # noqa: PLR0917
+async def _search_passages(  # noqa: PLR0917
     base: TemporaryBase,
     questions: Sequence[QuizQuestion],
     profile: Profile,
@@ -138,11 +140,11 @@ async def _found(  # noqa: PLR0917
     way: str,
     progress: Progress,
 ) -> dict[QuizQuestion, QuizFindings]:
-    """The findings for each question, searched together with its options (Golden-Retriever 4.1.2)."""
-    ask = base.asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
+    """Return the findings for each question, searched together with its options (Golden-Retriever 4.1.2)."""
+    ask = base.make_asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
 
     async def look(question: QuizQuestion) -> QuizFindings:
-        asked = _with_options(question)
+        asked = _join_options(question)
         result = await ask(asked)
         pieces = [
             wrap_in_fence("passage", passage.text, n=n, source=passage.heading or passage.document)
@@ -153,14 +155,14 @@ async def _found(  # noqa: PLR0917
         return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
     found: dict[QuizQuestion, QuizFindings] = {}
-    for batch in batched(questions, AT_ONCE):
+    for batch in group_items(questions, AT_ONCE):
         found.update(zip(batch, await asyncio.gather(*map(look, batch)), strict=True))
         progress(f"{way}: passages", len(found), len(questions))
     return found
 
 
-def _with_options(question: QuizQuestion) -> str:
-    """The question and its options in one line, as it is searched."""
+def _join_options(question: QuizQuestion) -> str:
+    """Return the question and its options in one line, as it is searched."""
     telling = [option for option in question.options if option.strip(" .").casefold() not in _SAY_NOTHING]
     return f"{question.question} {'; '.join(telling)}" if telling else question.question
 
@@ -168,14 +170,14 @@ def _with_options(question: QuizQuestion) -> str:
 # -- choosing ---------------------------------------------------------------------------------------------------------
 
 
-def _by_heart(server: ModelServer) -> Choose:
+def _make_model_choice(server: ModelServer) -> Choose:
     async def choose(question: QuizQuestion, options: Sequence[str]) -> int | None:
         letters = list(_LETTERS[: len(options)])
         said = await server.session([]).json(
             "quiz_closed_book",
             choices={"options": letters},
             question=question.question,
-            options=_lettered(options),
+            options=_format_options(options),
         )
         return letters.index(said["option"])
 
@@ -193,7 +195,7 @@ def _from_passages(found: dict[QuizQuestion, QuizFindings], server: ModelServer 
         letters = list(_LETTERS[: len(options)])
         inputs = {
             "question": question.question,
-            "options": _lettered(options),
+            "options": _format_options(options),
             "definitions": own.augmented.removeprefix(question.question).strip(),
         }
         pieces = own.fenced_passages
@@ -204,14 +206,14 @@ def _from_passages(found: dict[QuizQuestion, QuizFindings], server: ModelServer 
     return choose
 
 
-def _lettered(options: Sequence[str]) -> str:
+def _format_options(options: Sequence[str]) -> str:
     return "\n".join(f"{letter}. {option}" for letter, option in zip(_LETTERS, options, strict=False))
 
 
-async def _chosen(  # noqa: PLR0917
+async def _choose_options(  # noqa: PLR0917
     choose: Choose, questions: Sequence[QuizQuestion], seed: int, trials: int, way: str, progress: Progress
 ) -> list[dict[QuizQuestion, str | None]]:
-    """For each trial the option chosen for each question."""
+    """Return for each trial the option chosen for each question."""
     patience = Patience()
     chosen: list[dict[QuizQuestion, str | None]] = []
 
@@ -224,7 +226,7 @@ async def _chosen(  # noqa: PLR0917
 
     for trial in range(trials):
         chosen.append({})
-        for batch in batched(questions, AT_ONCE):
+        for batch in group_items(questions, AT_ONCE):
             answers = await asyncio.gather(*(answer(question, trial) for question in batch))
             chosen[-1].update(zip(batch, answers, strict=True))
             progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))

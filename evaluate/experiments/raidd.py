@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, Measure, PaperColumn, PaperRow, Way, figures
+from argot.evaluate.experiments.experiment import Experiment, Measure, PaperColumn, PaperRow, Way, map_figures
 from argot.profile import SEARCHES, SwitchValue
 from argot.types import DerivableKind, SearchChoice
 
@@ -29,7 +29,9 @@ _KINDS: dict[SearchChoice, tuple[DerivableKind, ...]] = {
 }  # fmt: skip
 
 
-def _row(label: str, search: SearchChoice, paper: dict[str, float], tokens: int = 256, way: Way = "ask") -> PaperRow:
+def _make_row(
+    label: str, search: SearchChoice, paper: dict[str, float], tokens: int = 256, way: Way = "ask"
+) -> PaperRow:
     retrieved = CHUNKS[tokens][1]
     return PaperRow(
         label,
@@ -89,7 +91,7 @@ VALIDATION = Experiment(
     columns=_COLUMNS,
     profile=_PLAIN,
     rows=tuple(
-        _row(f"{_NAMES[search]} {tokens}, k={CHUNKS[tokens][1]}", search, figures(_COLUMNS, *said), tokens)
+        _make_row(f"{_NAMES[search]} {tokens}, k={CHUNKS[tokens][1]}", search, map_figures(_COLUMNS, *said), tokens)
         for search, rows in _VALIDATION.items()
         for tokens, said in zip(CHUNKS, rows, strict=True)
     ),
@@ -115,7 +117,7 @@ TEST = Experiment(
     public="raidd_loogle",
     columns=_COLUMNS,
     profile=_PLAIN,
-    rows=tuple(_row(_NAMES[search], search, figures(_COLUMNS, *said)) for search, said in _TEST.items()),
+    rows=tuple(_make_row(_NAMES[search], search, map_figures(_COLUMNS, *said)) for search, said in _TEST.items()),
     published_with=_WITH,
     notes=_NOTES,
 )
@@ -133,15 +135,15 @@ _BY_TASK = tuple(
 )  # fmt: skip
 
 
-def _per_task(label: str, search: SearchChoice, *percent: float, way: Way = "ask") -> PaperRow:
-    """As the paper prints it: accuracy of the four tasks, then CP-CCR, then IP-CCR, in percent."""
+def _make_task_row(label: str, search: SearchChoice, *percent: float, way: Way = "ask") -> PaperRow:
+    """Make a row as the paper prints it: accuracy of the four tasks, then CP-CCR, then IP-CCR, in percent."""
     accuracy, correct, incorrect = percent[:4], percent[4:8], percent[8:]
     paper = {
         f"{key} {task}": value / 100
         for key, values in (("accuracy", accuracy), ("CP-CCR", correct), ("IP-CCR", incorrect))
         for task, value in zip(TASKS, values, strict=True)
     }
-    return _row(label, search, paper, way=way)
+    return _make_row(label, search, paper, way=way)
 
 
 PER_TASK = Experiment(
@@ -154,13 +156,15 @@ PER_TASK = Experiment(
     columns=_BY_TASK,
     profile=_PLAIN,
     rows=(
-        _per_task("Baseline", "passages", 30.77, 40, 57.14, 58.82, 75, 35.71, 60, 100, 77.78, 42.86, 26.67, 42.86),
-        _per_task("RAIDD-Q", "Q", 30.77, 31.43, 60, 47.06, 75, 18.18, 57.14, 87.5, 33.33, 41.67, 14.29, 33.33),
-        _per_task("RAIDD-Q+", "Q+", 38.46, 37.14, 51.43, 52.94, 80, 46.15, 61.11, 88.89, 75, 31.82, 17.65, 50),
-        _per_task("RAIDD-S ICL", "S", 23.08, 11.43, 22.86, 5.88, 33.33, 25, 75, 100, 70, 35.48, 33.33, 75, way="s-icl"),
-        _per_task("RAIDD-S", "S", 23.08, 45.71, 62.86, 47.06, 66.67, 43.75, 54.55, 100, 60, 26.32, 23.08, 55.56),
-        _per_task("RAIDD-S+", "S+", 38.46, 45.71, 62.86, 58.82, 80, 43.75, 63.64, 100, 62.5, 36.84, 23.08, 42.86),
-        _per_task("RAIDD-U", "U", 46.15, 42.86, 62.86, 52.94, 83.33, 40, 50, 88.89, 57.14, 35, 23.08, 50),
+        _make_task_row("Baseline", "passages", 30.77, 40, 57.14, 58.82, 75, 35.71, 60, 100, 77.78, 42.86, 26.67, 42.86),
+        _make_task_row("RAIDD-Q", "Q", 30.77, 31.43, 60, 47.06, 75, 18.18, 57.14, 87.5, 33.33, 41.67, 14.29, 33.33),
+        _make_task_row("RAIDD-Q+", "Q+", 38.46, 37.14, 51.43, 52.94, 80, 46.15, 61.11, 88.89, 75, 31.82, 17.65, 50),
+        _make_task_row(
+            "RAIDD-S ICL", "S", 23.08, 11.43, 22.86, 5.88, 33.33, 25, 75, 100, 70, 35.48, 33.33, 75, way="s-icl"
+        ),
+        _make_task_row("RAIDD-S", "S", 23.08, 45.71, 62.86, 47.06, 66.67, 43.75, 54.55, 100, 60, 26.32, 23.08, 55.56),
+        _make_task_row("RAIDD-S+", "S+", 38.46, 45.71, 62.86, 58.82, 80, 43.75, 63.64, 100, 62.5, 36.84, 23.08, 42.86),
+        _make_task_row("RAIDD-U", "U", 46.15, 42.86, 62.86, 52.94, 83.33, 40, 50, 88.89, 57.14, 35, 23.08, 50),
     ),
     published_with=_WITH,
     notes=(

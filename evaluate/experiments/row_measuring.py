@@ -1,4 +1,4 @@
-"""Measuring one row of an experiment over one part of its data: a value for each question and column."""
+"""The measurement of one row of an experiment over one part of its data: a value for each question and column."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.answer_suite import gold_passages
+from argot.evaluate.answer_suite import find_gold_passages
 from argot.evaluate.experiments.experiment import OF_ANSWERS
-from argot.evaluate.experiments.oracle_triples import with_gold_triples
-from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measured_answers
-from argot.evaluate.experiments.reference_rows import measured_matching
+from argot.evaluate.experiments.oracle_triples import add_gold_triples
+from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measure_answers
+from argot.evaluate.experiments.reference_rows import measure_matching
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
-from argot.evaluate.experiments.suite_rows import abbreviations_of, quiz_of
-from argot.evaluate.failure_tolerance import Patience, batched
+from argot.evaluate.experiments.suite_rows import measure_abbreviation_row, measure_quiz_row
+from argot.evaluate.failure_tolerance import Patience, group_items
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
 from argot.results import AskResult, FoundPassage
@@ -26,21 +26,22 @@ from argot.types import Document
 
 
 async def measure_row(work: RowWork) -> Each:
-    """
+    """Measure a row.
+
     Raises:
         ModelUnavailable: the model server is down.
         InvalidInput: a question cannot be asked.
     """
     if work.part.quiz:
-        return await quiz_of(work)
+        return await measure_quiz_row(work)
     match work.row.way:
         case "abbreviations":
-            return await abbreviations_of(work)
+            return await measure_abbreviation_row(work)
         case "matching":
-            return await measured_matching(work)
+            return await measure_matching(work)
         case "aspects":
-            return await _aspects(work)
-    return await _asked(work)
+            return await _measure_aspects(work)
+    return await _measure_questions(work)
 
 
 # -- questions that are asked, or only searched for -------------------------------------------------------------------
@@ -49,18 +50,18 @@ _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]
 """A question -> its answer, empty where there is none, and the passages found, best first."""
 
 
-async def _asked(work: RowWork) -> Each:
-    found = await _found(work)
+async def _measure_questions(work: RowWork) -> Each:
+    found = await _find_answers(work)
     measures = {column.measure for column in work.columns if column.measure}
 
-    def told(done: int, total: int) -> None:
+    def report_progress(done: int, total: int) -> None:
         if work.judges:
             work.progress(f"{work.name}: judging", done, total)
 
-    values = await measured_answers(found, measures, work.judges, work.base.settings, told)
+    values = await measure_answers(found, measures, work.judges, work.base.settings, report_progress)
     each: Each = {}
     for one, of_question in zip(found, values, strict=True):
-        each[work.key(one.question.id)] = {
+        each[work.make_key(one.question.id)] = {
             column.key: of_question.get(column.measure)
             for column in work.columns
             if column.measure and column.task in ("", one.question.kind)
@@ -68,45 +69,46 @@ async def _asked(work: RowWork) -> Each:
     return each
 
 
-async def _found(work: RowWork) -> list[FoundAnswer]:
+async def _find_answers(work: RowWork) -> list[FoundAnswer]:
     documents = work.base.corpus.store.documents(EVALUATOR)
-    find = _finder(work, documents)
+    find = _make_finder(work, documents)
     patience = Patience()
 
     async def look(question: AnswerQuestion) -> FoundAnswer:
         said = await patience.wait(find(question))
         answer, passages = said if said is not None else ("", [])
-        return _as_found(work.base, question, answer, passages, documents)
+        return _build_found_answer(work.base, question, answer, passages, documents)
 
     found: list[FoundAnswer] = []
     # What S-ICL learns from one question goes into the next.
-    for batch in batched(work.part.questions, 1 if work.row.way == "s-icl" else AT_ONCE):
+    for batch in group_items(work.part.questions, 1 if work.row.way == "s-icl" else AT_ONCE):
         found += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(found), len(work.part.questions))
     work.failed = patience.failed
     return found
 
 
-def _finder(work: RowWork, documents: Sequence[Document]) -> _Find:
+def _make_finder(work: RowWork, documents: Sequence[Document]) -> _Find:
     answers = any(column.measure in OF_ANSWERS for column in work.columns)
     profile = work.profile if answers else work.profile.model_copy(update={"generate_answer": False})
     if work.row.way == "rerank":
-        return lambda question: asyncio.to_thread(_reranked, work, profile, question)
+        return lambda question: asyncio.to_thread(_rank_all, work, profile, question)
     if work.row.way == "s-icl":
-        return _by_solutions(work, profile)
+        return _find_by_solutions(work, profile)
 
     async def find(question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
-        gold = _gold_documents(question, documents) if work.row.way == "oracle" else frozenset()
-        changed = with_gold_triples(work.base, gold) if work.row.way == "oracle" else None
-        result = await work.base.asker(profile, work.server, changed)(question.question)
+        gold = _find_gold_documents(question, documents) if work.row.way == "oracle" else frozenset()
+        changed = add_gold_triples(work.base, gold) if work.row.way == "oracle" else None
+        result = await work.base.make_asker(profile, work.server, changed)(question.question)
         _require_reply(result)
-        return answered_text(result), result.passages
+        return read_answer(result), result.passages
 
     return find
 
 
 def _require_reply(result: AskResult) -> None:
-    """What is quoted in place of a model that failed is not the model's answer, and would be measured as if it were.
+    """Refuse a result without the model's reply: what is quoted in its place is not the model's answer, and would be
+    measured as if it were.
 
     Raises:
         ModelUnavailable: it was asked for the answer, and failed.
@@ -116,10 +118,10 @@ def _require_reply(result: AskResult) -> None:
         raise ModelUnavailable(f"The language model gave no answer: {failed[-1]}.")
 
 
-def _by_solutions(work: RowWork, profile: Profile) -> _Find:
+def _find_by_solutions(work: RowWork, profile: Profile) -> _Find:
     assert work.server is not None and work.judge is not None, "the row needs a model"
     loop = SolutionLoop(work.server, work.judge)
-    search = work.base.asker(profile.model_copy(update={"generate_answer": False}), work.server)
+    search = work.base.make_asker(profile.model_copy(update={"generate_answer": False}), work.server)
 
     async def find(question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
         result = await search(question.question)
@@ -128,8 +130,8 @@ def _by_solutions(work: RowWork, profile: Profile) -> _Find:
     return find
 
 
-def _reranked(work: RowWork, profile: Profile, question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
-    """All candidates in the order of the re-ranker, however many there are (Trustworthy Answers, table 3)."""
+def _rank_all(work: RowWork, profile: Profile, question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
+    """Return all candidates in the order of the re-ranker, however many there are (Trustworthy Answers, table 3)."""
     queries = [WeightedQuery(question.question)]
     hits = hybrid_search(work.base.corpus, EVALUATOR, queries, profile)
     ranked = rerank(queries, hits, choose_scorer(work.base.settings), profile, profile.candidates)
@@ -148,14 +150,14 @@ def _reranked(work: RowWork, profile: Profile, question: AnswerQuestion) -> tupl
     ]
 
 
-def answered_text(result: AskResult) -> str:
-    """What was answered, without marks of citations; empty where nothing was."""
+def read_answer(result: AskResult) -> str:
+    """Return the answer without marks of citations; empty where nothing was answered."""
     if result.status != "answered":
         return ""
     return " ".join(sentence.text for sentence in result.sentences)
 
 
-def _as_found(
+def _build_found_answer(
     base: TemporaryBase,
     question: AnswerQuestion,
     answer: str,
@@ -163,19 +165,19 @@ def _as_found(
     documents: Sequence[Document],
 ) -> FoundAnswer:
     quoted = any(one.quote for one in question.gold)
-    evidence = gold_passages(base, question, documents) if quoted else frozenset()
+    evidence = find_gold_passages(base, question, documents) if quoted else frozenset()
     by_uri = {document.uri: document.id for document in documents}
     return FoundAnswer(
         question=question,
         answer=answer,
         documents=tuple(dict.fromkeys(by_uri.get(passage.uri, passage.document) for passage in passages)),
-        gold=_gold_documents(question, documents),
+        gold=_find_gold_documents(question, documents),
         evidence_found=any(one.passage_id in evidence for one in passages) if evidence else None,
     )
 
 
-def _gold_documents(question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
-    """Ids of the documents that answer the question."""
+def _find_gold_documents(question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
+    """Return ids of the documents that answer the question."""
     names = {one.document for one in question.gold}
     return frozenset(document.id for document in documents if any(document.uri.endswith(f"/{name}") for name in names))
 
@@ -187,35 +189,35 @@ _BothScores = tuple[Mapping[str, float], Mapping[str, float]]
 """Of the answer from memory, and of the one from passages."""
 
 
-async def _aspects(work: RowWork) -> Each:
-    """Both answers are judged together, so the second row finds what the first one's work left in `memory`."""
+async def _measure_aspects(work: RowWork) -> Each:
+    """Judge both answers together: the second row finds in `memory` what the first one's work left."""
     known: dict[str, _BothScores] = work.memory.setdefault("aspects", {})
     rag = work.experiment.rows[-1]
-    asker = work.base.asker(work.experiment.profile_of(rag), work.server)
+    asker = work.base.make_asker(work.experiment.build_profile(rag), work.server)
     patience = Patience()
 
-    async def judged(question: AnswerQuestion) -> None:
-        if question.id not in known and (both := await patience.wait(_both(work, question, asker))):
+    async def judge_question(question: AnswerQuestion) -> None:
+        if question.id not in known and (both := await patience.wait(_score_both(work, question, asker))):
             known[question.id] = both
 
     done = 0
-    for batch in batched(work.part.questions, AT_ONCE):
-        await asyncio.gather(*map(judged, batch))
+    for batch in group_items(work.part.questions, AT_ONCE):
+        await asyncio.gather(*map(judge_question, batch))
         done += len(batch)
         work.progress(work.name, done, len(work.part.questions))
     work.failed = patience.failed
     side = 0 if work.row.variant == "closed book" else 1
     return {
-        work.key(id_): {column.key: both[side].get(column.key) for column in work.columns}
+        work.make_key(id_): {column.key: both[side].get(column.key) for column in work.columns}
         for id_, both in known.items()
     }
 
 
-async def _both(work: RowWork, question: AnswerQuestion, asker: Asker) -> _BothScores:
+async def _score_both(work: RowWork, question: AnswerQuestion, asker: Asker) -> _BothScores:
     assert work.server is not None and work.judge is not None, "the row needs a model"
     said = await work.server.session([]).json("closed_book", question=question.question)
-    closed, found = str(said["answer"]), answered_text(await asker(question.question))
+    closed, found = str(said["answer"]), read_answer(await asker(question.question))
     reference = question.reference
     # Which stands first is drawn, since judges prefer places.
-    one, other = await work.judges["aspects"].judged(question.question, reference, [closed or "-", found or "-"])
+    one, other = await work.judges["aspects"].judge(question.question, reference, [closed or "-", found or "-"])
     return one.scores, other.scores

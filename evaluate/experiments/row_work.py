@@ -1,4 +1,4 @@
-"""What a row of an experiment is measured with."""
+"""The parts that a row of an experiment is measured with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ Each = dict[str, dict[str, float | None]]
 
 @dataclass
 class RowWork:
-    """What a row is measured with. `memory` lasts for the whole run: what one row found that another needs."""
+    """The parts that a row is measured with. `memory` lasts for the whole run: what one row found that another
+    needs.
+    """
 
     experiment: Experiment
     row: PaperRow
@@ -41,7 +43,7 @@ class RowWork:
 
     @cached_property
     def judges(self) -> Mapping[JudgeName, AnswerJudge]:
-        """Empty where no model judges."""
+        """The judges by name; empty where no model judges."""
         if self.judge is None:
             return {}
         names: tuple[JudgeName, ...] = ("correct", "raidd", "geval", "aspects")
@@ -49,7 +51,7 @@ class RowWork:
 
     @property
     def profile(self) -> Profile:
-        return self.experiment.profile_of(self.row)
+        return self.experiment.build_profile(self.row)
 
     @property
     def columns(self) -> list[PaperColumn]:
@@ -59,10 +61,10 @@ class RowWork:
     def name(self) -> str:
         return f"{self.row.label}, {self.part.name}" if self.part.name else self.row.label
 
-    def key(self, id_: str) -> str:
-        return self.part.key(id_)
+    def make_key(self, id_: str) -> str:
+        return self.part.make_key(id_)
 
     @property
     def unjudged(self) -> int:
-        """Verdicts that were none, or did not come."""
+        """The number of verdicts that were malformed or did not come."""
         return sum(judge.faults.total() for judge in self.judges.values())

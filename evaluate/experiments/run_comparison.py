@@ -1,4 +1,6 @@
-"""Two runs, row by row and column by column: the paired difference over the questions that both have."""
+"""The comparison of two runs, row by row and column by column: the paired difference over the questions that both
+have.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
-from argot.evaluate.experiments.run_tables import figure_number, shown_columns
-from argot.evaluate.reports import Table, difference_text
+from argot.evaluate.experiments.run_tables import format_number, list_columns
+from argot.evaluate.reports import Table, format_difference
 from argot.measures import Difference, paired_difference
 
 
@@ -30,12 +32,13 @@ class RunComparison:
     second: str
     figures: list[ComparedFigure] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def compared_runs(experiment: Experiment, first: ExperimentRun, second: ExperimentRun) -> RunComparison:
-    """
+def compare_runs(experiment: Experiment, first: ExperimentRun, second: ExperimentRun) -> RunComparison:
+    """Compare two runs of one experiment.
+
     Raises:
         InvalidInput: they are of different experiments, or share no measured row and question.
     """
@@ -43,8 +46,8 @@ def compared_runs(experiment: Experiment, first: ExperimentRun, second: Experime
         raise InvalidInput(f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}.")
     found = RunComparison(first.id, second.id)
     for row in first.rows:
-        other = second.row(row.label)
-        for column in shown_columns(experiment, first) if other else ():
+        other = second.find_row(row.label)
+        for column in list_columns(experiment, first) if other else ():
             assert other is not None
             shared = [
                 (id_, ours, theirs)
@@ -68,18 +71,18 @@ def compared_runs(experiment: Experiment, first: ExperimentRun, second: Experime
     return found
 
 
-def comparison_tables(experiment: Experiment, found: RunComparison) -> list[Table]:
+def build_comparison_tables(experiment: Experiment, found: RunComparison) -> list[Table]:
     titles = {column.key: column for column in experiment.columns}
     rows = []
     for one in found.figures:
         column = titles.get(one.column)
-        shown = [figure_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
+        shown = [format_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
         rows.append([
             one.row,
             column.title if column else one.column,
             str(one.change.questions),
             *shown,
-            difference_text(one.change),
+            format_difference(one.change),
             "yes" if one.change.excludes_zero else "no",
         ])  # fmt: skip
     columns = ["row", "column", "n", "first", "second", "difference, 95 %", "excludes zero"]

@@ -6,8 +6,8 @@ from html import escape
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
-from argot.evaluate.experiments.run_tables import figure_text, published_number, shown_columns
-from argot.evaluate.experiments.svg_plots import PlottedRow, dot_plot
+from argot.evaluate.experiments.run_tables import format_figure, format_published, list_columns
+from argot.evaluate.experiments.svg_plots import PlottedRow, draw_dot_plot
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1d2433; }
@@ -32,9 +32,9 @@ svg .ours { fill: #1f5fbf; } svg .paper { fill: none; stroke: #a8480f; stroke-wi
 """  # noqa: E501
 
 
-def run_page(experiment: Experiment, run: ExperimentRun) -> str:
-    """The whole page as HTML."""
-    columns = shown_columns(experiment, run)
+def build_run_page(experiment: Experiment, run: ExperimentRun) -> str:
+    """Return the whole page as HTML."""
+    columns = list_columns(experiment, run)
     title = escape(f"{experiment.paper}, {experiment.table}")
     return "\n".join([
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -45,24 +45,24 @@ def run_page(experiment: Experiment, run: ExperimentRun) -> str:
         f'<h1>{title}</h1>\n<p class="about">{escape(experiment.about)}</p>',
         '<p class="key"><span class="ours">● ours, with its 95 % interval</span> &nbsp; '
         '<span class="paper">◇ the paper reports</span></p>',
-        _table(experiment, run, columns),
-        _plots(experiment, run, columns),
-        _setting(experiment, run),
+        _render_table(experiment, run, columns),
+        _render_plots(experiment, run, columns),
+        _render_setting(experiment, run),
         "</body>\n</html>\n",
     ])  # fmt: skip
 
 
-def _table(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn]) -> str:
+def _render_table(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn]) -> str:
     head = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in columns)
     body = []
     for result in run.rows:
-        row = experiment.row(result.label)
+        row = experiment.find_row(result.label)
         cells = []
         for column in columns:
             published = row.paper.get(column.key) if row else None
-            ours = escape(figure_text(result.figures.get(column.key), column)) or '<span class="none">–</span>'
+            ours = escape(format_figure(result.figures.get(column.key), column)) or '<span class="none">–</span>'
             theirs = (
-                "" if published is None else f'<br><span class="paper">{published_number(published, column)}</span>'
+                "" if published is None else f'<br><span class="paper">{format_published(published, column)}</span>'
             )
             cells.append(f'<td class="figure">{ours}{theirs}</td>')
         kind = ' class="not-run"' if result.state == "not run" else ""
@@ -74,22 +74,22 @@ def _table(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn
     )
 
 
-def _plots(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn]) -> str:
+def _render_plots(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn]) -> str:
     figures = []
     for column in columns:
         rows = []
         for result in run.rows:
-            row, figure = experiment.row(result.label), result.figures.get(column.key)
+            row, figure = experiment.find_row(result.label), result.figures.get(column.key)
             published = row.paper.get(column.key) if row else None
             if figure is not None or published is not None:
                 ours, interval = (figure.mean, figure.interval95) if figure else (None, None)
                 rows.append(PlottedRow(result.label, ours, interval, published))
-        if plot := dot_plot(column.title, rows):
+        if plot := draw_dot_plot(column.title, rows):
             figures.append(f"<figure><figcaption>{escape(column.title)}</figcaption>{plot}</figure>")
     return f'<h2>Plots</h2>\n<div class="plots">{"".join(figures)}</div>' if figures else ""
 
 
-def _setting(experiment: Experiment, run: ExperimentRun) -> str:
+def _render_setting(experiment: Experiment, run: ExperimentRun) -> str:
     limited = f", the first {run.limit} of each part" if run.limit else ""
     rows = [
         ("Run", run.id),

@@ -12,56 +12,56 @@ COLUMNS_AT_ONCE = 5
 """More do not fit beside each other."""
 
 
-def run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
-    """In each cell our figure with its 95 % interval, and behind a dot the paper's."""
-    columns = shown_columns(experiment, run)
+def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
+    """Build tables whose cells hold our figure with its 95 % interval, and behind a dot the paper's."""
+    columns = list_columns(experiment, run)
     tables = []
     for start in range(0, len(columns), COLUMNS_AT_ONCE):
         some = columns[start : start + COLUMNS_AT_ONCE]
-        rows = [[row.label, *(_cell(experiment, row, column) for column in some)] for row in run.rows]
+        rows = [[row.label, *(_format_cell(experiment, row, column) for column in some)] for row in run.rows]
         title = f"{experiment.paper}, {experiment.table}: ours · the paper's"
         tables.append(Table(title if not start else "Further columns", ["row", *(one.title for one in some)], rows))
     if lacking := [[row.label, row.reason] for row in run.rows if row.reason]:
         tables.append(Table("Not run, or not as the paper did", ["row", "why"], lacking))
-    tables.append(Table("With what", ["", ""], _setting(experiment, run)))
+    tables.append(Table("With what", ["", ""], _list_setting(experiment, run)))
     return tables
 
 
-def shown_columns(experiment: Experiment, run: ExperimentRun) -> list[PaperColumn]:
-    """The paper's columns, then those that came of the data: each domain of a quiz."""
+def list_columns(experiment: Experiment, run: ExperimentRun) -> list[PaperColumn]:
+    """Return the paper's columns, then those that came of the data: each domain of a quiz."""
     known = {column.key for column in experiment.columns}
     more = dict.fromkeys(key for row in run.rows for key in row.figures if key not in known)
     return [*experiment.columns, *(PaperColumn(key, key) for key in more)]
 
 
-def _cell(experiment: Experiment, result: RowResult, column: PaperColumn) -> str:
-    row = experiment.row(result.label)
+def _format_cell(experiment: Experiment, result: RowResult, column: PaperColumn) -> str:
+    row = experiment.find_row(result.label)
     published = row.paper.get(column.key) if row else None
-    ours = figure_text(result.figures.get(column.key), column)
-    return f"{ours or '-'} · {published_number(published, column) if published is not None else '-'}"
+    ours = format_figure(result.figures.get(column.key), column)
+    return f"{ours or '-'} · {format_published(published, column) if published is not None else '-'}"
 
 
-def figure_text(figure: ColumnFigure | None, column: PaperColumn) -> str:
+def format_figure(figure: ColumnFigure | None, column: PaperColumn) -> str:
     if figure is None:
         return ""
     low, high = figure.interval95
     if low == high == figure.mean:
-        return figure_number(figure.mean, column)
-    return f"{figure_number(figure.mean, column)} ({figure_number(low, column)} to {figure_number(high, column)})"
+        return format_number(figure.mean, column)
+    return f"{format_number(figure.mean, column)} ({format_number(low, column)} to {format_number(high, column)})"
 
 
-def figure_number(value: float, column: PaperColumn) -> str:
+def format_number(value: float, column: PaperColumn) -> str:
     if column.percent:
         return f"{100 * value:.1f} %"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
-def published_number(value: float, column: PaperColumn) -> str:
-    """With the digits that the paper prints."""
+def format_published(value: float, column: PaperColumn) -> str:
+    """Format a number with the digits that the paper prints."""
     return f"{round(100 * value, 4):g} %" if column.percent else f"{value:g}"
 
 
-def _setting(experiment: Experiment, run: ExperimentRun) -> list[Sequence[str]]:
+def _list_setting(experiment: Experiment, run: ExperimentRun) -> list[Sequence[str]]:
     limited = f", the first {run.limit}" if run.limit else ""
     rows: list[Sequence[str]] = [
         ["run", run.id],

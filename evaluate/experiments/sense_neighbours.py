@@ -1,4 +1,4 @@
-"""Chooses the senses of acronyms in many sentences at once: by evidence, then by sentences that are alike.
+"""The choice of the senses of acronyms in many sentences at once: by evidence, then by sentences that are alike.
 
 First each sentence is judged alone, by the evidence of `unlabelled_texts.py` in one log-linear score. Then sentences
 with the same acronym are chosen together, for one text rarely means two things by it ("one sense per discourse"): each
@@ -66,7 +66,7 @@ _MOST_TOGETHER = 2_000  # sentences with one acronym that are compared with each
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RankedExpansions:
     """The expansions of one sentence's acronym, best first, with probabilities."""
 
     ranked: tuple[tuple[str, float], ...]
@@ -89,8 +89,8 @@ class Group:
     """How many sentences were read, all acronyms together: 0 is none, 1 any number."""
 
 
-def groups_of(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Group]:
-    """One group an acronym that has senses, at most 2,000 sentences each. Expansions stand in alphabetical order.
+def group_sentences(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Group]:
+    """Yield one group an acronym that has senses, at most 2,000 sentences each. Expansions stand in alphabetical order.
 
     So the order of a glossary tells nothing: some dictionaries name the commonest first.
     """
@@ -104,30 +104,32 @@ def groups_of(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Gro
         expansions = tuple(sorted(senses[acronym]))
         for start in range(0, len(found), _MOST_TOGETHER):
             part = found[start : start + _MOST_TOGETHER]
-            alike = {kind: _nearest(texts.likeness(part, by)) for kind, by in NEIGHBOURS.items()}
-            yield Group(acronym, tuple(part), expansions, texts.evidence(part, expansions), alike, plenty)
+            alike = {kind: _keep_nearest(texts.measure_likeness(part, by)) for kind, by in NEIGHBOURS.items()}
+            yield Group(acronym, tuple(part), expansions, texts.collect_evidence(part, expansions), alike, plenty)
 
 
 def choose_together(group: Group, alone: Weights = ALONE, together: Weights = TOGETHER) -> Floats:
-    """Probabilities, sentences x expansions. With `together` empty each sentence is judged alone."""
-    chances = softmax(_weighed(group.evidence, alone, group.plenty))
+    """Return probabilities, sentences x expansions. With `together` empty each sentence is judged alone."""
+    chances = compute_softmax(_weigh_evidence(group.evidence, alone, group.plenty))
     for _ in range(_ROUNDS if together else 0):
-        evidence = {**group.evidence, **_heard(group, chances)}
-        chances = softmax(_weighed(evidence, together, group.plenty))
-    sharp = chances ** _between(_SHARPNESS, group.plenty)
+        evidence = {**group.evidence, **_collect_opinions(group, chances)}
+        chances = compute_softmax(_weigh_evidence(evidence, together, group.plenty))
+    sharp = chances ** _scale_between(_SHARPNESS, group.plenty)
     sharp /= sharp.sum(axis=1, keepdims=True)
-    shared = _between(_SHARED, group.plenty)
-    return np.asarray((1 - shared) * sharp + shared * sharp @ _variants(group.expansions), dtype=np.float32)
+    shared = _scale_between(_SHARED, group.plenty)
+    return np.asarray((1 - shared) * sharp + shared * sharp @ _share_variants(group.expansions), dtype=np.float32)
 
 
-def _between(ends: tuple[float, float], plenty: float) -> float:
+def _scale_between(ends: tuple[float, float], plenty: float) -> float:
     few, many = ends
     return few + (many - few) * plenty
 
 
 @lru_cache(maxsize=2_000)
-def _variants(expansions: tuple[str, ...]) -> Floats:
-    """Shape (expansions, expansions): the share of each one's probability that goes to each. Rows add up to 1."""
+def _share_variants(expansions: tuple[str, ...]) -> Floats:
+    """Return shares, shape (expansions, expansions): how much of each one's probability goes to each. Rows add up to
+    1.
+    """
     stems = [set(content_stems(expansion)) for expansion in expansions]
     alike = np.array(
         [[one == other or len(one & other) >= _VARIANTS * len(one | other) for other in stems] for one in stems]
@@ -136,8 +138,10 @@ def _variants(expansions: tuple[str, ...]) -> Floats:
     return np.asarray(even, dtype=np.float32)
 
 
-def _heard(group: Group, chances: Floats) -> dict[str, Floats]:
-    """What the most similar sentences say of each: the mean of their probabilities, less an even distribution."""
+def _collect_opinions(group: Group, chances: Floats) -> dict[str, Floats]:
+    """Return the opinion of the most similar sentences on each: the mean of their probabilities, less an even
+    distribution.
+    """
     even = 1 / len(group.expansions)
     found = {}
     for kind, alike in group.alike.items():
@@ -148,30 +152,30 @@ def _heard(group: Group, chances: Floats) -> dict[str, Floats]:
     return found
 
 
-def softmax(scores: Floats) -> Floats:
+def compute_softmax(scores: Floats) -> Floats:
     # Less the maximum: `exp` overflows float32 above 88.
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
-def ranked(group: Group, chances: Floats) -> Iterable[tuple[int, Chosen]]:
-    """Each row of the group with its expansions, best first."""
+def rank_expansions(group: Group, chances: Floats) -> Iterable[tuple[int, RankedExpansions]]:
+    """Yield each row of the group with its expansions, best first."""
     for row, values in zip(group.rows, chances, strict=True):
         # Stable: at a tie the alphabet decides, and not the version of numpy.
         order = np.argsort(-values, kind="stable")
-        yield row, Chosen(tuple((group.expansions[n], float(values[n])) for n in order))
+        yield row, RankedExpansions(tuple((group.expansions[n], float(values[n])) for n in order))
 
 
-def _weighed(evidence: Mapping[str, Floats], weights: Weights, plenty: float) -> Floats:
+def _weigh_evidence(evidence: Mapping[str, Floats], weights: Weights, plenty: float) -> Floats:
     shape = next(iter(evidence.values())).shape
     total = np.zeros(shape, dtype=np.float32)
     for kind, ends in weights.items():
-        total += _between(ends, plenty) * evidence[kind]
+        total += _scale_between(ends, plenty) * evidence[kind]
     return total
 
 
-def _nearest(likeness: Floats) -> Floats:
-    """Squared likeness to the eight most alike, nothing to the others and to itself."""
+def _keep_nearest(likeness: Floats) -> Floats:
+    """Return squared likeness to the eight most alike, nothing to the others and to itself."""
     likeness = np.maximum(likeness - _LEAST_LIKENESS, 0)
     # A sentence must not confirm itself.
     np.fill_diagonal(likeness, 0)

@@ -11,18 +11,18 @@ from pathlib import Path
 from argot.evaluate.experiments.abbreviation_suite import evaluate_abbreviations
 from argot.evaluate.experiments.disambiguation_data import load_dictionary, load_sentences, load_text
 from argot.evaluate.experiments.disambiguation_suite import evaluate_disambiguate
-from argot.evaluate.experiments.disambiguation_tables import disambiguate_tables
+from argot.evaluate.experiments.disambiguation_tables import build_disambiguate_tables
 from argot.evaluate.experiments.identification import evaluate_identify, load_labelled
 from argot.evaluate.experiments.question_term_suite import (
+    build_question_terms_tables,
     evaluate_question_terms,
     load_question_terms,
-    question_terms_tables,
 )
 from argot.evaluate.experiments.quiz_data import QuizQuestion, load_quiz, write_quiz
 from argot.evaluate.experiments.quiz_suite import evaluate_quiz
 from argot.evaluate.experiments.table_suite import evaluate_tables
-from argot.evaluate.experiments.table_tables import tables_tables
-from argot.evaluate.experiments.task_tables import abbreviations_tables, identify_tables, quiz_tables
+from argot.evaluate.experiments.table_tables import build_tables_tables
+from argot.evaluate.experiments.task_tables import build_abbreviations_tables, build_identify_tables, build_quiz_tables
 from argot.evaluate.sample_suite import (
     SampleQuestion,
     Split,
@@ -32,14 +32,14 @@ from argot.evaluate.usecases.evaluation import Progress, Report, join_sides, nam
 from argot.evaluate.usecases.evaluation_bases import (
     add_folder,
     add_glossary,
-    measured_base,
-    read,
+    open_base,
     read_contexts,
+    read_input,
     sample_folder,
 )
 from argot.evaluate.usecases.measured_models import (
     SideChoice,
-    model_servers,
+    list_model_servers,
     run_closing,
 )
 from argot.files import read_text
@@ -47,79 +47,82 @@ from argot.profile import Profile
 from argot.settings import Settings
 
 
-def abbreviations(  # noqa: PLR0917
+def measure_abbreviations(  # noqa: PLR0917
     side: SideChoice, seed: int, trials: int, each: int, settings: Settings, progress: Progress
 ) -> Report:
-    """Questions full of abbreviations that the sample glossary does not know: are they found, and nothing else?
+    """Measure how abbreviations that the sample glossary does not know are found in questions full of them, and nothing
+    else.
 
     Raises:
         InvalidInput: there is no model server.
         ModelUnavailable: it does not answer.
     """
-    servers = model_servers(side, settings)
-    with sample_folder() as folder, measured_base(None, settings) as base:
+    servers = list_model_servers(side, settings)
+    with sample_folder() as folder, open_base(None, settings) as base:
         add_glossary(base, folder)
-        identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
+        identifiers = {"extractive" if server is None else "model": base.make_identifier(server) for server in servers}
         # The last is the model server wherever there is one.
         model = servers[-1]
-        report = run_closing(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
+        report = run_closing(evaluate_abbreviations(identifiers, base.has_word, seed, trials, each, progress), model)
         # The server tells which model it has when it is first asked.
         report = replace(report, model=model.known.model if model and model.known else "")
-    return report.as_json(), abbreviations_tables(report)
+    return report.to_json(), build_abbreviations_tables(report)
 
 
-def questions(half: str | None, settings: Settings, progress: Progress, *, errors: bool) -> Report:
-    """The jargon of questions labelled by hand, found with the sample glossary and without any.
+def measure_questions(half: str | None, settings: Settings, progress: Progress, *, errors: bool) -> Report:
+    """Measure how the jargon of questions labelled by hand is found, with the sample glossary and without any.
 
     Raises:
         InvalidInput: a public set is there in another version than the one labelled.
     """
-    with sample_folder() as folder, measured_base(None, settings) as base:
-        samples = {one.id: one.question for one in load_questions(read(folder / "questions.jsonl"))}
-        labels = read(folder / "question_terms.jsonl")
+    with sample_folder() as folder, open_base(None, settings) as base:
+        samples = {one.id: one.question for one in load_questions(read_input(folder / "questions.jsonl"))}
+        labels = read_input(folder / "question_terms.jsonl")
         labelled, absent = load_question_terms(labels, samples, settings.datasets)
         chosen = [one for one in labelled if half in (None, one.half)]
         # First without a glossary: the base is filled on the way.
-        without = base.identifier()
+        without = base.make_identifier()
         bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
         add_glossary(base, folder)
-        full = asyncio.run(evaluate_question_terms({"with glossary": base.identifier()}, chosen, absent, progress))
-    report = full.beside(bare)
-    return report.as_json(), question_terms_tables(report, errors=errors)
+        full = asyncio.run(evaluate_question_terms({"with glossary": base.make_identifier()}, chosen, absent, progress))
+    report = full.join(bare)
+    return report.to_json(), build_question_terms_tables(report, errors=errors)
 
 
-def quiz(  # noqa: PLR0917
+def measure_quiz(  # noqa: PLR0917
     folder: Path, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
 ) -> Report:
-    """The multiple-choice questions of a quiz folder (`evaluate/experiments/quiz_data.py` says how it looks).
+    """Ask the multiple-choice questions of a quiz folder (`evaluate/experiments/quiz_data.py` describes it).
 
     Raises:
         InvalidInput: the folder is malformed, or there is no model server.
         ModelUnavailable: it does not answer.
     """
-    servers, questions = model_servers(side, settings), load_quiz(folder)
-    with measured_base(None, settings) as base:
+    servers, questions = list_model_servers(side, settings), load_quiz(folder)
+    with open_base(None, settings) as base:
         add_folder(base, folder, progress)
         reports = {}
         for server in servers:
             told = name_steps(progress, server, side)
             work = evaluate_quiz(base, questions, server, seed, trials, told, profile)
             reports[name_side(server)] = run_closing(work, server)
-    return join_sides({name: report.as_json() for name, report in reports.items()}), quiz_tables(list(reports.values()))
+    return join_sides({name: report.to_json() for name, report in reports.items()}), build_quiz_tables(
+        list(reports.values())
+    )
 
 
-def samples_quiz(  # noqa: PLR0917
+def measure_samples_quiz(  # noqa: PLR0917
     split: Split, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
 ) -> Report:
-    """The same over the multiple-choice questions of one half of the samples."""
+    """Ask the multiple-choice questions of one half of the samples in the same way."""
     with tempfile.TemporaryDirectory(prefix="argot-") as place:
         folder = Path(place) / "quiz"
         write_samples_quiz(folder, split)
-        return quiz(folder, side, seed, trials, profile, settings, progress)
+        return measure_quiz(folder, side, seed, trials, profile, settings, progress)
 
 
 def write_samples_quiz(folder: Path, split: Split) -> int:
-    """Writes the multiple-choice questions of one half of the samples as a quiz folder; says how many they are.
+    """Write the multiple-choice questions of one half of the samples as a quiz folder; return their number.
 
     Raises:
         InvalidInput: the folder is there already.
@@ -128,7 +131,7 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
         contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
         questions = load_questions(read_text(source / "questions.jsonl"), split)
         chosen = [
-            QuizQuestion(one.question, tuple(one.options), one.correct or 0, _context(one, contexts))
+            QuizQuestion(one.question, tuple(one.options), one.correct or 0, _find_context(one, contexts))
             for one in questions
             if one.options
         ]
@@ -136,30 +139,32 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
     return len(chosen)
 
 
-def identify(path: Path, progress: Progress) -> Report:
-    """Short and long forms in the running text of a file of the SDU shared tasks.
+def measure_identify(path: Path, progress: Progress) -> Report:
+    """Measure how short and long forms are found in the running text of a file of the SDU shared tasks.
 
     Raises:
         InvalidInput: the file cannot be read, or is none of theirs.
     """
     report = evaluate_identify(path.name, load_labelled(path), progress)
-    return report.as_json(), identify_tables(report)
+    return report.to_json(), build_identify_tables(report)
 
 
-def tables(folder: Path | None, settings: Settings, progress: Progress) -> Report:
-    """The tables of PDFs: those of ICDAR 2013 out of the folder of public sets, or of a folder of one's own.
+def measure_tables(folder: Path | None, settings: Settings, progress: Progress) -> Report:
+    """Measure how tables of PDFs are read: those of ICDAR 2013 out of the folder of public sets, or of one's own
+    folder.
 
     Raises:
         InvalidInput: the folder holds no PDF with its structure; the message says how to get the public ones.
     """
     report = evaluate_tables(folder or settings.datasets / "icdar2013", progress)
-    return report.as_json(), tables_tables(report)
+    return report.to_json(), build_tables_tables(report)
 
 
-def disambiguate(
+def measure_disambiguate(
     path: Path, dictionary: Path, beside: Sequence[Path], settings: Settings, progress: Progress
 ) -> Report:
-    """The senses of acronyms in the sentences of a file, out of a dictionary; `beside` are files of unlabelled text.
+    """Measure how the senses of acronyms in the sentences of a file are chosen out of a dictionary; `beside` are files
+    of unlabelled text.
 
     Raises:
         InvalidInput: a file cannot be read, or is malformed.
@@ -169,10 +174,10 @@ def disambiguate(
     data, senses = load_sentences(path), load_dictionary(dictionary)
     more = [sentence for one in beside for sentence in load_text(one)]
     report = evaluate_disambiguate(path.name, data, senses, more, load_embedder(settings), progress)
-    return report.as_json(), disambiguate_tables(report)
+    return report.to_json(), build_disambiguate_tables(report)
 
 
-def _context(question: SampleQuestion, contexts: Sequence[str]) -> str:
-    """The context whose folder holds the question's document: nand-design is "NAND design"."""
+def _find_context(question: SampleQuestion, contexts: Sequence[str]) -> str:
+    """Return the context whose folder holds the question's document: nand-design is "NAND design"."""
     folder = question.gold[0]["document"].split("/")[0]
     return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))

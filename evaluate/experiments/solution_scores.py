@@ -29,7 +29,7 @@ class SolvedQuestion:
     truth: str
     score: int
 
-    def as_text(self) -> str:
+    def format_text(self) -> str:
         said = f"Question: {self.question}\nAnswer: {self.answer}\nTrue answer: {self.truth}"
         return wrap_in_fence("solved_question", said, score=self.score)
 
@@ -43,29 +43,29 @@ class SolutionLoop:
     solved: list[SolvedQuestion] = field(default_factory=list)
 
     async def answer(self, question: AnswerQuestion, passages: Sequence[FoundPassage]) -> str:
-        """The answer, with what was learnt so far; it is learnt from in its turn.
+        """Answer with what was learnt so far; the answer is learnt from in its turn.
 
         Raises:
             ModelUnavailable: the model gives none.
         """
         model = self.server.session([])
         pieces = [wrap_in_fence("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
-        solved = "\n".join(one.as_text() for one in self.shown())
+        solved = "\n".join(one.format_text() for one in self.list_shown())
         asked = question.question
         held = await model.fit("solution_score", "passages", pieces, solved=solved, question=asked) if pieces else ""
         said = await model.json("solution_score", solved=solved, passages=held, question=asked)
-        await self._learn(question, said["answer"], said["score"])
+        await self._learn_solution(question, said["answer"], said["score"])
         return str(said["answer"])
 
-    def shown(self) -> list[SolvedQuestion]:
-        """The best and the worst, worst first: the model is to compare them (Yang et al. 2023)."""
+    def list_shown(self) -> list[SolvedQuestion]:
+        """Return the best and the worst, worst first: the model is to compare them (Yang et al. 2023)."""
         ranked = sorted(self.solved, key=lambda one: one.score)
         if len(ranked) <= MOST_PAIRS:
             return ranked
         half = MOST_PAIRS // 2
         return [*ranked[:half], *ranked[-half:]]
 
-    async def _learn(self, question: AnswerQuestion, answer: str, own_score: int) -> None:
+    async def _learn_solution(self, question: AnswerQuestion, answer: str, own_score: int) -> None:
         try:
             likeness = await self.judge.geval(question.question, question.reference, answer)
             score = round((likeness - 1) / 4 * 100)

@@ -11,15 +11,15 @@ EACH = 30
 """Questions a template and trial, as the paper has abbreviations."""
 
 
-async def quiz_of(work: RowWork) -> Each:
-    """Each question's share of right trials, in all and under its context; for a benchmark under its name."""
+async def measure_quiz_row(work: RowWork) -> Each:
+    """Return each question's share of right trials, in all and under its context; for a benchmark under its name."""
     way, trials = (work.row.variant or ARGOT), (1 if work.part.name else work.trials)
     report = await evaluate_quiz(
         work.base, work.part.quiz, work.server, work.seed, trials, work.progress, work.profile, (way,)
     )
     work.failed = report.scores[way]["all"].unanswered
     if work.part.name:
-        return {work.key(str(n)): {work.part.name: right} for n, right in enumerate(report.each[way], start=1)}
+        return {work.make_key(str(n)): {work.part.name: right} for n, right in enumerate(report.each[way], start=1)}
     several = len({one.context for one in work.part.quiz}) > 1
     return {
         str(n): {"total": right, **({one.context: right} if several else {})}
@@ -27,12 +27,12 @@ async def quiz_of(work: RowWork) -> Each:
     }
 
 
-async def abbreviations_of(work: RowWork) -> Each:
-    """1 for each question of which every abbreviation was found, under the number of its abbreviations."""
+async def measure_abbreviation_row(work: RowWork) -> Each:
+    """Return 1 for each question of which every abbreviation was found, under the number of its abbreviations."""
     side, each = work.row.variant, work.memory.get("limit") or EACH
-    identifiers = {side: work.base.identifier(work.server if side == "model" else None)}
+    identifiers = {side: work.base.make_identifier(work.server if side == "model" else None)}
     report = await evaluate_abbreviations(
-        identifiers, work.base.knows, work.seed, work.trials, each, work.progress, {PAPERS_SET}
+        identifiers, work.base.has_word, work.seed, work.trials, each, work.progress, {PAPERS_SET}
     )
     read = report.readings[side]
     work.failed = sum(one.failed for one in read)

@@ -21,38 +21,38 @@ class PlottedRow:
     paper: float | None
 
 
-def dot_plot(title: str, rows: Sequence[PlottedRow]) -> str:
-    """An `<svg>` whose title says what it shows; empty where there is nothing to show."""
+def draw_dot_plot(title: str, rows: Sequence[PlottedRow]) -> str:
+    """Return an `<svg>` whose title says what it shows; empty where there is nothing to show."""
     values = [value for row in rows for value in (row.ours, row.paper, *(row.interval or ())) if value is not None]
     if not values:
         return ""
-    low, high, step = _scale(min(0.0, *values), max(0.0, *values))
+    low, high, step = _choose_scale(min(0.0, *values), max(0.0, *values))
     height = _TOP + _LINE * len(rows) + _FOOT
 
-    def x(value: float) -> float:
+    def place(value: float) -> float:
         return round(_LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 20), 1)
 
     parts = [
         f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
         f"<title>{escape(title)}</title>",
-        *_axis(low, high, step, height, x),
+        *_draw_axis(low, high, step, height, place),
     ]
-    for place, row in enumerate(rows):
-        parts += _line(row, _TOP + _LINE * place + _LINE / 2, x)
+    for n, row in enumerate(rows):
+        parts += _draw_line(row, _TOP + _LINE * n + _LINE / 2, place)
     return "\n".join([*parts, "</svg>"])
 
 
-def _axis(low: float, high: float, step: float, height: int, x: _Scale) -> list[str]:
+def _draw_axis(low: float, high: float, step: float, height: int, x: _Scale) -> list[str]:
     parts = []
     for tick in range(round((high - low) / step) + 1):
         value = low + tick * step
         at = x(value)
         parts.append(f'<line class="grid" x1="{at}" x2="{at}" y1="{_TOP}" y2="{height - _FOOT}"/>')
-        parts.append(f'<text class="tick" x="{at}" y="{height - _FOOT + 18}">{_short(value)}</text>')
+        parts.append(f'<text class="tick" x="{at}" y="{height - _FOOT + 18}">{_format_short(value)}</text>')
     return parts
 
 
-def _line(row: PlottedRow, y: float, x: _Scale) -> list[str]:
+def _draw_line(row: PlottedRow, y: float, x: _Scale) -> list[str]:
     label = row.label if len(row.label) <= 42 else row.label[:41] + "…"
     parts = [f'<text class="row" x="{_LEFT - 12}" y="{y + 4}"><title>{escape(row.label)}</title>{escape(label)}</text>']
     if row.interval is not None:
@@ -60,16 +60,17 @@ def _line(row: PlottedRow, y: float, x: _Scale) -> list[str]:
     if row.paper is not None:
         at = x(row.paper)
         points = f"{at},{y - 6} {at + 6},{y} {at},{y + 6} {at - 6},{y}"
-        parts.append(f'<polygon class="paper" points="{points}"><title>paper {_short(row.paper)}</title></polygon>')
+        paper = _format_short(row.paper)
+        parts.append(f'<polygon class="paper" points="{points}"><title>paper {paper}</title></polygon>')
     if row.ours is not None:
         parts.append(
-            f'<circle class="ours" cx="{x(row.ours)}" cy="{y}" r="5"><title>{_short(row.ours)}</title></circle>'
+            f'<circle class="ours" cx="{x(row.ours)}" cy="{y}" r="5"><title>{_format_short(row.ours)}</title></circle>'
         )
     return parts
 
 
-def _scale(low: float, high: float) -> tuple[float, float, float]:
-    """Ends and step of an axis of about five round steps."""
+def _choose_scale(low: float, high: float) -> tuple[float, float, float]:
+    """Return ends and step of an axis of about five round steps."""
     high = high if high > low else low + 1.0
     span = high - low
     rough = span / 5
@@ -78,5 +79,5 @@ def _scale(low: float, high: float) -> tuple[float, float, float]:
     return math.floor(low / step) * step, math.ceil(high / step - 1e-9) * step, step
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".") or "0"

@@ -50,9 +50,11 @@ class RelationScore:
         return 2 * self.right / (self.gold + self.found) if self.gold + self.found else 1.0
 
 
-def relations_of(cells: Iterable[GridCell]) -> Counter[Relation]:
-    """The adjacency relations of one table. Two cells that border on each other in several rows are one relation."""
-    filled = [(cell, text) for cell in cells if (text := normalised(cell.text))]
+def find_relations(cells: Iterable[GridCell]) -> Counter[Relation]:
+    """Return the adjacency relations of one table. Two cells that border on each other in several rows are one
+    relation.
+    """
+    filled = [(cell, text) for cell in cells if (text := normalize_text(cell.text))]
     at = {
         (row, column): number
         for number, (cell, _) in enumerate(filled)
@@ -65,32 +67,32 @@ def relations_of(cells: Iterable[GridCell]) -> Counter[Relation]:
     for number, (cell, _) in enumerate(filled):
         for row in range(cell.row, cell.last_row + 1):
             places = ((row, column) for column in range(cell.last_column + 1, last_column + 1))
-            pairs.update((number, at[place], "across") for place in _first(places, at))
+            pairs.update((number, at[place], "across") for place in _find_first(places, at))
         for column in range(cell.column, cell.last_column + 1):
             places = ((row, column) for row in range(cell.last_row + 1, last_row + 1))
-            pairs.update((number, at[place], "down") for place in _first(places, at))
+            pairs.update((number, at[place], "down") for place in _find_first(places, at))
     return Counter((filled[one][1], filled[other][1], way) for one, other, way in pairs)
 
 
-def _first(places: Iterable[tuple[int, int]], at: Mapping[tuple[int, int], int]) -> Sequence[tuple[int, int]]:
+def _find_first(places: Iterable[tuple[int, int]], at: Mapping[tuple[int, int], int]) -> Sequence[tuple[int, int]]:
     return next(([place] for place in places if place in at), [])
 
 
-def normalised(text: str) -> str:
+def normalize_text(text: str) -> str:
     # Ligatures, and digits set high or low, are the characters they stand for.
     return _SPECIAL.sub("_", "".join(unicodedata.normalize("NFKC", text).split())).upper()
 
 
-def by_page(tables: Iterable[tuple[int, Sequence[GridCell]]]) -> dict[int, Counter[Relation]]:
-    """The relations of tables, each with its page, from 1."""
+def group_by_page(tables: Iterable[tuple[int, Sequence[GridCell]]]) -> dict[int, Counter[Relation]]:
+    """Return the relations of tables, each with its page, from 1."""
     pages: dict[int, Counter[Relation]] = {}
     for page, cells in tables:
-        pages.setdefault(page, Counter()).update(relations_of(cells))
+        pages.setdefault(page, Counter()).update(find_relations(cells))
     return pages
 
 
-def relation_score(gold: Relations, found: Relations) -> RelationScore:
-    """A relation is right where the page has it too, as often as the page has it."""
+def score_relations(gold: Relations, found: Relations) -> RelationScore:
+    """Score relations: one is right where the page has it too, as often as the page has it."""
     empty: Counter[Relation] = Counter()
     right = sum((counts & found.get(page, empty)).total() for page, counts in gold.items())
     return RelationScore(
@@ -98,8 +100,8 @@ def relation_score(gold: Relations, found: Relations) -> RelationScore:
     )
 
 
-def pooled(scores: Iterable[RelationScore]) -> RelationScore:
-    """All relations as if they stood in one document."""
+def pool_scores(scores: Iterable[RelationScore]) -> RelationScore:
+    """Add up all relations as if they stood in one document."""
     listed = list(scores)
     return RelationScore(*(sum(values) for values in zip(*((s.gold, s.found, s.right) for s in listed), strict=True)))
 
@@ -108,19 +110,19 @@ def pooled(scores: Iterable[RelationScore]) -> RelationScore:
 
 
 def load_structure(path: Path) -> list[tuple[int, list[GridCell]]]:
-    """The tables of a `*-str.xml` of the competition, each with its page. A table over several pages is several.
+    """Load the tables of a `*-str.xml` of the competition, each with its page. A table over several pages is several.
 
     Raises:
         InvalidInput: the file is none of theirs.
     """
     try:
         regions = list(parse(path).getroot().iter("region"))
-        return [(int(region.attrib["page"]), [_cell(cell) for cell in region.iter("cell")]) for region in regions]
+        return [(int(region.attrib["page"]), [_read_cell(cell) for cell in region.iter("cell")]) for region in regions]
     except (ParseError, KeyError, ValueError) as error:
         raise InvalidInput(f"{path} is no table structure of ICDAR 2013 (*-str.xml): {error}") from error
 
 
-def _cell(cell: Element) -> GridCell:
+def _read_cell(cell: Element) -> GridCell:
     row, column = int(cell.attrib["start-row"]), int(cell.attrib["start-col"])
     return GridCell(
         row,

@@ -1,4 +1,4 @@
-"""How well the tables of PDFs are read, beside the usual readers, on files whose cells people marked.
+"""A measurement of how tables of PDFs are read, beside the usual readers, on files whose cells people marked.
 
 The data: PDFs, each with a `*-str.xml` beside it as in the ICDAR 2013 table competition. Where the competition left
 open how a table is meant, it gives several (`us-031a-str.xml`, `us-031b-str.xml`): the one that fits best counts.
@@ -21,10 +21,10 @@ from argot.errors import InvalidInput
 from argot.evaluate.experiments.table_structure import (
     Relations,
     RelationScore,
-    by_page,
+    group_by_page,
     load_structure,
-    pooled,
-    relation_score,
+    pool_scores,
+    score_relations,
 )
 
 HALVES = ("choosing", "reporting")
@@ -67,18 +67,20 @@ class TablesReport:
     """By reader and file."""
     seconds: dict[str, float]
 
-    def as_json(self) -> dict[str, Any]:
-        def shown(score: RelationScore) -> dict[str, float]:
+    def to_json(self) -> dict[str, Any]:
+        def describe_score(score: RelationScore) -> dict[str, float]:
             return {**asdict(score), "precision": score.precision, "recall": score.recall, "f1": score.f1}
 
         return {
             "name": self.name,
             "readers": {
-                reader: {half: {**asdict(score), "pooled": shown(score.pooled)} for half, score in halves.items()}
+                reader: {
+                    half: {**asdict(score), "pooled": describe_score(score.pooled)} for half, score in halves.items()
+                }
                 for reader, halves in self.scores.items()
             },
             "documents": {
-                reader: {name: shown(score) for name, score in documents.items()}
+                reader: {name: describe_score(score) for name, score in documents.items()}
                 for reader, documents in self.by_document.items()
             },
             "seconds": self.seconds,
@@ -86,7 +88,7 @@ class TablesReport:
 
 
 def evaluate_tables(folder: Path, progress: Callable[[str, int, int], None]) -> TablesReport:
-    """Every reader over every document of the folder.
+    """Run every reader over every document of the folder.
 
     Raises:
         InvalidInput: the folder holds no PDF with its structure.
@@ -100,16 +102,16 @@ def evaluate_tables(folder: Path, progress: Callable[[str, int, int], None]) -> 
         found: dict[str, RelationScore] = {}
         for number, document in enumerate(documents):
             progress(reader, number, len(documents))
-            relations = by_page(read(document.path))
-            measured = [relation_score(gold, relations) for gold in document.gold]
+            relations = group_by_page(read(document.path))
+            measured = [score_relations(gold, relations) for gold in document.gold]
             found[document.path.stem] = max(measured, key=lambda score: score.f1)
         progress(reader, len(documents), len(documents))
         by_document[reader], seconds[reader] = found, time.perf_counter() - started
-    scores = {reader: _by_half(documents, found) for reader, found in by_document.items()}
+    scores = {reader: _score_halves(documents, found) for reader, found in by_document.items()}
     return TablesReport(folder.name, scores, by_document, seconds)
 
 
-def _by_half(documents: Sequence[MarkedDocument], found: dict[str, RelationScore]) -> dict[str, ReaderScore]:
+def _score_halves(documents: Sequence[MarkedDocument], found: dict[str, RelationScore]) -> dict[str, ReaderScore]:
     halves = {
         half: [found[document.path.stem] for document in documents if half in ("all", document.half)]
         for half in ("all", *HALVES)
@@ -118,15 +120,15 @@ def _by_half(documents: Sequence[MarkedDocument], found: dict[str, RelationScore
 
 
 def _score(scores: Sequence[RelationScore]) -> ReaderScore:
-    def mean(values: Iterable[float]) -> float:
+    def compute_mean(values: Iterable[float]) -> float:
         return sum(values) / len(scores)
 
     return ReaderScore(
         len(scores),
-        pooled(scores),
-        mean(score.precision for score in scores),
-        mean(score.recall for score in scores),
-        mean(score.f1 for score in scores),
+        pool_scores(scores),
+        compute_mean(score.precision for score in scores),
+        compute_mean(score.recall for score in scores),
+        compute_mean(score.f1 for score in scores),
     )
 
 
@@ -134,7 +136,8 @@ def _score(scores: Sequence[RelationScore]) -> ReaderScore:
 
 
 def load_marked(folder: Path) -> list[MarkedDocument]:
-    """
+    """Load the documents of a folder with their marked tables.
+
     Raises:
         InvalidInput: there is no PDF with its structure beside it, or a structure is none.
     """
@@ -142,49 +145,49 @@ def load_marked(folder: Path) -> list[MarkedDocument]:
     for path in sorted(folder.glob("*.pdf")):
         # `us-031a.pdf`: its other readings are `us-031b-str.xml` and so on.
         pattern = f"{path.stem[:-1]}[a-z]-str.xml" if re.search(r"\d[a-z]$", path.stem) else f"{path.stem}-str.xml"
-        gold = [by_page(load_structure(structure)) for structure in sorted(folder.glob(pattern))]
+        gold = [group_by_page(load_structure(structure)) for structure in sorted(folder.glob(pattern))]
         if gold:
-            marked.append(MarkedDocument(path, _half(path.stem), gold))
+            marked.append(MarkedDocument(path, _choose_half(path.stem), gold))
     if not marked:
         raise InvalidInput(f"{folder} holds no PDF with its *-str.xml beside it. {HOW_TO_GET}")
     return marked
 
 
-def _half(name: str) -> str:
+def _choose_half(name: str) -> str:
     return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
 # -- readers --------------------------------------------------------------------------------------------------------
 
 
-def _argot(path: Path) -> Tables:
+def _read_by_argot(path: Path) -> Tables:
     pages = read_pdf_tables(path.read_bytes(), path.name, _LIMITS)
     return [(number, table.cells) for number, tables in enumerate(pages, start=1) for table in tables]
 
 
-def _argot_markdown(path: Path) -> Tables:
-    """The pipe tables of the Markdown: one header row, merged cells repeated."""
+def _read_markdown_tables(path: Path) -> Tables:
+    """Yield the pipe tables of the Markdown: one header row, merged cells repeated."""
     parsed = read_pdf(path.read_bytes(), path.name, _LIMITS)
     for match in re.finditer(r"(?:^\|.*\n?)+", parsed.markdown, re.MULTILINE):
         lines = match[0].splitlines()
         page = max((mark.number for mark in parsed.pages if mark.start <= match.start()), default=1)
         # The second line is the rule under the header.
-        yield page, cells_of_texts([_BAR.split(line.strip())[1:-1] for line in (lines[0], *lines[2:])])
+        yield page, build_cells([_BAR.split(line.strip())[1:-1] for line in (lines[0], *lines[2:])])
 
 
-def _plumber(**settings: str) -> Callable[[Path], Tables]:
-    def read(path: Path) -> Tables:
+def _make_plumber(**settings: str) -> Callable[[Path], Tables]:
+    def read_tables(path: Path) -> Tables:
         import pdfplumber
 
         with pdfplumber.open(path) as pdf:
             for page in pdf.pages:
-                yield from ((page.page_number, cells_of_texts(rows)) for rows in page.extract_tables(settings))
+                yield from ((page.page_number, build_cells(rows)) for rows in page.extract_tables(settings))
                 page.close()
 
-    return read
+    return read_tables
 
 
-def cells_of_texts(rows: Iterable[Sequence[str | None]]) -> list[GridCell]:
+def build_cells(rows: Iterable[Sequence[str | None]]) -> list[GridCell]:
     return [
         GridCell(row, column, (text or "").replace("\\|", "|"), row, column)
         for row, texts in enumerate(rows)
@@ -193,9 +196,9 @@ def cells_of_texts(rows: Iterable[Sequence[str | None]]) -> list[GridCell]:
 
 
 READERS: dict[str, Callable[[Path], Tables]] = {
-    "Argot": _argot,
-    "Argot, its Markdown": _argot_markdown,
-    "pdfplumber": _plumber(),
-    "pdfplumber, by text": _plumber(vertical_strategy="text", horizontal_strategy="text"),
+    "Argot": _read_by_argot,
+    "Argot, its Markdown": _read_markdown_tables,
+    "pdfplumber": _make_plumber(),
+    "pdfplumber, by text": _make_plumber(vertical_strategy="text", horizontal_strategy="text"),
 }
 """pdfplumber's `extract_tables` as it comes, which goes by rules, and as it goes by the text alone."""

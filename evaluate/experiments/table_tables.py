@@ -11,13 +11,13 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def tables_tables(report: TablesReport) -> list[Table]:
-    """One for each half and one for all, a row for each reader; and the F1 of each document."""
+def build_tables_tables(report: TablesReport) -> list[Table]:
+    """Build one table for each half and one for all, a row for each reader; and one of the F1 of each document."""
     halves = list(dict.fromkeys(half for scores in report.scores.values() for half in scores))
     tables = []
     for half in halves:
         whole = half if half == "all" else f"{half} half"
-        rows = [[reader, *_cells(scores[half])] for reader, scores in report.scores.items()]
+        rows = [[reader, *_format_cells(scores[half])] for reader, scores in report.scores.items()]
         tables.append(Table(f"Tables of {report.name}, {whole}: cell adjacency", _COLUMNS, rows))
     readers = list(report.by_document)
     documents = report.by_document[readers[0]]
@@ -27,7 +27,7 @@ def tables_tables(report: TablesReport) -> list[Table]:
     return [*tables, Table("Seconds", ("reader", "all documents"), rows)]
 
 
-def _cells(score: ReaderScore) -> list[str]:
+def _format_cells(score: ReaderScore) -> list[str]:
     one = score.pooled
     means = (one.precision, one.recall, one.f1, score.mean_precision, score.mean_recall, score.mean_f1)
     return [str(score.documents), str(one.gold), *(f"{mean:.3f}" for mean in means)]

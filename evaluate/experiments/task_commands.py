@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from argot.evaluate.commands.evaluate_commands import app
-from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, chosen_profile
+from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, choose_profile
 from argot.evaluate.commands.report_output import show_report
 from argot.evaluate.experiments import experiment_commands
 from argot.ui.cli.command_base import examples, say, settings_for
@@ -34,14 +34,16 @@ def abbreviations(
     each: Annotated[int, typer.Option("--each", min=1, help="Questions a template, in each trial.")] = 30,
     as_json: AsJson = False,
 ) -> None:
-    """How well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
+    """Measure how well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
 
     13 templates with one to five random abbreviations, as in the paper; then harder ones: in lower case, glued to
     numbers and slashes, in mixed case with digits; and questions without any.
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json)
+    show_report(
+        partial(shared_tasks.measure_abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json
+    )
 
 
 @app.command(
@@ -68,7 +70,7 @@ def quiz(  # noqa: PLR0917
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
+    """Ask multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
 
     The mean of the trials and its standard deviation, by context. Without a model each option is scored against the
     passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...", "context":
@@ -82,9 +84,11 @@ def quiz(  # noqa: PLR0917
     if write is not None:
         say(f"{shared_tasks.write_samples_quiz(write, split)} questions and their documents written to {write}")
         return
-    measure = partial(shared_tasks.samples_quiz, split) if data is None else partial(shared_tasks.quiz, data)
+    measure = (
+        partial(shared_tasks.measure_samples_quiz, split) if data is None else partial(shared_tasks.measure_quiz, data)
+    )
     settings = settings_for(None)
-    chosen = chosen_profile(profile, changes, settings)
+    chosen = choose_profile(profile, changes, settings)
     show_report(partial(measure, side, seed, trials, chosen, settings), as_json=as_json)
 
 
@@ -98,13 +102,13 @@ def identify(
     data: Annotated[Path, typer.Option("--data", help="Sentences with BIO labels (SDU 2021), or with spans (2022).")],
     as_json: AsJson = False,
 ) -> None:
-    """How well short and long forms are found in running text, by the shared tasks' own measure.
+    """Measure how well short and long forms are found in running text, by the shared tasks' own measure.
 
     The file is shown as a whole and in two halves: look at errors of the choosing half only, and report the other.
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.identify, data), as_json=as_json)
+    show_report(partial(shared_tasks.measure_identify, data), as_json=as_json)
 
 
 @app.command(
@@ -121,14 +125,14 @@ def questions(
     errors: Annotated[bool, typer.Option("--errors", help="List the mistakes in the choosing half.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """How well jargon is found in questions, known to the glossary or not: 200 questions labelled by hand.
+    """Measure how well jargon is found in questions, known to the glossary or not: 200 questions labelled by hand.
 
     100 sample questions, and 100 of public data sets in the folder ARGOT_DATASETS; of those only hashes and offsets
     are kept here, and a set that is absent is left out. Choose rules on the one half, report the other.
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.questions, half, settings_for(None), errors=errors), as_json=as_json)
+    show_report(partial(shared_tasks.measure_questions, half, settings_for(None), errors=errors), as_json=as_json)
 
 
 @app.command(
@@ -152,7 +156,8 @@ def disambiguate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How often the right sense of an acronym is chosen, by the shared tasks' own measure, without a language model.
+    """Measure how often the right sense of an acronym is chosen, by the shared tasks' measure, without a language
+    model.
 
     Uses the dictionary, the sentences themselves and --text; labels are only for measuring. Beside it the nearest
     expansion by the embedder, accuracy on the surest part, how honest the probabilities are, and what each kind of
@@ -160,7 +165,9 @@ def disambiguate(
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
+    show_report(
+        partial(shared_tasks.measure_disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json
+    )
 
 
 @app.command(epilog=examples("argot evaluate tables", "argot evaluate tables --pdf-dir my-pdfs --json"))
@@ -175,7 +182,7 @@ def tables(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How well tables of PDFs are read, beside pdfplumber, by the measure of the ICDAR 2013 table competition.
+    """Measure how well tables of PDFs are read, beside pdfplumber, by the measure of the ICDAR 2013 table competition.
 
     Compared are pairs of neighbouring cells that hold text, with their direction; blank cells are passed over, and
     texts lose their blanks and their case. A pair is right if the page has it too. Tables that are none count as
@@ -183,4 +190,4 @@ def tables(
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.tables, pdf_dir, settings_for(None)), as_json=as_json)
+    show_report(partial(shared_tasks.measure_tables, pdf_dir, settings_for(None)), as_json=as_json)

@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from argot.evaluate.experiments.abbreviation_suite import AbbreviationRow, AbbreviationsReport
 from argot.evaluate.experiments.identification import IdentifyReport
 from argot.evaluate.experiments.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, Score
-from argot.evaluate.reports import Table, percent
+from argot.evaluate.reports import Table, format_percent
 
 SHOWN_WRONG = 10
 """Wrong readings shown for each side; the JSON report has all of them."""
 
 
-def abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
-    """For each side a table by set and number of abbreviations, and some questions that were read wrongly."""
+def build_abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
+    """Build for each side a table by set and number of abbreviations, and one of questions that were read wrongly."""
     tables = []
     columns = ("questions", "abbreviations", "n", "all found", "recall", "precision", "exact list", "false", "failed")
     for side, rows in report.sides.items():
         name = f"{side} {report.model}".strip() if side == "model" else side
         trials = f"{report.trials} trial{'s' * (report.trials > 1)} from seed {report.seed}"
-        tables.append(Table(f"Unknown abbreviations, {name}, {trials}", columns, [_abbreviation(row) for row in rows]))
+        tables.append(
+            Table(f"Unknown abbreviations, {name}, {trials}", columns, [_format_abbreviation(row) for row in rows])
+        )
         # Evenly over the sets, which stand one behind the other: the first ten would all be of one set.
         if wrong := report.wrong[side]:
             step = max(1, len(wrong) // SHOWN_WRONG)
@@ -32,36 +34,38 @@ def abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
     return tables
 
 
-def _abbreviation(row: AbbreviationRow) -> list[str]:
+def _format_abbreviation(row: AbbreviationRow) -> list[str]:
     size = "all" if row.size is None else str(row.size)
-    shares = [percent(share) for share in (row.all_found, row.recall, row.precision, row.exact)]
+    shares = [format_percent(share) for share in (row.all_found, row.recall, row.precision, row.exact)]
     return [row.set, size, str(row.questions), *shares, str(row.false_terms), str(row.failed)]
 
 
-def quiz_tables(reports: Sequence[QuizReport]) -> list[Table]:
-    """For each reader a table by context, and the mean over contexts' questions at its end."""
+def build_quiz_tables(reports: Sequence[QuizReport]) -> list[Table]:
+    """Build for each reader a table by context, and the mean over contexts' questions at its end."""
     tables = []
     for report in reports:
         ways = [way for way in (ALONE, PLAIN, ARGOT) if way in report.scores]
         rows = []
         for context, count in report.questions.items():
             scores = [_score(report.scores[way][context]) for way in ways]
-            rows.append([context or "(none)", str(count), percent(report.chance[context]), *scores])
+            rows.append([context or "(none)", str(count), format_percent(report.chance[context]), *scores])
         trials = f"{report.trials} trial{'s' * (report.trials > 1)} from seed {report.seed}"
         tables.append(Table(f"Quiz, {report.reader}, {trials}", ("context", "n", "by guessing", *ways), rows))
     return tables
 
 
-def identify_tables(report: IdentifyReport) -> list[Table]:
-    """A table for the whole file and one for each half: both classes, and their mean as the shared tasks take it."""
+def build_identify_tables(report: IdentifyReport) -> list[Table]:
+    """Build a table for the whole file and one for each half: both classes, and their mean as the shared tasks take
+    it.
+    """
     tables = []
     columns = ("", "marked", "found", "precision", "recall", "F1")
     for part, measured in report.parts.items():
         rows = [
-            [name, str(s.gold), str(s.found), *map(percent, (s.precision, s.recall, s.f1))]
+            [name, str(s.gold), str(s.found), *map(format_percent, (s.precision, s.recall, s.f1))]
             for name, s in measured.by_class.items()
         ]
-        rows.append(["macro", "", "", *map(percent, (measured.precision, measured.recall, measured.f1))])
+        rows.append(["macro", "", "", *map(format_percent, (measured.precision, measured.recall, measured.f1))])
         whole = part if part == "all" else f"{part} half"
         tables.append(Table(f"{report.name}, {whole}: {measured.texts} texts", columns, rows))
     return tables
@@ -69,4 +73,4 @@ def identify_tables(report: IdentifyReport) -> list[Table]:
 
 def _score(score: Score) -> str:
     silent = f", {score.unanswered} unanswered" if score.unanswered else ""
-    return f"{percent(score.mean)} ± {100 * score.deviation:.1f}{silent}"
+    return f"{format_percent(score.mean)} ± {100 * score.deviation:.1f}{silent}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, figures
+from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, map_figures
 from argot.profile import SwitchValue
 
 PAPER = "Trustworthy Answers, Messier Data"
@@ -27,14 +27,14 @@ RETRIEVAL = Experiment(
     rows=(
         PaperRow(
             "BGE-Vanilla, Ver.0 (no header)",
-            figures(_MAP, 0.1978, 0.2672, 0.2766),
+            map_figures(_MAP, 0.1978, 0.2672, 0.2766),
             variant="without headers",
             needs_model=False,
         ),
-        PaperRow("BGE-Vanilla, Ver.1 (header)", figures(_MAP, 0.2991, 0.3978, 0.4091), needs_model=False),
+        PaperRow("BGE-Vanilla, Ver.1 (header)", map_figures(_MAP, 0.2991, 0.3978, 0.4091), needs_model=False),
         PaperRow(
             "BGE-FT, Ver.1 (header)",
-            figures(_MAP, 0.6048, 0.7111, 0.7175),
+            map_figures(_MAP, 0.6048, 0.7111, 0.7175),
             tuned=("embedder",),
             needs_model=False,
         ),
@@ -49,10 +49,10 @@ RETRIEVAL = Experiment(
 _RANKED = (*_MAP, PaperColumn("hit@5", "Success@5", "hit@5"))
 
 
-def _reranked(label: str, k: int, tuned: tuple[Tuned, ...], *values: float) -> PaperRow:
+def _make_ranking_row(label: str, k: int, tuned: tuple[Tuned, ...], *values: float) -> PaperRow:
     return PaperRow(
         f"{label}, k={k}",
-        figures(_RANKED, *values) if values else {},
+        map_figures(_RANKED, *values) if values else {},
         way="rerank",
         switches={"candidates": k, "rerank": True},
         tuned=tuned,
@@ -74,9 +74,9 @@ RANKING = Experiment(
     profile=_DENSE,
     rows=(
         PaperRow("no re-ranker", needs_model=False),
-        *(_reranked("Argot's reader", k, ()) for k in (10, 20, 30)),
-        *(_reranked("re-ranker with TS+TCL", k, ("reranker",), *said) for k, *said in _TS_TCL),
-        *(_reranked("re-ranker without TS+TCL", k, ("plain_reranker",), *said) for k, *said in _WITHOUT),
+        *(_make_ranking_row("Argot's reader", k, ()) for k in (10, 20, 30)),
+        *(_make_ranking_row("re-ranker with TS+TCL", k, ("reranker",), *said) for k, *said in _TS_TCL),
+        *(_make_ranking_row("re-ranker without TS+TCL", k, ("plain_reranker",), *said) for k, *said in _WITHOUT),
     ),
     published_with=f"a cross-encoder from the tuned BGE-M3, over its retrieval; {_DATA}",
     notes=("A question whose gold document was not retrieved counts as 0, as in the paper.",),
@@ -97,8 +97,8 @@ ASPECTS = Experiment(
     public="ord_qa",
     columns=_ASPECTS,
     rows=(
-        PaperRow("non-RAG", figures(_ASPECTS, 2.18, 2.52, 2.61), way="aspects", variant="closed book"),
-        PaperRow("RAG", figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects"),
+        PaperRow("non-RAG", map_figures(_ASPECTS, 2.18, 2.52, 2.61), way="aspects", variant="closed book"),
+        PaperRow("RAG", map_figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects"),
     ),
     published_with=f"a tuned Qwen 72B, judged by GPT-4o; {_DATA}",
     notes=(
@@ -123,7 +123,7 @@ MATCHING = Experiment(
     rows=(
         PaperRow(
             "matching algorithm, no threshold",
-            figures(_MATCHED, 2.7, 0.72, 3.92),
+            map_figures(_MATCHED, 2.7, 0.72, 3.92),
             way="matching",
             variant="published 0",
             needs_model=False,
@@ -137,7 +137,7 @@ MATCHING = Experiment(
         ),
         PaperRow("Argot's matching, no threshold", way="matching", variant="sum 0", needs_model=False),
         PaperRow("Argot's matching, threshold 0.5", way="matching", variant="sum 0.5", needs_model=False),
-        PaperRow("LLM", figures(_MATCHED, 1.9, 0.81, 13.54), way="matching", variant="model"),
+        PaperRow("LLM", map_figures(_MATCHED, 1.9, 0.81, 13.54), way="matching", variant="model"),
     ),
     published_with=f"a tuned re-ranker of 0.5B parameters and a tuned Qwen 72B; 100 annotated answers on {_DATA}",
     notes=(

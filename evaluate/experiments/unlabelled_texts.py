@@ -72,28 +72,28 @@ class Texts:
         self._sequences = [[stem(word) for word in fold_words(usage.text)] for usage in usages]
         self._stems = [content_stems(usage.rest) for usage in usages]
         self._of_expansions = [content_stems(expansion) for expansion in expansions]
-        self.surroundings = _surroundings(vectors)
+        self.surroundings = _average_surroundings(vectors)
         self._weigh_words()
         self._means = {id(kind): kind.mean(axis=0) for kind in (self.vectors, self.topics, self.surroundings)}
-        self._witnesses = self._spelt_out()
+        self._witnesses = self._find_spelt_out()
         self._count_neighbours()
 
     # -- what is learnt once ------------------------------------------------------------------------------------------
 
     def _weigh_words(self) -> None:
-        """TF-IDF rows of sentences and expansions, and from them their places among topics."""
+        """Build TF-IDF rows of sentences and expansions, and from them their places among topics."""
         spread = Counter(word for stems in self._stems for word in set(stems))
         of_expansions = {word for stems in self._of_expansions for word in stems}
         known = {word: n for n, word in enumerate(sorted(spread.keys() | of_expansions))}
         rarity = [math.log((len(self._stems) + 1) / (spread[word] + 0.5)) for word in known]
-        self.words = _weighted(self._stems, known, rarity)
-        self.words_of_expansions = _weighted(self._of_expansions, known, rarity)
-        topics = _topics_of_words(self.words)
-        self.topics: Floats = _unit(self.words @ topics)
-        self.topics_of_expansions: Floats = _unit(self.words_of_expansions @ topics)
+        self.words = _weigh_texts(self._stems, known, rarity)
+        self.words_of_expansions = _weigh_texts(self._of_expansions, known, rarity)
+        topics = _place_words(self.words)
+        self.topics: Floats = _normalise(self.words @ topics)
+        self.topics_of_expansions: Floats = _normalise(self.words_of_expansions @ topics)
 
-    def _spelt_out(self) -> list[list[int]]:
-        """For each expansion the sentences that hold all its words in a row, as stems."""
+    def _find_spelt_out(self) -> list[list[int]]:
+        """Return for each expansion the sentences that hold all its words in a row, as stems."""
         by_phrase: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for n, phrase in enumerate(self._phrases):
             by_phrase[phrase].append(n)
@@ -113,25 +113,25 @@ class Texts:
 
     # -- what is asked ------------------------------------------------------------------------------------------------
 
-    def evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
-        """For sentences (`rows`) with one acronym: an array (sentences, expansions) for each kind of evidence."""
+    def collect_evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
+        """Return for sentences (`rows`) with one acronym an array (sentences, expansions) for each kind of evidence."""
         numbers = [self.number[expansion] for expansion in expansions]
         found = {
-            "meaning": self._nearness(self.vectors, rows, self.meanings[numbers]),
-            "rest": self._rest_near(rows, self.meanings[numbers]),
+            "meaning": self._measure_nearness(self.vectors, rows, self.meanings[numbers]),
+            "rest": self._measure_rest(rows, self.meanings[numbers]),
             "field": np.tile(self._means[id(self.vectors)] @ self.meanings[numbers].T, (len(rows), 1)),
-            "surroundings": self._nearness(self.surroundings, rows, self.meanings[numbers]),
-            "topic": self._nearness(self.topics, rows, self.topics_of_expansions[numbers]),
-            "stated": np.array([[self._stated(row, n) for n in numbers] for row in rows]),
-            "fluency": np.array([self._fluency(self.usages[row], numbers) for row in rows]),
+            "surroundings": self._measure_nearness(self.surroundings, rows, self.meanings[numbers]),
+            "topic": self._measure_nearness(self.topics, rows, self.topics_of_expansions[numbers]),
+            "stated": np.array([[self._measure_stated(row, n) for n in numbers] for row in rows]),
+            "fluency": np.array([self._measure_fluency(self.usages[row], numbers) for row in rows]),
         }
-        witnessed = [self._witnessed(rows, self._own_witnesses(n, numbers)) for n in numbers]
+        witnessed = [self._measure_witnesses(rows, self._list_own_witnesses(n, numbers)) for n in numbers]
         for kind in witnessed[0]:
             found[kind] = np.stack([one[kind] for one in witnessed], axis=1)
         return {kind: np.asarray(values, dtype=np.float32) for kind, values in found.items()}
 
-    def _nearness(self, places: Floats, rows: Sequence[int], expansions: Floats) -> Floats:
-        """Cosines less what each expansion gets on average: some expansions are near everything.
+    def _measure_nearness(self, places: Floats, rows: Sequence[int], expansions: Floats) -> Floats:
+        """Return cosines less what each expansion gets on average: some expansions are near everything.
 
         The average is over the acronym's own sentences; where these are few, over all sentences as well.
         """
@@ -139,37 +139,40 @@ class Texts:
         average = share * own.mean(axis=0) + (1 - share) * self._means[id(places)]
         return np.asarray((own - average) @ expansions.T, dtype=np.float32)
 
-    def _rest_near(self, rows: Sequence[int], expansions: Floats) -> Floats:
-        """Cosines of the sentences without the acronym, whose letters may look like one of its expansions."""
+    def _measure_rest(self, rows: Sequence[int], expansions: Floats) -> Floats:
+        """Return cosines of the sentences without the acronym, whose letters may look like one of its expansions."""
         if self._rests is None:
             return np.zeros((len(rows), len(expansions)), dtype=np.float32)
         return np.asarray(self._rests[rows] @ expansions.T, dtype=np.float32)
 
-    def _stated(self, row: int, expansion: int) -> float:
-        """Share of the expansion's words that the sentence uses."""
+    def _measure_stated(self, row: int, expansion: int) -> float:
+        """Return the share of the expansion's words that the sentence uses."""
         words = set(self._of_expansions[expansion])
         return len(words.intersection(self._stems[row])) / len(words) if words else 0.0
 
-    def _fluency(self, usage: AcronymUsage, expansions: Iterable[int]) -> list[float]:
-        """How much more often than by chance the expansion's last word stands before the acronym's next one."""
+    def _measure_fluency(self, usage: AcronymUsage, expansions: Iterable[int]) -> list[float]:
+        """Return how much more often than by chance the expansion's last word stands before the acronym's next one."""
         after = [stem(word) for word in fold_words(usage.after[:40])][:1]
         return [
-            self._association(self._phrases[n][-1], after[0]) if after and self._phrases[n] else 0.0 for n in expansions
+            self._measure_association(self._phrases[n][-1], after[0]) if after and self._phrases[n] else 0.0
+            for n in expansions
         ]
 
-    def _association(self, first: str, second: str) -> float:
+    def _measure_association(self, first: str, second: str) -> float:
         expected = self._single[first] * self._single[second] / self._total
         return math.log((self._pairs[first, second] + 0.05 * expected + 0.001) / expected) if expected else 0.0
 
-    def _own_witnesses(self, expansion: int, rivals: Sequence[int]) -> list[int]:
-        """Without those that spell out a longer rival around it: "Energy Efficiency 21" is no "Efficiency 21"."""
+    def _list_own_witnesses(self, expansion: int, rivals: Sequence[int]) -> list[int]:
+        """List witnesses without those that spell out a longer rival around it: "Energy Efficiency 21" is no
+        "Efficiency 21".
+        """
         phrase = self._phrases[expansion]
-        longer = [n for n in rivals if self._phrases[n] != phrase and _holds(self._phrases[n], phrase)]
+        longer = [n for n in rivals if self._phrases[n] != phrase and _has_phrase(self._phrases[n], phrase)]
         others = {row for n in longer for row in self._witnesses[n]}
         return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
 
-    def _witnessed(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
-        """Evidence from the sentences that spell an expansion out; a sentence is no evidence for itself."""
+    def _measure_witnesses(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
+        """Return evidence from the sentences that spell an expansion out; a sentence is no evidence for itself."""
         none = np.zeros(len(rows), dtype=np.float32)
         if not witnesses:
             return dict.fromkeys(("spelt out", "defined", "near by words", "near by meaning"), none)
@@ -180,24 +183,24 @@ class Texts:
         return {
             "spelt out": other.any(axis=1).astype(np.float32),
             "defined": np.log1p((other & defining).sum(axis=1)),
-            "near by words": np.where(other, _dense(self.words[rows] @ self.words[witnesses].T), 0.0).max(axis=1),
+            "near by words": np.where(other, _make_dense(self.words[rows] @ self.words[witnesses].T), 0.0).max(axis=1),
             "near by meaning": np.where(other, self.vectors[rows] @ self.vectors[witnesses].T, 0.0).max(axis=1),
         }
 
-    def likeness(self, rows: Sequence[int], kind: str) -> Floats:
-        """How alike the sentences are to each other: by "words" or "topic"; a square matrix."""
+    def measure_likeness(self, rows: Sequence[int], kind: str) -> Floats:
+        """Return a square matrix of how alike the sentences are to each other: by "words" or "topic"."""
         if kind == "words":
-            return _dense(self.words[rows] @ self.words[rows].T)
+            return _make_dense(self.words[rows] @ self.words[rows].T)
         return np.asarray(self.topics[rows] @ self.topics[rows].T, dtype=np.float32)
 
 
-def _holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
+def _has_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
     return any(tuple(words[at : at + len(phrase)]) == phrase for at in range(len(words) - len(phrase) + 1))
 
 
-def _surroundings(vectors: Floats) -> Floats:
-    """For each sentence the weighted mean of those most like it in meaning, itself left out, of length 1."""
-    centred = _unit(vectors - vectors.mean(axis=0))
+def _average_surroundings(vectors: Floats) -> Floats:
+    """Return for each sentence the weighted mean of those most like it in meaning, itself left out, of length 1."""
+    centred = _normalise(vectors - vectors.mean(axis=0))
     found = np.zeros_like(vectors)
     for start in range(0, len(vectors), _AT_ONCE):
         likeness = centred[start : start + _AT_ONCE] @ centred.T
@@ -207,11 +210,11 @@ def _surroundings(vectors: Floats) -> Floats:
             least = np.partition(likeness, -_SURROUNDING, axis=1)[:, -_SURROUNDING][:, None]
             likeness = np.where(likeness >= least, likeness, 0)
         found[start : start + _AT_ONCE] = np.maximum(likeness, 0) ** 3 @ vectors
-    return _unit(found)
+    return _normalise(found)
 
 
-def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
-    """A sparse TF-IDF matrix, one row of length 1 for each text; unknown words are left out."""
+def _weigh_texts(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
+    """Return a sparse TF-IDF matrix, one row of length 1 for each text; unknown words are left out."""
     from scipy import sparse  # type: ignore[import-untyped]
 
     rows, columns, values = [], [], []
@@ -226,8 +229,10 @@ def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Seq
     return sparse.csr_matrix((np.array(values, dtype=np.float32), (rows, columns)), shape=shape)
 
 
-def _topics_of_words(words: Any) -> Floats:
-    """A vector for each word, so that words with similar neighbours have similar vectors; rare words have none."""
+def _place_words(words: Any) -> Floats:
+    """Return a vector for each word, so that words with similar neighbours have similar vectors; rare words have
+    none.
+    """
     from scipy import sparse
 
     holds = (words > 0).astype(np.float32)
@@ -241,29 +246,29 @@ def _topics_of_words(words: Any) -> Floats:
     more = np.log(together.data / expected)
     told = (more > 0) & (together.row != together.col)
     matrix = sparse.csr_matrix((more[told], (together.row[told], together.col[told])), shape=together.shape)
-    left, strength = _largest(matrix.astype(np.float32), min(_DIMENSIONS, len(kept)))
+    left, strength = _decompose(matrix.astype(np.float32), min(_DIMENSIONS, len(kept)))
     vectors[kept, : len(strength)] = left * np.sqrt(strength)
     return vectors
 
 
-def _largest(matrix: Any, size: int) -> tuple[Floats, Floats]:
-    """The left singular vectors of the largest singular values. A small matrix is decomposed as a whole.
+def _decompose(matrix: Any, size: int) -> tuple[Floats, Floats]:
+    """Return the left singular vectors of the largest singular values. A small matrix is decomposed as a whole.
 
     Little text has many equal singular values, between which an iterative method would draw lots.
     """
     from scipy.sparse.linalg import svds  # type: ignore[import-untyped]
 
     if matrix.shape[0] <= _SMALL:
-        left, strength, _ = np.linalg.svd(_dense(matrix))
+        left, strength, _ = np.linalg.svd(_make_dense(matrix))
         return left[:, :size], strength[:size]
     left, strength, _ = svds(matrix, k=size, v0=np.ones(matrix.shape[0], dtype=np.float32))
     return left, np.maximum(strength, 0)
 
 
-def _dense(matrix: Any) -> Floats:
+def _make_dense(matrix: Any) -> Floats:
     return np.asarray(matrix.todense(), dtype=np.float32)
 
 
-def _unit(matrix: Floats) -> Floats:
+def _normalise(matrix: Floats) -> Floats:
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     return np.asarray(matrix / np.maximum(lengths, 1e-9), dtype=np.float32)

@@ -21,20 +21,20 @@ MEASURES = ("ndcg@10", "map@10", "hit@1", "hit@5", "hit@10", "recall@10", "mrr")
 PARTS: tuple[ChoicePart, ...] = get_args(ChoicePart)
 
 
-def strategy_pages(kb: KnowledgeBase) -> APIRouter:
+def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=STRATEGY, route_class=BoundedRoute)
 
     @router.get("")
     @needs("manager")
     async def form(request: Request, who: Who) -> Response:
-        return await form_page(request, who, {})
+        return await render_form(request, who, {})
 
     @router.get("/state")
     @needs("manager")
     async def state(request: Request, who: Who) -> Response:
-        """What changes while strategies are tried."""
+        """Return the part of the page that changes while strategies are tried."""
         if "hx-request" not in request.headers:
-            return await form_page(request, who, {})
+            return await render_form(request, who, {})
         return part("workbench_strategy_state.html", who=who, run=await strategy_run(kb, who.principal), given={})
 
     @router.post("")
@@ -50,7 +50,7 @@ def strategy_pages(kb: KnowledgeBase) -> APIRouter:
             )
             await strategy_start(kb, who.principal, asked=asked)
         except (InvalidInput, InvalidSettings, NotFound, Conflict) as error:
-            return await form_page(request, who, given, error)
+            return await render_form(request, who, given, error)
         return sent_to_address(STRATEGY)
 
     @router.post("/save")
@@ -65,10 +65,10 @@ def strategy_pages(kb: KnowledgeBase) -> APIRouter:
             switches, about = choice.switches, choice.about
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)
         except (InvalidInput, InvalidSettings, Conflict) as error:
-            return await form_page(request, who, given, error)
+            return await render_form(request, who, given, error)
         return sent_to_address(f"{STRATEGY}?done=profile-saved")
 
-    async def form_page(
+    async def render_form(
         request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
     ) -> Response:
         profiles = [one.name for one in await profile_list(kb, who.principal) if not one.problem]

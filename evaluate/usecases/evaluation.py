@@ -12,42 +12,42 @@ from typing import TYPE_CHECKING, Any, Literal
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerSet
-from argot.evaluate.answer_sets import chosen_answer_set
+from argot.evaluate.answer_sets import choose_answer_set
 from argot.evaluate.answer_suite import evaluate_answers
-from argot.evaluate.answer_tables import answers_tables
+from argot.evaluate.answer_tables import build_answers_tables
 from argot.evaluate.beir import load_beir
 from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.reading_suite import evaluate_reading
-from argot.evaluate.reading_tables import reading_tables
+from argot.evaluate.reading_tables import build_reading_tables
 from argot.evaluate.reports import (
     Table,
-    retrieval_tables,
-    samples_tables,
+    build_retrieval_tables,
+    build_samples_tables,
 )
-from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
+from argot.evaluate.retrieval_suite import evaluate_retrieval, make_sources
 from argot.evaluate.sample_suite import (
     STAGES_OFF,
     SamplesReport,
     Split,
     evaluate_samples,
+    list_effective_ways,
     load_questions,
-    ways_that_differ,
 )
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.evaluate.usecases.evaluation_bases import (
     add_folder,
     add_glossary_file,
-    measured_base,
-    read,
+    open_base,
+    read_input,
     require_derived,
     sample_folder,
 )
 from argot.evaluate.usecases.measured_models import (
     JudgeChoice,
     SideChoice,
-    answer_judges,
-    model_servers,
-    reference_matcher,
+    build_answer_judges,
+    build_reference_matcher,
+    list_model_servers,
     run_closing,
 )
 from argot.files import read_text
@@ -74,10 +74,10 @@ def retrieval(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
 ) -> Report:
-    """How well the documents of a BEIR folder are found, with the glossary if one is given.
+    """Measure how well the documents of a BEIR folder are found, with the glossary if one is given.
 
     Args:
-        home: in which knowledge base, as `measured_base` says.
+        home: in which knowledge base, as `open_base` says.
         against: another profile to compare with, question by question.
 
     Raises:
@@ -86,18 +86,18 @@ def retrieval(  # noqa: PLR0917
     _require_different([profile, *([against] if against else [])])
     data = load_beir(beir)
     # Read before documents are added, so that a wrong path is told at once.
-    csv_text = read(glossary) if glossary else None
+    csv_text = read_input(glossary) if glossary else None
 
     def fill(base: TemporaryBase) -> None:
-        base.add(sources_of(data), progress)
+        base.add(make_sources(data), progress)
         if csv_text is not None:
             base.import_glossary(csv_text, str(glossary))
 
-    with measured_base(home, settings, fill) as base:
+    with open_base(home, settings, fill) as base:
         for one in filter(None, (profile, against)):
             require_derived(base, one)
         report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress, against))
-    return report.as_json(), retrieval_tables(report)
+    return report.to_json(), build_retrieval_tables(report)
 
 
 def samples(  # noqa: PLR0917
@@ -109,11 +109,11 @@ def samples(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
 ) -> Report:
-    """The sample questions over the sample documents.
+    """Ask the sample questions over the sample documents.
 
     Args:
         ways: keys of `STAGES_OFF`, each a change of the profile; by default all that change anything in this base.
-        home: in which knowledge base, as `measured_base` says.
+        home: in which knowledge base, as `open_base` says.
 
     Raises:
         InvalidInput: there is no such way, or no model server.
@@ -122,28 +122,28 @@ def samples(  # noqa: PLR0917
     unknown = set(ways or ()) - STAGES_OFF.keys()
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
-    servers = model_servers(side, settings)
+    servers = list_model_servers(side, settings)
     with (
         sample_folder() as folder,
-        measured_base(home, settings, lambda base: add_folder(base, folder, progress)) as base,
+        open_base(home, settings, lambda base: add_folder(base, folder, progress)) as base,
     ):
         questions = load_questions(read_text(folder / "questions.jsonl"), split)
-        wanted = ways or ways_that_differ(base)
+        wanted = ways or list_effective_ways(base)
 
-        def measured(server: ModelServer | None) -> SamplesReport:
+        def measure_side(server: ModelServer | None) -> SamplesReport:
             told = name_steps(progress, server, side)
             return run_closing(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
 
-        reports = {name_side(server): measured(server) for server in servers}
+        reports = {name_side(server): measure_side(server) for server in servers}
     tables = [
         replace(table, title=f"{table.title}, {name}") if side != "extractive" else table
         for name, report in reports.items()
-        for table in samples_tables(report)
+        for table in build_samples_tables(report)
     ]
-    return join_sides({name: report.as_json() for name, report in reports.items()}), tables
+    return join_sides({name: report.to_json() for name, report in reports.items()}), tables
 
 
-def answer_questions(  # noqa: PLR0917
+def choose_answer_questions(  # noqa: PLR0917
     file: Path | None,
     documents: Path | None,
     public: str | None,
@@ -151,12 +151,12 @@ def answer_questions(  # noqa: PLR0917
     split: str | None,
     settings: Settings,
 ) -> AnswerSet:
-    """The questions that `answers` asks: of a file, a public set, or of the samples (`chosen_answer_set`).
+    """Return the questions that `answers` asks: of a file, a public set, or of the samples (`choose_answer_set`).
 
     Raises:
         InvalidInput: only a part of what is needed is named, or what is named cannot be read.
     """
-    return chosen_answer_set(file, documents, public, settings.datasets, split, stored=home is not None)
+    return choose_answer_set(file, documents, public, settings.datasets, split, stored=home is not None)
 
 
 def answers(  # noqa: PLR0917
@@ -169,11 +169,11 @@ def answers(  # noqa: PLR0917
     progress: Progress,
     judges: JudgeChoice = NO_JUDGES,
 ) -> Report:
-    """Whether the questions are answered: whole, rightly cited, and only where the documents hold the answer.
+    """Measure if the questions are answered: whole, rightly cited, and only where the documents hold the answer.
 
     Args:
         glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
-        home: in which knowledge base, as `measured_base` says; one that is there keeps its own glossary.
+        home: in which knowledge base, as `open_base` says; one that is there keeps its own glossary.
         side: "ideal" and "lying": with a model server of our own that knows the reference answers.
         judges: who judges the answers beside the measures, and by which model.
 
@@ -184,13 +184,13 @@ def answers(  # noqa: PLR0917
     """
     _require_different(profiles)
     # Before anything is embedded, which takes long.
-    judging, matcher = answer_judges(judges, len(profiles), settings), reference_matcher(judges, settings)
+    judging, matcher = build_answer_judges(judges, len(profiles), settings), build_reference_matcher(judges, settings)
     asked = [one for one in (*(judge.model for judge in judging), matcher) if one is not None]
     with ExitStack() as stack:
         known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
         if known is not None:
             settings = settings.model_copy(update={"model_url": known.url, "model": side})
-        server = model_servers("extractive" if side == "extractive" else "model", settings)[0]
+        server = list_model_servers("extractive" if side == "extractive" else "model", settings)[0]
 
         def fill(base: TemporaryBase) -> None:
             base.add(questions.sources, progress)
@@ -199,14 +199,14 @@ def answers(  # noqa: PLR0917
 
         if home is not None and not questions.sources:
             require(home)  # nothing to make it of
-        base = stack.enter_context(measured_base(home, settings, fill))
+        base = stack.enter_context(open_base(home, settings, fill))
         for profile in profiles:
             require_derived(base, profile)
         work = evaluate_answers(
             base, questions.name, questions.questions, profiles, progress, server, known, judging, matcher
         )
         report = run_closing(work, server, *(one.server for one in asked))
-    return report.as_json(), answers_tables(report)
+    return report.to_json(), build_answers_tables(report)
 
 
 def _require_different(profiles: Sequence[Profile]) -> None:
@@ -222,7 +222,7 @@ def reading(folder: Path, worst: int, settings: Settings, progress: Progress) ->
         InvalidInput: there is no such folder, or no file in it.
     """
     report = evaluate_reading(folder, ReadLimits.from_settings(settings), progress)
-    return report.as_json(), reading_tables(report, worst)
+    return report.to_json(), build_reading_tables(report, worst)
 
 
 def name_side(server: ModelServer | None) -> str:

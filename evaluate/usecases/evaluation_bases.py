@@ -29,8 +29,8 @@ Fill = Callable[[TemporaryBase], None]
 
 
 @contextmanager
-def measured_base(home: Path | None, settings: Settings, fill: Fill | None = None) -> Iterator[TemporaryBase]:
-    """The base to measure.
+def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -> Iterator[TemporaryBase]:
+    """Open the base to measure.
 
     Args:
         home: a knowledge base that is asked, and not changed: with derived texts and triples, if it has any, and with
@@ -66,7 +66,7 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
 
 
 def require_derived(base: TemporaryBase, profile: Profile) -> None:
-    """Refuse to measure a search of derived texts where there are none: it would be taken for what they give.
+    """Refuse to measure a search of derived texts where there are none: the result would be taken for theirs.
 
     Raises:
         InvalidInput: a kind that the profile names is missing, or nothing but derived texts is to be searched.
@@ -108,7 +108,7 @@ def sample_folder() -> Iterator[Path]:
 
 
 def add_folder(base: TemporaryBase, folder: Path, progress: Callable[[str, int, int], None]) -> None:
-    """Documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
+    """Add documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
     from argot.corpus.corpus import list_sources
 
     base.add(list_sources([folder / "documents"]), progress)
@@ -121,16 +121,17 @@ def add_glossary(base: TemporaryBase, folder: Path) -> None:
 
 
 def add_glossary_file(base: TemporaryBase, path: Path) -> None:
-    """With the contexts.csv beside it, where there is one."""
+    """Add a glossary file, with the contexts.csv beside it where there is one."""
     contexts = path.with_name("contexts.csv")
     if contexts.exists():
-        for row in read_contexts(read(contexts)):
+        for row in read_contexts(read_input(contexts)):
             base.add_context(row["name"], row["description"], row["contact"])
-    base.import_glossary(read(path), path.name)
+    base.import_glossary(read_input(path), path.name)
 
 
 def read_contexts(text: str) -> list[dict[str, str]]:
-    """
+    """Read the contexts of a CSV file.
+
     Raises:
         InvalidInput: there is no column `name`, or a row has none.
     """
@@ -145,8 +146,9 @@ def read_contexts(text: str) -> list[dict[str, str]]:
     return rows
 
 
-def read(path: Path) -> str:
-    """
+def read_input(path: Path) -> str:
+    """Read a text file.
+
     Raises:
         InvalidInput: it cannot be read.
     """

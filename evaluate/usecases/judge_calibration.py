@@ -12,14 +12,14 @@ from argot.evaluate.calibration import (
     CALIBRATED_MEASURES,
     Calibration,
     Progress,
-    calibrated_judge,
-    calibrated_measure,
+    calibrate_judge,
+    calibrate_measure,
     require_labels,
 )
-from argot.evaluate.calibration_tables import calibration_tables
+from argot.evaluate.calibration_tables import build_calibration_tables
 from argot.evaluate.human_labels import LabelledAnswer, load_financebench_labels, load_labels
 from argot.evaluate.usecases.evaluation import Report
-from argot.evaluate.usecases.measured_models import REFERENCES, JudgeChoice, answer_judges, run_closing
+from argot.evaluate.usecases.measured_models import REFERENCES, JudgeChoice, build_answer_judges, run_closing
 from argot.settings import Settings
 
 LabelledSet = Literal["financebench"]
@@ -34,7 +34,7 @@ def calibrate(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
 ) -> Report:
-    """How far judges and measures agree with the people who labelled answers.
+    """Measure how far judges and measures agree with the people who labelled answers.
 
     Args:
         labels: a file of labelled answers (`evaluate/human_labels.py`); or `public`: a set of the folder of data sets.
@@ -56,23 +56,23 @@ def calibrate(  # noqa: PLR0917
         raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
     # What can be refused is, before a model is asked.
     asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
-    judging = answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)
-    answers = _drawn(load_labels(labels) if labels else load_financebench_labels(settings.datasets), limit)
+    judging = build_answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)
+    answers = _sample_answers(load_labels(labels) if labels else load_financebench_labels(settings.datasets), limit)
     for name in dict.fromkeys(judges.names):
         require_labels(name, answers)
     found: list[Calibration] = [
-        calibrated_measure(name, answers, settings, threshold) for name in CALIBRATED_MEASURES if name in judges.names
+        calibrate_measure(name, answers, settings, threshold) for name in CALIBRATED_MEASURES if name in judges.names
     ]
 
     async def ask_judges() -> list[Calibration]:
-        return [await calibrated_judge(judge, answers, progress) for judge in judging]
+        return [await calibrate_judge(judge, answers, progress) for judge in judging]
 
     found += run_closing(ask_judges(), *(one.model.server for one in judging if one.model))
-    report = {"labels": str(labels or public), "answers": len(answers), "judges": [one.as_json() for one in found]}
-    return report, calibration_tables(found)
+    report = {"labels": str(labels or public), "answers": len(answers), "judges": [one.to_json() for one in found]}
+    return report, build_calibration_tables(found)
 
 
-def _drawn(answers: Sequence[LabelledAnswer], limit: int | None) -> Sequence[LabelledAnswer]:
+def _sample_answers(answers: Sequence[LabelledAnswer], limit: int | None) -> Sequence[LabelledAnswer]:
     if limit is None or limit >= len(answers):
         return answers
     # Over the whole set: its files stand one behind the other.

@@ -34,8 +34,8 @@ class JudgeChoice:
     model: str = ""
 
 
-def model_servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
-    """What the sides are measured with: None for the extractive one, the model server for the other.
+def list_model_servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
+    """Return a server for each side that is measured: None for the extractive one, the model server for the other.
 
     Raises:
         InvalidInput: none is configured.
@@ -53,8 +53,8 @@ def model_servers(side: SideChoice, settings: Settings) -> list[ModelServer | No
     return [server] if side == "model" else [None, server]
 
 
-def answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list[AnswerJudge]:
-    """The judges chosen, each once.
+def build_answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list[AnswerJudge]:
+    """Return the judges chosen, each once.
 
     Args:
         systems: how many answers to one question are judged together.
@@ -71,26 +71,26 @@ def answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list
             f"{RANKED - 1} times."
         )
     return [
-        AnswerJudge(name, None if name == "rules" else _model_judge(name, choice, settings))
+        AnswerJudge(name, None if name == "rules" else _build_model_judge(name, choice, settings))
         for name in JUDGES
         if name in names
     ]
 
 
-def reference_matcher(choice: JudgeChoice, settings: Settings) -> ModelJudge | None:
-    """What matches references beside us, where that is chosen.
+def build_reference_matcher(choice: JudgeChoice, settings: Settings) -> ModelJudge | None:
+    """Return the model that matches references beside our own matching, where that is chosen.
 
     Raises:
         InvalidInput: there is no model for it.
     """
-    return _model_judge(REFERENCES, choice, settings) if REFERENCES in choice.names else None
+    return _build_model_judge(REFERENCES, choice, settings) if REFERENCES in choice.names else None
 
 
-def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJudge:
+def _build_model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJudge:
     from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
 
-    server = ModelServer.from_settings(judging_settings(choice, settings))
+    server = ModelServer.from_settings(build_judging_settings(choice, settings))
     if server is None:
         raise InvalidInput(
             f"The judge '{name}' needs a language model, and none is configured. Give --judge-url, e.g. "
@@ -99,16 +99,18 @@ def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJud
     return ModelJudge(server)
 
 
-def judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
-    """The settings of the judging server. A key is never sent to another server than the one it was set for."""
+def build_judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
+    """Return the settings of the judging server. A key is never sent to another server than the one it was set for."""
     if choice.url:
         changes = {"model_url": choice.url, "model": choice.model, "model_key": settings.judge_key, "model_context": 0}
         return settings.model_copy(update=changes)
     return settings.model_copy(update={"model": choice.model}) if choice.model else settings
 
 
-def answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
-    """The settings with another model that answers. A key is sent to no other server than the one it was set for."""
+def build_answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
+    """Return the settings with another model that answers. A key is sent to no other server than the one it was set
+    for.
+    """
     if not url or url == settings.model_url:
         return settings.model_copy(update={"model": model}) if model else settings
     changes: dict[str, Any] = {"model_url": url, "model": model or "", "model_context": 0}
@@ -117,13 +119,13 @@ def answering_settings(settings: Settings, url: str | None, model: str | None) -
 
 
 def run_closing(work: Coroutine[Any, Any, _T], *servers: ModelServer | None) -> _T:
-    """Runs it, and closes the servers within the loop in which their connections were opened."""
+    """Run the work, and close the servers within the loop in which their connections were opened."""
 
-    async def run() -> _T:
+    async def run_work() -> _T:
         try:
             return await work
         finally:
             for server in {id(one): one for one in servers if one is not None}.values():
                 await server.aclose()
 
-    return asyncio.run(run())
+    return asyncio.run(run_work())

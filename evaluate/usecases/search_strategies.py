@@ -36,7 +36,7 @@ ChoicePart = Literal["validation", "test"]
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyQuestion(ParameterGroup):
-    """What is chosen on: the questions of a set of pairs, of one part.
+    """The questions that strategies are chosen on: those of one part of a set of pairs.
 
     `profile`: the present one; None: the service's. `name`: under which the winner is to be kept; whether it can be is
     seen to before anything is searched.
@@ -62,8 +62,8 @@ class StrategyTried:
 
 @dataclass(frozen=True, slots=True)
 class StrategyChoice:
-    """What came of a choice. `chosen` is the best one only where it is better than the present one beyond doubt
-    (`better`), else the present one; `switches` of `profile` make it.
+    """The outcome of a choice. `chosen` is the best strategy only if it is better than the present one beyond doubt
+    (`better`), otherwise it is the present one; `switches` of `profile` make it.
 
     `tried`: how many strategies; `rows`: those worth seeing, best first.
     """
@@ -83,7 +83,7 @@ class StrategyChoice:
 
     @property
     def about(self) -> str:
-        """What a profile that is made of it says of itself."""
+        """The description of a profile that is made of it."""
         return f"Chosen on {self.questions} {self.part} questions of {self.data} by {self.measure}: {self.chosen}."[
             :500
         ]
@@ -91,7 +91,7 @@ class StrategyChoice:
 
 @dataclass(slots=True)
 class StrategyRun:
-    """A choice in the background. `step`, `done`, `total`: how far it is; `error`: why it came to nothing."""
+    """A choice in the background. `step`, `done`, `total`: its progress; `error`: the reason for which it failed."""
 
     asked: StrategyQuestion
     step: str = ""
@@ -122,7 +122,7 @@ async def strategy_choose(
         InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
         InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
     """
-    async with aclosing(_chosen(kb, principal, asked)) as events:
+    async with aclosing(_stream_choice(kb, principal, asked)) as events:
         async for event in events:
             yield event
 
@@ -134,15 +134,15 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
     Raises:
         Conflict: a choice is going on. NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
-    await _questions(kb, principal, asked)
+    await _load_questions(kb, principal, asked)
     await get_profile(kb, asked.profile or kb.settings.profile)
     return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
 @usecase("manager", everywhere=True)
 async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
-    """How far the choice is that was begun last, and what came of it; None if none is known any more,
-    or its set is of documents that one may not read.
+    """Return the progress and the outcome of the last choice that was begun; None if none is known any more, or its set
+    is of documents that one may not read.
     """
     if (job := await kb.jobs.find_latest(STRATEGY, STRATEGY)) is None:
         return None
@@ -165,7 +165,7 @@ async def strategy_work(run: JobRun) -> Any:
     """Choose a strategy; the `StrategyChoice` as JSON."""
     asked = _ASKED.validate_python(dict(run.parameters))
     try:
-        async with aclosing(_chosen(run.kb, run.principal, asked)) as events:
+        async with aclosing(_stream_choice(run.kb, run.principal, asked)) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     return convert_to_json(event.data)
@@ -178,39 +178,41 @@ async def strategy_work(run: JobRun) -> Any:
     return None
 
 
-async def _chosen(
+async def _stream_choice(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
-    queries, qrels = await _questions(kb, principal, asked)
+    queries, qrels = await _load_questions(kb, principal, asked)
     profile = await get_profile(kb, asked.profile or kb.settings.profile)
     corpus = await kb.load()
 
-    def work(tell: HandOver[Event | StrategyReport]) -> None:
-        from argot.evaluate.strategy_suite import Searched, evaluate_strategies
+    def do_work(tell: HandOver[Event | StrategyReport]) -> None:
+        from argot.evaluate.strategy_suite import SearchSetting, evaluate_strategies
 
         def progress(step: str, done: int, total: int) -> None:
             tell({"kind": "progress", "name": step, "done": done, "total": total})
 
-        searched = Searched(corpus, principal, profile)
+        searched = SearchSetting(corpus, principal, profile)
         tell(evaluate_strategies(searched, asked.data, queries, qrels, str, asked.measure, progress))
 
-    async with aclosing(progress_events(work)) as items:
+    async with aclosing(progress_events(do_work)) as items:
         async for item in items:
             if isinstance(item, dict):
                 yield item
             else:
-                yield Finished(_choice(asked, profile.name, item))
+                yield Finished(_build_choice(asked, profile.name, item))
 
 
-async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> tuple[dict[str, str], Qrels]:
-    """The questions by their pairs' ids, and the passage that each should find."""
+async def _load_questions(
+    kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
+) -> tuple[dict[str, str], Qrels]:
+    """Return the questions by their pairs' ids, and the passage that each should find."""
     from argot.measures import ALL_MEASURES
 
     if asked.measure not in ALL_MEASURES:
         raise InvalidInput(f"There is no measure '{asked.measure}'. Measures: {', '.join(ALL_MEASURES)}.")
     if asked.name:
         await kb.blocking(kb.profiles.require_free, asked.name)
-    pairs = await kb.blocking(_pairs, kb, principal, asked)
+    pairs = await kb.blocking(_load_pairs, kb, principal, asked)
     if not pairs:
         raise InvalidInput(
             f"The {asked.part} part of '{asked.data}' has no question whose passage is in the documents. Those that"
@@ -219,7 +221,7 @@ async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQue
     return {one.id: one.question for one in pairs}, {one.id: {one.passage_id: 1} for one in pairs}
 
 
-def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> list[StoredPair]:
+def _load_pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> list[StoredPair]:
     from argot.learn.store.pair_store import PairQuery
 
     found = find_visible_set(kb, principal, asked.data)
@@ -230,7 +232,7 @@ def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> 
     return [one for one in kept if one.passage_id in there]
 
 
-def _choice(asked: StrategyQuestion, profile: str, report: StrategyReport) -> StrategyChoice:
+def _build_choice(asked: StrategyQuestion, profile: str, report: StrategyReport) -> StrategyChoice:
     rows = [
         StrategyTried(one.name, one.mean, one.interval95, one.to_present.difference, one.to_present.interval95)
         for one in report.rows

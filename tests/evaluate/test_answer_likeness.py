@@ -2,9 +2,9 @@
 
 import pytest
 
-from argot.evaluate.bert_score import NOTHING, BertScore, bert_scores, greedy_match
-from argot.evaluate.chunk_retrieval import ChunkRetrieval, chunk_retrieval
-from argot.evaluate.reference_precision import precision_by_threshold, sentence_precision
+from argot.evaluate.bert_score import NOTHING, BertScore, compute_bert_scores, match_greedily
+from argot.evaluate.chunk_retrieval import ChunkRetrieval, measure_chunk_retrieval
+from argot.evaluate.reference_precision import compute_sentence_precision, measure_by_threshold
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import exact_match, rouge_1
 
@@ -32,16 +32,16 @@ def test_rouge_1_counts_a_word_as_often_as_both_have_it() -> None:
 
 def test_bert_score_takes_the_likest_token_of_the_other_text() -> None:
     # two tokens said, three wanted: rows (0.9, 0.6), columns (0.9, 0.6, 0.5)
-    found = greedy_match([[0.9, 0.1, 0.5], [0.2, 0.6, 0.3]])
+    found = match_greedily([[0.9, 0.1, 0.5], [0.2, 0.6, 0.3]])
     assert (found.precision, found.recall) == (pytest.approx(0.75), pytest.approx(2 / 3))
     assert found.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
-    assert greedy_match([]) == NOTHING == greedy_match([[]])
-    assert greedy_match([[-0.5]]) == BertScore(-0.5, -0.5, 0.0)
+    assert match_greedily([]) == NOTHING == match_greedily([[]])
+    assert match_greedily([[-0.5]]) == BertScore(-0.5, -0.5, 0.0)
 
 
 def test_bert_score_by_the_local_model_sees_likeness_without_common_words() -> None:
     reference = "Staff get 27 days of paid leave."
-    same, like, unlike, empty = bert_scores(
+    same, like, unlike, empty = compute_bert_scores(
         [reference, "Employees have 27 days of paid vacation.", "Penguins swim in cold water.", ""],
         [reference] * 4,
         Settings(),
@@ -52,7 +52,7 @@ def test_bert_score_by_the_local_model_sees_likeness_without_common_words() -> N
 
 
 def test_right_and_wrong_answers_are_looked_at_apart_by_task() -> None:
-    found = chunk_retrieval(
+    found = measure_chunk_retrieval(
         correct=[True, True, False, False, True],
         retrieved=[True, False, True, False, True],
         tasks=["order", "order", "order", "order", "sum"],
@@ -61,17 +61,17 @@ def test_right_and_wrong_answers_are_looked_at_apart_by_task() -> None:
     assert found["order"] == ChunkRetrieval(4, 0.5, 0.5, 0.5)
     assert found["sum"] == ChunkRetrieval(1, 1.0, 1.0, None)
     assert found["all"].cp_ccr == pytest.approx(2 / 3)
-    assert chunk_retrieval([], [], []) == {}
+    assert measure_chunk_retrieval([], [], []) == {}
 
 
 def test_a_sentence_is_right_with_any_passage_that_people_named() -> None:
-    assert sentence_precision([0, 1, None], [{0, 2}, {0}, {1}]) == 0.5
-    assert sentence_precision([None], [{0}]) is None
+    assert compute_sentence_precision([0, 1, None], [{0, 2}, {0}, {1}]) == 0.5
+    assert compute_sentence_precision([None], [{0}]) is None
 
 
 def test_precision_is_averaged_over_answers_at_each_threshold() -> None:
     answers = [[(0.9, True), (0.3, False)], [(0.6, True), (None, False)], [(0.2, False)]]
-    low, high, none = precision_by_threshold(answers, (0.0, 0.5, 0.95))
+    low, high, none = measure_by_threshold(answers, (0.0, 0.5, 0.95))
     assert low.precision == pytest.approx((0.5 + 1.0 + 0.0) / 3)
     assert low.kept == pytest.approx(4 / 5)
     assert (high.precision, high.kept) == (1.0, pytest.approx(2 / 5))

@@ -9,15 +9,21 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, NotFound
-from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, sentence_f1
-from argot.evaluate.answer_outcomes import judged
-from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
-from argot.evaluate.answer_report import answers_report
+from argot.evaluate.answer_measures import answer_outcome, compute_auroc, compute_refusal_rate, compute_sentence_f1
+from argot.evaluate.answer_outcomes import build_outcome
+from argot.evaluate.answer_questions import (
+    AnswerQuestion,
+    AnswerSet,
+    GoldSnippet,
+    build_answer_set,
+    load_answer_questions,
+)
+from argot.evaluate.answer_report import build_answers_report
 from argot.evaluate.known_answers import KnownAnswers
-from argot.evaluate.sample_suite import ways_that_differ
+from argot.evaluate.sample_suite import list_effective_ways
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.evaluate.usecases import evaluation
-from argot.evaluate.usecases.evaluation_bases import measured_base
+from argot.evaluate.usecases.evaluation_bases import open_base
 from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.profile import Profile
 from argot.profile_files import load_profile
@@ -78,15 +84,15 @@ def test_without_a_list_the_gold_snippets_are_looked_for() -> None:
 
 def test_measures_at_their_ends() -> None:
     gold = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
-    assert sentence_f1(gold, ["Trimming a drive takes about 40 seconds."]) == 1.0
-    assert sentence_f1(gold, ["The canteen opens at noon."]) == 0.0
-    assert sentence_f1(asked(), ["Anything."]) is None
+    assert compute_sentence_f1(gold, ["Trimming a drive takes about 40 seconds."]) == 1.0
+    assert compute_sentence_f1(gold, ["The canteen opens at noon."]) == 0.0
+    assert compute_sentence_f1(asked(), ["Anything."]) is None
     assert rouge_l("one two three", "one two three") == 1.0
     assert rouge_l("one two three", "four") == 0.0
-    assert auroc([0.9, 0.8, 0.1], [True, True, False]) == 1.0
-    assert auroc([0.5, 0.5], [True, False]) == 0.5
-    assert auroc([0.5], [True]) is None
-    assert refused_at([0.9, 0.8, 0.1, 0.88], [True, True, False, False], answered=0.5) == 0.5
+    assert compute_auroc([0.9, 0.8, 0.1], [True, True, False]) == 1.0
+    assert compute_auroc([0.5, 0.5], [True, False]) == 0.5
+    assert compute_auroc([0.5], [True]) is None
+    assert compute_refusal_rate([0.9, 0.8, 0.1, 0.88], [True, True, False, False], answered=0.5) == 0.5
 
 
 def line_of(**fields: Any) -> str:
@@ -142,25 +148,25 @@ def test_gold_that_is_not_there_ends_the_suite_before_a_question_is_asked(
     (tmp_path / "documents" / "manual.md").write_text(MANUAL)
     (tmp_path / "questions.jsonl").write_text(line_of(gold=[gold]))
     with pytest.raises(InvalidInput, match=message):
-        measured(answer_set(tmp_path / "questions.jsonl", tmp_path / "documents"), "extractive")
+        measured(build_answer_set(tmp_path / "questions.jsonl", tmp_path / "documents"), "extractive")
 
 
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text(line_of())
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match="empty holds no documents"):
-        answer_set(tmp_path / "questions.jsonl", tmp_path / "empty")
+        build_answer_set(tmp_path / "questions.jsonl", tmp_path / "empty")
 
 
 def test_what_is_refused_is_counted_as_in_the_table_by_kind(tmp_path: Path) -> None:
     result = AskResult(question="q", stand_alone_question="q", status="abstained", thread="t", answer="")
     back = result.model_copy(update={"status": "needs_choice"})
     outcomes = [
-        judged(asked("unanswerable"), result, frozenset()),
-        judged(asked("unanswerable"), back, frozenset()),
-        judged(asked("underspecified"), back, frozenset()),
+        build_outcome(asked("unanswerable"), result, frozenset()),
+        build_outcome(asked("unanswerable"), back, frozenset()),
+        build_outcome(asked("underspecified"), back, frozenset()),
     ]
-    report = answers_report("set", [], {"default": outcomes})
+    report = build_answers_report("set", [], {"default": outcomes})
     rows, found = report.rows["default"], report.abstention["default"]
     assert found["unanswerable refused"] == rows["unanswerable"].outcomes["abstained"] == 0.5
     assert found["underspecified asked back"] == rows["underspecified"].outcomes["asked back"] == 1.0
@@ -180,7 +186,7 @@ def drive_questions(tmp_path_factory: pytest.TempPathFactory) -> AnswerSet:
         {"id": "b", "kind": "unanswerable", "question": "Who painted the canteen?", "gold": [], "reference": ""},
     ]  # fmt: skip
     (folder / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    return answer_set(folder / "questions.jsonl", folder / "documents")
+    return build_answer_set(folder / "questions.jsonl", folder / "documents")
 
 
 def measured(questions: AnswerSet, side: evaluation.AnswerSide) -> dict[str, Any]:
@@ -309,20 +315,20 @@ def test_a_folder_of_other_things_is_left_alone(drive_questions: AnswerSet, tmp_
 
 def test_only_ways_that_change_something_are_measured(tiny_home: Path, tmp_path: Path) -> None:
     with TemporaryBase(tmp_path / "empty", Settings()) as base:
-        assert {"derived texts off", "triples off"}.isdisjoint(ways_that_differ(base))
+        assert {"derived texts off", "triples off"}.isdisjoint(list_effective_ways(base))
     with TemporaryBase(Path(shutil.copytree(tiny_home, tmp_path / "kb")), Settings()) as base:
-        assert "triples off" in ways_that_differ(base)
-        assert "derived texts off" not in ways_that_differ(base)
+        assert "triples off" in list_effective_ways(base)
+        assert "derived texts off" not in list_effective_ways(base)
 
 
 def test_a_base_is_measured_with_the_models_that_it_has_adopted(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
     keep_adopted(home, Adopted({"reranker": (model,)}))
-    with measured_base(home, Settings()) as base:
+    with open_base(home, Settings()) as base:
         assert base.settings.reranker == str(find_model_path(home, model))
     # What is named wins; and a base of its own has adopted nothing.
-    with measured_base(home, Settings(reranker="lexical")) as base:
+    with open_base(home, Settings(reranker="lexical")) as base:
         assert base.settings.reranker == "lexical"
-    with measured_base(None, Settings()) as base:
+    with open_base(None, Settings()) as base:
         assert base.settings.reranker == "reader"

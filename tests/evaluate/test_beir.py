@@ -7,7 +7,7 @@ import pytest
 
 from argot.errors import InvalidInput
 from argot.evaluate.beir import load_beir
-from argot.evaluate.reports import retrieval_tables
+from argot.evaluate.reports import build_retrieval_tables
 from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
 from argot.evaluate.usecases.evaluation import retrieval
 from argot.measures import (
@@ -144,9 +144,9 @@ def test_ways_are_compared_in_pairs_and_shown_by_depth() -> None:
     worse = measure({question: ["x"] for question in gold}, gold)
     better = measure({question: list(own) for question, own in gold.items()}, gold)
     report = RetrievalReport("set", 2, 4, {"plain": worse, "against": better}, against="rrf")
-    change = report.as_json()["compared"]["rrf against plain"]["mrr"]
+    change = report.to_json()["compared"]["rrf against plain"]["mrr"]
     assert (change["difference"], change["questions"], change["clusters"]) == (1.0, 4, 2)
-    by_depth, pair = retrieval_tables(report)[1:]
+    by_depth, pair = build_retrieval_tables(report)[1:]
     assert ["plain", "MAP@k", *["0.000"] * 5] in by_depth.rows
     assert "rrf against plain: 4 questions, 2 clusters" in pair.title
     assert ["mrr", "+1.000", "+1.000 to +1.000"] in pair.rows

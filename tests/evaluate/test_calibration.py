@@ -10,14 +10,14 @@ from sklearn.metrics import cohen_kappa_score
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.calibration import _first_half
+from argot.evaluate.calibration import _is_in_first_half
 from argot.evaluate.human_labels import load_financebench_labels, load_labels
 from argot.evaluate.judge_agreement import (
-    agreement_of,
-    cohen_kappa,
-    confusion,
-    observed_agreement,
-    pairwise_agreement,
+    compute_cohen_kappa,
+    compute_observed_agreement,
+    compute_pairwise_agreement,
+    count_confusion,
+    measure_agreement,
 )
 from argot.evaluate.usecases.judge_calibration import calibrate
 from argot.evaluate.usecases.measured_models import JudgeChoice
@@ -30,11 +30,11 @@ from argot.ui.cli.main import app
 def test_kappa_by_hand() -> None:
     # Of 50: both yes 20, both no 15, people alone yes 5, the judge alone yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     table = np.array([[15, 10], [5, 20]])
-    assert observed_agreement(table) == pytest.approx(0.7)
-    assert cohen_kappa(table) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-    assert cohen_kappa(np.array([[0, 0], [0, 9]])) is None
-    assert cohen_kappa(np.array([[5, 0], [0, 5]])) == 1.0
-    assert cohen_kappa(np.array([[0, 5], [5, 0]])) == -1.0
+    assert compute_observed_agreement(table) == pytest.approx(0.7)
+    assert compute_cohen_kappa(table) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert compute_cohen_kappa(np.array([[0, 0], [0, 9]])) is None
+    assert compute_cohen_kappa(np.array([[5, 0], [0, 5]])) == 1.0
+    assert compute_cohen_kappa(np.array([[0, 5], [5, 0]])) == -1.0
 
 
 def test_weighted_kappa_by_hand() -> None:
@@ -42,7 +42,7 @@ def test_weighted_kappa_by_hand() -> None:
     table = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 2]])
     # rows 2, 0, 2; columns 1, 1, 2; expected by row 0: .5, .5, 1, and by row 2 the same
     by_chance = 0.5 * 1 + 1 * 4 + 0.5 * 4 + 0.5 * 1
-    assert cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
+    assert compute_cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
 
 
 @pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
@@ -51,27 +51,27 @@ def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None
     people, judge = draw.integers(0, size, 200), draw.integers(0, size, 200)
     judge[:120] = people[:120]
     theirs = cohen_kappa_score(people, judge, weights="quadratic" if weighted else None)
-    assert cohen_kappa(confusion(people, judge, size), weighted=weighted) == pytest.approx(theirs)
+    assert compute_cohen_kappa(count_confusion(people, judge, size), weighted=weighted) == pytest.approx(theirs)
 
 
 def test_agreement_has_intervals_over_questions_and_a_table() -> None:
     people, judge = [1, 1, 0, 0] * 10, [1.0, 0.0, 0.0, 0.0] * 10
-    found = agreement_of(people, judge, (0, 1), [place // 4 for place in range(40)])
+    found = measure_agreement(people, judge, (0, 1), [place // 4 for place in range(40)])
     assert (found.agreement, found.questions, found.confusion) == (0.75, 10, ((20, 0), (10, 10)))
     assert found.agreement95 == (0.75, 0.75)  # every question is like the others
     assert found.kappa == pytest.approx(0.5)
-    scale = agreement_of([1, 2, 5, 4], [1.2, 2.5, 4.5, 4.4], (1, 2, 3, 4, 5), range(4))
+    scale = measure_agreement([1, 2, 5, 4], [1.2, 2.5, 4.5, 4.4], (1, 2, 3, 4, 5), range(4))
     assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 counts as 3
     assert scale.rank_correlation == pytest.approx(1.0)
     with pytest.raises(ValueError, match="7 is none of the labels"):
-        agreement_of([7], [1.0], (0, 1), [0])
+        measure_agreement([7], [1.0], (0, 1), [0])
     with pytest.raises(ValueError, match="at least one"):
-        agreement_of([], [], (0, 1), [])
+        measure_agreement([], [], (0, 1), [])
 
 
 def test_people_are_compared_pair_by_pair() -> None:
-    assert pairwise_agreement([[1, 1, 0], [0], [1, 1]]) == pytest.approx(2 / 4)
-    assert pairwise_agreement([[1]]) is None
+    assert compute_pairwise_agreement([[1, 1, 0], [0], [1, 1]]) == pytest.approx(2 / 4)
+    assert compute_pairwise_agreement([[1]]) is None
 
 
 # -- labels -----------------------------------------------------------------------------------------------------------
@@ -96,8 +96,13 @@ def test_several_people_decide_together(tmp_path: Path) -> None:
         line_of(label={"accuracy": 5, "helpfulness": 4, "informativeness": 1}),
     )
     most, tied, scores, aspects = load_labels(path)
-    assert (most.human("TRUE"), tied.human("TRUE"), scores.human("score"), scores.kind) == (1, None, 3, "fact")
-    assert (aspects.human("informativeness"), aspects.human("score")) == (1, None)
+    assert (most.decide_label("TRUE"), tied.decide_label("TRUE"), scores.decide_label("score"), scores.kind) == (
+        1,
+        None,
+        3,
+        "fact",
+    )
+    assert (aspects.decide_label("informativeness"), aspects.decide_label("score")) == (1, None)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +134,8 @@ def test_the_labels_of_financebench_are_read_from_its_results(tmp_path: Path) ->
     ]
     (folder / "one.jsonl").write_text("\n".join(map(json.dumps, rows)))
     right, refused = load_financebench_labels(tmp_path)
-    assert (right.reference, right.human("TRUE"), right.kind) == ("8.7", 1, "answered")
-    assert (refused.human("TRUE"), refused.kind) == (0, "refused")
+    assert (right.reference, right.decide_label("TRUE"), right.kind) == ("8.7", 1, "answered")
+    assert (refused.decide_label("TRUE"), refused.kind) == (0, "refused")
     (folder / "one.jsonl").write_text(json.dumps({**rows[0], "label": "Good"}))
     with pytest.raises(InvalidInput, match=r"one\.jsonl, line 1: .*not 'Good'"):
         load_financebench_labels(tmp_path)
@@ -190,7 +195,7 @@ def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_report
         line_of(question=question, answer="It takes 40 s." if good else "Penguins swim.", label=good)
         for question, good in rows
     ]
-    first = [question for question, _ in rows if _first_half(question)]
+    first = [question for question, _ in rows if _is_in_first_half(question)]
     assert 0 < len(first) < len(rows)
     report, titles = measured(labelled(tmp_path, *lines), ["rouge-l", "bertscore", "rules"], Settings())
     for own in report["judges"][:2]:

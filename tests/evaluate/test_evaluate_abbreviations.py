@@ -17,10 +17,10 @@ from argot.evaluate.experiments.abbreviation_questions import (
     TEMPLATES,
     AbbreviationQuestion,
     draw_abbreviations,
-    questions_of,
+    draw_questions,
 )
 from argot.evaluate.experiments.abbreviation_suite import AbbreviationsReport, QuestionReading, evaluate_abbreviations
-from argot.evaluate.experiments.task_tables import abbreviations_tables
+from argot.evaluate.experiments.task_tables import build_abbreviations_tables
 from argot.evaluate.temporary_base import Identifier, TemporaryBase
 from argot.jargon_db.lookup.ordinary_words import is_well_known
 from argot.settings import Settings
@@ -40,7 +40,9 @@ def base(tmp_path: Path) -> Iterator[TemporaryBase]:
 
 
 def measured(identify: Identifier, base: TemporaryBase, each: int = 1, **more: Any) -> AbbreviationsReport:
-    return asyncio.run(evaluate_abbreviations({"side": identify}, base.knows, 7, 1, each, more.get("progress", quiet)))
+    return asyncio.run(
+        evaluate_abbreviations({"side": identify}, base.has_word, 7, 1, each, more.get("progress", quiet))
+    )
 
 
 # -- the questions ----------------------------------------------------------------------------------------------------
@@ -66,7 +68,7 @@ def test_what_cannot_be_drawn_is_an_error_and_no_endless_loop() -> None:
 
 def test_every_abbreviation_stands_in_its_question_as_expected() -> None:
     abbreviations = draw_abbreviations(random.Random(5), lambda word: False)
-    made = list(questions_of(abbreviations, random.Random(5), lambda word: False, 30))
+    made = list(draw_questions(abbreviations, random.Random(5), lambda word: False, 30))
     for question in made:
         assert all(one in question.text for one in question.expected), question
         assert len(set(question.expected)) == len(question.expected)
@@ -116,7 +118,7 @@ def test_a_reader_that_finds_nothing_is_right_only_where_there_is_nothing(base: 
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_the_extractive_side_finds_all_of_the_papers_set_and_nothing_else(base: TemporaryBase, seed: int) -> None:
-    report = asyncio.run(evaluate_abbreviations({"side": base.identifier()}, base.knows, seed, 1, 30, quiet))
+    report = asyncio.run(evaluate_abbreviations({"side": base.make_identifier()}, base.has_word, seed, 1, 30, quiet))
     assert "QMB" not in report.abbreviations
     own = [row for row in report.sides["side"] if row.set == "as in the paper"]
     assert [row.size for row in own] == [1, 2, 3, 4, 5, None]
@@ -124,7 +126,7 @@ def test_the_extractive_side_finds_all_of_the_papers_set_and_nothing_else(base: 
 
 
 def test_the_extractive_side_on_the_harder_sets(base: TemporaryBase) -> None:
-    report = asyncio.run(evaluate_abbreviations({"side": base.identifier()}, base.knows, 21, 2, 30, quiet))
+    report = asyncio.run(evaluate_abbreviations({"side": base.make_identifier()}, base.has_word, 21, 2, 30, quiet))
     rows = {row.set: row for row in report.sides["side"] if row.size in (None, 0)}
     least = {"lower case": 0.6, "glued to numbers and slashes": 0.99, "mixed case with digits": 0.9}
     for name, recall in least.items():
@@ -140,7 +142,7 @@ def test_the_extractive_side_on_the_harder_sets(base: TemporaryBase) -> None:
 def identifier_of(base: TemporaryBase, scripted: Any, **settings: Any) -> Identifier:
     server = ModelServer.from_settings(scripted.settings(**settings))
     assert server
-    return base.identifier(server)
+    return base.make_identifier(server)
 
 
 def test_a_models_list_is_grounded_before_it_counts(base: TemporaryBase, scripted_model: Any) -> None:
@@ -194,14 +196,14 @@ def test_a_server_that_is_down_ends_the_measurement(base: TemporaryBase, scripte
 
 def test_both_sides_of_the_suite_and_its_tables(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", {"terms": []})
-    report, tables = shared_tasks.abbreviations("both", 1, 1, 1, scripted_model.settings(), quiet)
+    report, tables = shared_tasks.measure_abbreviations("both", 1, 1, 1, scripted_model.settings(), quiet)
     assert set(report["sides"]) == {"extractive", "model"} and report["model"] == "scripted"
     assert len(json.loads(json.dumps(report))["abbreviations"]) == 30
     assert any("model scripted" in table.title for table in tables)
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
-    assert len(abbreviations_tables(AbbreviationsReport(1, 1, [], {"extractive": []}, {"extractive": []}))) == 1
+    assert len(build_abbreviations_tables(AbbreviationsReport(1, 1, [], {"extractive": []}, {"extractive": []}))) == 1
 
 
 def test_a_model_side_without_a_server_says_what_to_set() -> None:
     with pytest.raises(InvalidInput, match="ARGOT_MODEL_URL"):
-        shared_tasks.abbreviations("model", 1, 1, 1, Settings(), quiet)
+        shared_tasks.measure_abbreviations("model", 1, 1, 1, Settings(), quiet)

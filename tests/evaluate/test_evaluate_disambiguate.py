@@ -11,18 +11,18 @@ from typer.testing import CliRunner
 from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import InvalidInput
 from argot.evaluate.experiments.disambiguation_data import AcronymSentence, load_dictionary, load_sentences, load_text
-from argot.evaluate.experiments.disambiguation_matching import matched
-from argot.evaluate.experiments.disambiguation_measures import Guess, measures_of
+from argot.evaluate.experiments.disambiguation_matching import match_sentences
+from argot.evaluate.experiments.disambiguation_measures import Guess, compute_measures
 from argot.evaluate.experiments.disambiguation_suite import (
     EACH_FOR_ITSELF,
     EVERYTHING,
     HALVES,
     NEAREST,
     evaluate_disambiguate,
+    find_usages,
     read_texts,
-    usages_in,
 )
-from argot.evaluate.experiments.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, groups_of
+from argot.evaluate.experiments.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, group_sentences
 from argot.settings import Settings
 from argot.ui.cli.main import app
 
@@ -157,7 +157,7 @@ def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
         AcronymSentence("5", "", "XYZ", "", "x y z"),
         AcronymSentence("6", "", "PU", ""),
     ]
-    pairs = matched(data, dictionary)
+    pairs = match_sentences(data, dictionary)
     assert [one.acronym for one in pairs.sentences] == ["PUC", "PUC", "C.D", "PUC", "XYZ", "PU"]
     assert [one.expansion for one in pairs.sentences[:3]] == [*reversed(dictionary["PUC"]), "compact disc"]
     assert (pairs.unknown_acronyms, pairs.unknown_labels, pairs.one_sense) == (1, 1, 1)
@@ -166,7 +166,7 @@ def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
 def test_what_differs_by_case_alone_in_the_dictionary_stays_apart() -> None:
     dictionary = {"RF": ["Random Forest", "random forest"], "Rf": ["rheumatoid factor"]}
     data = [AcronymSentence("1", "", "RF", "", "random forest"), AcronymSentence("2", "", "rf", "", "RANDOM FOREST")]
-    pairs = matched(data, dictionary)
+    pairs = match_sentences(data, dictionary)
     assert [one.expansion for one in pairs.sentences] == ["random forest", "RANDOM FOREST"]
     assert pairs.dictionary["rf"] == ["Random Forest", "random forest", "rheumatoid factor"]
 
@@ -175,7 +175,7 @@ def test_unlabelled_entries_are_text_and_not_measured() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "PUC", "hearing on tariffs .")]
     report = evaluate_disambiguate("some", data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].sentences == len(LABELLED)
-    assert report.as_json()["label_not_in_dictionary"] == 0
+    assert report.to_json()["label_not_in_dictionary"] == 0
 
 
 def test_variants_of_one_meaning_share_their_probability() -> None:
@@ -238,7 +238,7 @@ def test_a_malformed_dictionary_and_files_that_cannot_be_read_are_named(tmp_path
 def test_macro_measures_are_the_shared_tasks_own() -> None:
     """a: chosen twice, once rightly, marked once. b: marked twice, chosen once, rightly. c: marked, never chosen."""
     gold = ["a", "b", "b", "c"]
-    found = measures_of(gold, [Guess(name, 0.5, 0.1) for name in ["a", "b", "a", "d"]])
+    found = compute_measures(gold, [Guess(name, 0.5, 0.1) for name in ["a", "b", "a", "d"]])
     assert found.precision == pytest.approx((1 / 2 + 1 + 1) / 3)
     assert found.recall == pytest.approx((1 + 1 / 2 + 0) / 3)
     assert found.f1 == pytest.approx(2 * (5 / 6) * (1 / 2) / (5 / 6 + 1 / 2))
@@ -248,15 +248,15 @@ def test_macro_measures_are_the_shared_tasks_own() -> None:
 
 def test_coverage_takes_the_surest_and_flatters_nobody_at_ties() -> None:
     guesses = [Guess("a", 0.9, 0.8), Guess("x", 0.6, 0.2), Guess("a", 0.6, 0.2), Guess("x", 0.5, 0.0)]
-    found = measures_of(["a"] * 4, guesses)
-    assert found.accuracy_at(0.25) == 1
-    assert found.accuracy_at(0.5) == 0.5
-    assert found.accuracy_at(1.0) == 0.5
+    found = compute_measures(["a"] * 4, guesses)
+    assert found.get_accuracy(0.25) == 1
+    assert found.get_accuracy(0.5) == 0.5
+    assert found.get_accuracy(1.0) == 0.5
 
 
 def test_calibration_error_is_the_gap_between_said_and_true() -> None:
     sure, unsure = [Guess("a", 1.0, 1.0)] * 2, [Guess("a", 0.55, 0.1)] * 2
-    found = measures_of(["a", "b", "a", "b"], [*sure, *unsure])
+    found = compute_measures(["a", "b", "a", "b"], [*sure, *unsure])
     assert [(b.count, b.right) for b in found.bins] == [(2, 0.5), (2, 0.5)]
     assert found.calibration_error == pytest.approx(0.5 * 0.05 + 0.5 * 0.5)
 
@@ -281,7 +281,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
     found = []
     for data, dictionary in ((sentences(), DICTIONARY), (mislabelled, turned)):
         texts = read_texts(data, dictionary, UNLABELLED, embedder, nothing)
-        found.append([(g.expansions, choose_together(g)) for g in groups_of(texts, dictionary)])
+        found.append([(g.expansions, choose_together(g)) for g in group_sentences(texts, dictionary)])
     for (names, chances), (others_names, others) in zip(*found, strict=True):
         assert names == others_names
         assert np.allclose(chances, others, atol=1e-3)
@@ -290,7 +290,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
 def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "DRAM", "is fast .", DICTIONARY["DRAM"][0])]
     texts = read_texts(data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
-    for group in groups_of(texts, DICTIONARY):
+    for group in group_sentences(texts, DICTIONARY):
         chances = choose_together(group)
         assert chances.sum(axis=1) == pytest.approx(1)
         assert chances.shape[1] > 1 or np.all(chances == 1)
@@ -300,7 +300,7 @@ def test_acronyms_that_the_dictionary_lacks_are_wrong_and_break_nothing() -> Non
     data = [AcronymSentence("1", "", "XYZ", "", "x y z"), *sentences()]
     report = evaluate_disambiguate("tiny", data, DICTIONARY, [], load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].accuracy <= 4 / 5
-    json.dumps(report.as_json())
+    json.dumps(report.to_json())
 
 
 def test_one_odd_sentence_alone_breaks_nothing() -> None:
@@ -312,9 +312,9 @@ def test_one_odd_sentence_alone_breaks_nothing() -> None:
 
 
 def test_a_sentence_beside_is_read_at_its_first_known_acronym() -> None:
-    (usage,) = usages_in("The PUC and DRAM .", DICTIONARY)
+    (usage,) = find_usages("The PUC and DRAM .", DICTIONARY)
     assert (usage.before, usage.acronym, usage.after) == ("The", "PUC", "and DRAM .")
-    (plain,) = usages_in("Nothing known .", DICTIONARY)
+    (plain,) = find_usages("Nothing known .", DICTIONARY)
     assert plain.acronym == ""
 
 

@@ -8,7 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.experiments.identification import HALVES, evaluate_identify, load_labelled, measured, predict
+from argot.evaluate.experiments.identification import (
+    HALVES,
+    evaluate_identify,
+    find_labelled_forms,
+    load_labelled,
+    measure_forms,
+)
 from argot.ui.cli.main import app
 
 SENTENCE: dict[str, Any] = {
@@ -33,18 +39,18 @@ def write(path: Path, entries: Any) -> Path:
 def test_tokens_with_labels_are_read_and_found_again(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [SENTENCE]))
     assert one.gold == {"short": {(4, 5), (10, 11), (11, 14)}, "long": {(1, 3)}}
-    assert predict(one) == one.gold
+    assert find_labelled_forms(one) == one.gold
 
 
 def test_paragraphs_with_spans_are_read_and_found_again(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [PARAGRAPH]))
-    assert predict(one) == one.gold == {"short": {(15, 17)}, "long": {(4, 13)}}
+    assert find_labelled_forms(one) == one.gold == {"short": {(15, 17)}, "long": {(4, 13)}}
 
 
 def test_a_form_counts_only_if_its_span_is_exactly_right(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [SENTENCE]))
     guess = {"short": frozenset([(4, 5), (10, 12)]), "long": frozenset([(0, 3)])}
-    score = measured([(one, guess)])
+    score = measure_forms([(one, guess)])
     assert (score.by_class["short"].precision, score.by_class["short"].recall) == (1 / 2, 1 / 3)
     assert (score.by_class["long"].precision, score.by_class["long"].recall) == (0.0, 0.0)
     precision, recall = 1 / 4, 1 / 6
@@ -54,7 +60,7 @@ def test_a_form_counts_only_if_its_span_is_exactly_right(tmp_path: Path) -> None
 
 def test_short_and_long_count_alike_however_many_they_are(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [SENTENCE]))
-    score = measured([(one, {"short": one.gold["short"], "long": frozenset()})])
+    score = measure_forms([(one, {"short": one.gold["short"], "long": frozenset()})])
     assert (score.precision, score.recall) == (1.0, 0.5)
 
 

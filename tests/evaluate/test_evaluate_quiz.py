@@ -95,7 +95,7 @@ def measured(base: TemporaryBase, folder: Path, scripted: Any = None, trials: in
 def test_a_quiz_folder_is_read(folder: Path) -> None:
     questions = load_quiz(folder)
     assert [question.options[question.correct] for question in questions] == ["25 percent", "4.5 V", "true"]
-    assert [question.as_json() for question in questions] == [
+    assert [question.to_json() for question in questions] == [
         {**question, "options": tuple(question["options"])} for question in QUESTIONS
     ]
 
@@ -232,7 +232,7 @@ def test_a_server_that_is_down_ends_the_quiz(base: TemporaryBase, folder: Path, 
 
 
 def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: Any) -> None:
-    report, tables = shared_tasks.quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
+    report, tables = shared_tasks.measure_quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
     assert set(report) == {"extractive", "model"}
     assert json.loads(json.dumps(report))["model"]["reader"] == "scripted"
     assert [table.columns[3:] for table in tables] == [(PLAIN, ARGOT), (ALONE, PLAIN, ARGOT)]
@@ -243,4 +243,4 @@ def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: An
 def test_a_glossary_with_bad_rows_is_refused(folder: Path) -> None:
     (folder / "glossary.csv").write_text("term,context,expansion\nPUC,,\n", "utf-8")
     with pytest.raises(InvalidInput, match=r"glossary\.csv: nothing was imported"):
-        shared_tasks.quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)
+        shared_tasks.measure_quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)

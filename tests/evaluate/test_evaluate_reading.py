@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import InvalidInput
 from argot.evaluate.reading_suite import evaluate_reading
-from argot.evaluate.reading_tables import reading_tables
+from argot.evaluate.reading_tables import build_reading_tables
 from argot.ui.cli.main import app
 
 
@@ -69,13 +69,13 @@ def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
 
 def test_the_sums_are_those_of_the_files(folder: Path) -> None:
     report = evaluate_reading(folder, ReadLimits(), no_progress)
-    said = report.as_json()
+    said = report.to_json()
     for sums in said["formats"].values():
         assert sums["words"] == sums["kept"] + sum(sums["left_out"].values()) + sum(sums["lost_words"].values())
     assert said["formats"]["all"]["files"] == 7
     assert said["formats"]["all"]["refused"] == 3
     assert said["formats"][".docx"]["refused"] == 1
-    worst = next(table for table in reading_tables(report, 1) if table.title.startswith("Files with"))
+    worst = next(table for table in build_reading_tables(report, 1) if table.title.startswith("Files with"))
     assert [row[0] for row in worst.rows] == ["gate.docx"]
 
 

@@ -10,8 +10,14 @@ from typer.testing import CliRunner
 
 from argot.corpus.readers.table_grid import GridCell
 from argot.errors import InvalidInput
-from argot.evaluate.experiments.table_structure import by_page, load_structure, normalised, relation_score, relations_of
-from argot.evaluate.experiments.table_suite import cells_of_texts, evaluate_tables
+from argot.evaluate.experiments.table_structure import (
+    find_relations,
+    group_by_page,
+    load_structure,
+    normalize_text,
+    score_relations,
+)
+from argot.evaluate.experiments.table_suite import build_cells, evaluate_tables
 from argot.ui.cli.main import app
 
 ROWS = [["Part", "Limit"], ["Valve", "12.5"], ["Seal", "9"]]
@@ -41,7 +47,7 @@ def test_neighbours_are_counted_over_blank_cells_and_once_for_each_pair() -> Non
         GridCell(1, 1, " ", 1, 1),
         GridCell(1, 2, "dies", 1, 2),
     ]
-    assert dict(relations_of(cells)) == {
+    assert dict(find_relations(cells)) == {
         ("SITE", "OUTPUT", "across"): 1,
         ("SITE", "DIES", "across"): 1,
         ("OUTPUT", "DIES", "down"): 1,
@@ -49,12 +55,12 @@ def test_neighbours_are_counted_over_blank_cells_and_once_for_each_pair() -> Non
 
 
 def test_texts_lose_blanks_case_and_special_characters() -> None:
-    assert normalised("Net sales\n(% of total) ﬁ") == "NETSALES__OFTOTAL_FI"
+    assert normalize_text("Net sales\n(% of total) ﬁ") == "NETSALES__OFTOTAL_FI"
 
 
 def test_a_relation_is_right_as_often_as_the_page_has_it() -> None:
-    gold = by_page([(1, cells_of_texts([["1", "1", "1"]]))])
-    score = relation_score(gold, by_page([(1, cells_of_texts([["1", "1"]])), (2, cells_of_texts([["a", "b"]]))]))
+    gold = group_by_page([(1, build_cells([["1", "1", "1"]]))])
+    score = score_relations(gold, group_by_page([(1, build_cells([["1", "1"]])), (2, build_cells([["a", "b"]]))]))
     assert (score.gold, score.found, score.right) == (2, 2, 1)
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
 

@@ -13,16 +13,16 @@ from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments import experiment_running as experiments
 from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
-from argot.evaluate.experiments.api_calls import makes_call
+from argot.evaluate.experiments.api_calls import has_call
 from argot.evaluate.experiments.experiment import Experiment
-from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
+from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
 from argot.evaluate.experiments.experiment_data import load_experiment_data
-from argot.evaluate.experiments.experiment_running import ExperimentOptions, experiment_run
-from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
-from argot.evaluate.experiments.loogle import text_of_chunks, windows
-from argot.evaluate.experiments.reference_rows import precision
-from argot.evaluate.experiments.run_page import run_page
-from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
+from argot.evaluate.experiments.loogle import cut_windows, join_chunks
+from argot.evaluate.experiments.reference_rows import compute_precision
+from argot.evaluate.experiments.run_page import build_run_page
+from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
 from argot.settings import Settings
 from argot.types import MatchedSegment
@@ -160,7 +160,7 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
     rows = [row.label for row in experiment.rows if name != "raidd-1" or row.variant in ("64/10", "256/50")]
     options = ExperimentOptions(data_for(experiment, tmp_path), rows, limit=1 if name == "golden-retriever-2" else None, trials=1)  # fmt: skip  # noqa: E501
     settings = scripted_model.settings(home=tmp_path / "kb")
-    report, tables, place = experiment_run(name, options, tmp_path, settings, quiet)
+    report, tables, place = run_experiment(name, options, tmp_path, settings, quiet)
     run = ExperimentRun.model_validate(report)
     assert [row.label for row in run.rows] == rows
     by_label = {row.label: row for row in experiment.rows}
@@ -186,14 +186,14 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
 
 def test_rows_that_need_a_model_say_so_without_one(tmp_path: Path) -> None:
     options = ExperimentOptions(answers_form(tmp_path / "data"))
-    report, _, _ = experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)
+    report, _, _ = run_experiment("kapqa-3", options, tmp_path, Settings(), quiet)
     run = ExperimentRun.model_validate(report)
     states = {row.label: row.state for row in run.rows}
     assert states["BM25"] == states["DPR"] == "measured"
-    triples = run.row("augmentation with domain-specific triples")
+    triples = run.find_row("augmentation with domain-specific triples")
     assert triples is not None
     assert triples.reason == "not run: needs a language model: --model-url URL"
-    measured = run.row("BM25")
+    measured = run.find_row("BM25")
     assert measured is not None
     assert measured.figures["hit@3"].mean == 1.0
     assert "geval" not in measured.figures
@@ -202,14 +202,14 @@ def test_rows_that_need_a_model_say_so_without_one(tmp_path: Path) -> None:
 def test_nothing_that_can_run_is_an_error_that_says_why(tmp_path: Path) -> None:
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["oracle: triples of the gold documents"])
     with pytest.raises(InvalidInput, match=r"No row of kapqa-3 can run: needs a language model"):
-        experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)
+        run_experiment("kapqa-3", options, tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match=r"has no row 'DRP'. Rows: 'BM25', 'DPR'"):
-        experiment_run("kapqa-3", ExperimentOptions(rows=["DRP"]), tmp_path, Settings(), quiet)
+        run_experiment("kapqa-3", ExperimentOptions(rows=["DRP"]), tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match=r"no experiment 'table-1'. Experiments: golden-retriever-1"):
-        experiment_run("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
+        run_experiment("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match="is no folder of a model"):
         options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path / "none"))
-        experiment_run("trustworthy-2", options, tmp_path, Settings(), quiet)
+        run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
 
 
 def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> Non
     label = "re-ranker with TS+TCL, k=10"
     tuned = str(tiny_cross_encoder(tmp_path / "tuned"))
     options = ExperimentOptions(beir_form(tmp_path / "data"), [label], reranker=tuned)
-    report, _, _ = experiment_run("trustworthy-3", options, tmp_path, Settings(cache=tmp_path / "cache"), quiet)
+    report, _, _ = run_experiment("trustworthy-3", options, tmp_path, Settings(cache=tmp_path / "cache"), quiet)
     assert report["rows"][0]["state"] == "measured"
     assert report["rows"][0]["figures"]["hit@5"]["mean"] == 1.0
     assert report["models"]["tuned reranker"] == "tuned"
@@ -241,15 +241,15 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
     experiments._Running.measure = stopped  # type: ignore[method-assign]
     try:
         with pytest.raises(KeyboardInterrupt):
-            experiment_run("kapqa-3", options, tmp_path, settings, quiet)
+            run_experiment("kapqa-3", options, tmp_path, settings, quiet)
     finally:
         experiments._Running.measure = measured  # type: ignore[method-assign]
-    (id_,) = ExperimentFolder(tmp_path).ids()
+    (id_,) = ExperimentFolder(tmp_path).list_ids()
     before = ExperimentFolder(tmp_path).load(id_)
     assert [row.label for row in before.rows] == ["BM25"]
     asked = len(scripted_model.asked("cited_answer"))
     resumed = ExperimentOptions(options.data, options.rows, resume=True)
-    report, _, _ = experiment_run("kapqa-3", resumed, tmp_path, settings, quiet)
+    report, _, _ = run_experiment("kapqa-3", resumed, tmp_path, settings, quiet)
     assert report["id"] == id_
     assert report["rows"][0] == before.rows[0].model_dump()
     assert [row["label"] for row in report["rows"]] == ["BM25", "via general purpose LLM"]
@@ -259,20 +259,20 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
 def test_a_run_is_resumed_only_on_the_same_documents_and_with_as_many_trials(tmp_path: Path) -> None:
     def run(**changed: Any) -> str:
         options = ExperimentOptions(tmp_path / "data", ["BM25"], resume=True, **changed)
-        return str(experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)[0]["id"])
+        return str(run_experiment("kapqa-3", options, tmp_path, Settings(), quiet)[0]["id"])
 
     folder = answers_form(tmp_path / "data")
     first = run()
     assert run() == first != run(trials=2)
     write(folder / "documents" / "office.md", OFFICE.replace("8 days", "9 days"))
-    assert run() == ExperimentFolder(tmp_path).ids()[2]
+    assert run() == ExperimentFolder(tmp_path).list_ids()[2]
 
 
 def test_verdicts_of_a_judge_that_are_none_are_told(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     scripted_model.fault("invalid_json", prompt="judge_geval")
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
-    report, _, place = experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    report, _, place = run_experiment("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
     (row,) = report["rows"]
     assert "geval" not in row["figures"]
     assert row["unjudged"] == len(QUESTIONS)
@@ -284,7 +284,7 @@ def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(script
     answers_well(scripted_model)
     scripted_model.fault("status", prompt="cited_answer", code=500)
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
-    report, _, _ = experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    report, _, _ = run_experiment("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
     (row,) = report["rows"]
     assert row["failed"] == len(QUESTIONS)
     assert row["reason"] == "2 questions got no reply from the model."
@@ -305,7 +305,7 @@ def test_quiz_questions_in_the_same_words_are_scored_each_by_itself(scripted_mod
 
     scripted_model.reply("quiz_closed_book", right_once)
     options = ExperimentOptions(folder, ["Vanilla LLM"], trials=1)
-    report, _, _ = experiment_run("golden-retriever-1", options, tmp_path, scripted_model.settings(), quiet)
+    report, _, _ = run_experiment("golden-retriever-1", options, tmp_path, scripted_model.settings(), quiet)
     assert [one["total"] for one in report["rows"][0]["each"].values()] == [1.0, 0.0]
 
 
@@ -313,33 +313,33 @@ def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, s
     scripted_model.fault("refuse")
     with pytest.raises(ModelUnavailable):
         options = ExperimentOptions(answers_form(tmp_path / "data"))
-        experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
-    assert ExperimentFolder(tmp_path).ids() == []
+        run_experiment("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    assert ExperimentFolder(tmp_path).list_ids() == []
 
 
 def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     options = ExperimentOptions(beir_form(tmp_path / "data"), ["BGE-Vanilla, Ver.1 (header)"])
-    ids = [experiment_run("trustworthy-2", options, tmp_path, Settings(), quiet)[0]["id"] for _ in range(2)]
+    ids = [run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)[0]["id"] for _ in range(2)]
     assert len(set(ids)) == 2
-    listed, tables = kept_experiments.experiment_show(None, tmp_path)
+    listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids
     assert "unfinished" in tables[0].rows[0][-1]
-    compared, tables = kept_experiments.experiment_compare(*ids, tmp_path)
+    compared, tables = kept_experiments.compare_experiments(*ids, tmp_path)
     assert {one["change"]["difference"] for one in compared["figures"]} == {0.0}
     assert tables[0].rows[0][-1] == "no"
     with pytest.raises(NotFound, match=f"The newest: {ids[0]}"):
-        kept_experiments.experiment_show("../../etc", tmp_path)
+        kept_experiments.show_experiment("../../etc", tmp_path)
     (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
     with pytest.raises(InvalidInput, match="is no run of an experiment"):
-        kept_experiments.experiment_show(ids[0], tmp_path)
+        kept_experiments.show_experiment(ids[0], tmp_path)
     # One that is damaged does not hide the others.
-    listed, tables = kept_experiments.experiment_show(None, tmp_path)
+    listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids[1:]
     assert "is no run of an experiment" in tables[0].rows[-1][-1]
 
 
 def test_runs_on_other_questions_are_not_compared() -> None:
-    from argot.evaluate.experiments.run_comparison import compared_runs
+    from argot.evaluate.experiments.run_comparison import compare_runs
 
     row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}, "r": {"hit@3": 0.0}})
     # Limited, as two sets may be of which each begins with a question "q".
@@ -347,16 +347,16 @@ def test_runs_on_other_questions_are_not_compared() -> None:
     first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", limit=2, asked=asked, rows=[row])
     second = first.model_copy(update={"id": "b", "fingerprint": "2", "asked": {"q": "2", "r": "2"}})
     with pytest.raises(InvalidInput, match="no row that both measured on the same questions"):
-        compared_runs(experiment_named("kapqa-3"), first, second)
-    shared = compared_runs(experiment_named("kapqa-3"), first, second.model_copy(update={"asked": {**asked, "q": "2"}}))
+        compare_runs(find_experiment("kapqa-3"), first, second)
+    shared = compare_runs(find_experiment("kapqa-3"), first, second.model_copy(update={"asked": {**asked, "q": "2"}}))
     assert [one.change.questions for one in shared.figures] == [1]
     with pytest.raises(InvalidInput, match="is a run of kapqa-3, c one of kapqa-4"):
         other = first.model_copy(update={"id": "c", "experiment": "kapqa-4"})
-        compared_runs(experiment_named("kapqa-3"), first, other)
+        compare_runs(find_experiment("kapqa-3"), first, other)
 
 
 def test_a_list_says_what_runs_here(tmp_path: Path) -> None:
-    report, tables = kept_experiments.experiment_list(Settings(datasets=tmp_path / "none"))
+    report, tables = kept_experiments.list_experiments(Settings(datasets=tmp_path / "none"))
     by_name = {one["name"]: one for one in report["experiments"]}
     assert by_name["golden-retriever-2"]["runs_here"] == 1
     assert by_name["kapqa-3"]["runs_here"] == 0
@@ -371,21 +371,21 @@ def test_every_figure_of_a_paper_stands_in_a_column_of_its_table(name: str) -> N
     assert len({row.label for row in experiment.rows}) == len(experiment.rows)
     if experiment.paper == "AccurateRAG":
         # It has no re-ranker; Argot as it is has one.
-        reranked = {row.label for row in experiment.rows if experiment.profile_of(row).rerank and not row.never}
+        reranked = {row.label for row in experiment.rows if experiment.build_profile(row).rerank and not row.never}
         assert reranked <= {"Argot as it is", "Argot with the model given"}
     for row in experiment.rows:
         assert row.paper.keys() <= {column.key for column in experiment.columns}
-        assert experiment.profile_of(row).misses == "lenient"
+        assert experiment.build_profile(row).misses == "lenient"
 
 
 def test_what_a_data_set_says_is_escaped_on_the_page() -> None:
     evil = "<script>alert(1)</script>"
-    row = RowResult(label="BM25", state="measured", reason=evil, figures=figures_of({"q": {evil: 1.0}}, {}))
+    row = RowResult(label="BM25", state="measured", reason=evil, figures=compute_figures({"q": {evil: 1.0}}, {}))
     run = ExperimentRun(id="x", experiment="kapqa-3", started="now", data=evil, models={evil: evil}, rows=[row])
-    page = run_page(experiment_named("kapqa-3"), run)
+    page = build_run_page(find_experiment("kapqa-3"), run)
     assert evil not in page
     assert "&lt;script&gt;" in page
-    assert run_tables(experiment_named("kapqa-3"), run)
+    assert build_run_tables(find_experiment("kapqa-3"), run)
 
 
 # -- forms of data ----------------------------------------------------------------------------------------------------
@@ -402,13 +402,13 @@ def test_data_that_is_not_in_its_form_is_refused_with_what_is_missing(tmp_path: 
         "accurate-rag-2": "holds none of the sets. Looked for: hotpotqa/",
     }.items():
         with pytest.raises(InvalidInput, match=said):
-            load_experiment_data(experiment_named(name), empty, tmp_path)
+            load_experiment_data(find_experiment(name), empty, tmp_path)
     with pytest.raises(InvalidInput, match=r"is not there. Set ARGOT_DATASETS to the folder that holds emanuals"):
-        load_experiment_data(experiment_named("kapqa-3"), None, tmp_path)
+        load_experiment_data(find_experiment("kapqa-3"), None, tmp_path)
     with pytest.raises(InvalidInput, match="draws its questions and takes no data"):
-        load_experiment_data(experiment_named("golden-retriever-2"), empty, tmp_path)
+        load_experiment_data(find_experiment("golden-retriever-2"), empty, tmp_path)
     with pytest.raises(InvalidInput, match="has no public data: give your own with --data"):
-        load_experiment_data(experiment_named("trustworthy-7"), None, tmp_path)
+        load_experiment_data(find_experiment("trustworthy-7"), None, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -423,13 +423,13 @@ def test_a_question_of_loogle_that_is_malformed_is_named(row: dict[str, Any], sa
     folder = raidd_form(tmp_path)
     write(folder / "questions.json", json.dumps([row]))
     with pytest.raises(InvalidInput, match=said):
-        load_experiment_data(experiment_named("raidd-2"), folder, tmp_path)
+        load_experiment_data(find_experiment("raidd-2"), folder, tmp_path)
 
 
 def test_loogle_without_tasks_and_evidence_says_what_stays_empty(tmp_path: Path) -> None:
     folder = raidd_form(tmp_path)
     write(folder / "questions.json", json.dumps([{"doc": "Drives", "question": "?", "answer": "!"}]))
-    data = load_experiment_data(experiment_named("raidd-3"), folder, tmp_path)
+    data = load_experiment_data(find_experiment("raidd-3"), folder, tmp_path)
     assert ["task" in data.notes[0], "evidence" in data.notes[1]] == [True, True]
 
 
@@ -451,7 +451,7 @@ def test_an_annotated_answer_that_is_malformed_is_named(change: dict[str, Any], 
 def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> None:
     here, there = answers_form(tmp_path / "here"), tmp_path / "there"
     shutil.copytree(here, there)
-    experiment = experiment_named("kapqa-3")
+    experiment = find_experiment("kapqa-3")
     first, second = (load_experiment_data(experiment, place, tmp_path) for place in (here, there))
     assert first.fingerprint == second.fingerprint
     assert load_experiment_data(experiment, here, tmp_path, limit=1).fingerprint != first.fingerprint
@@ -461,9 +461,9 @@ def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> Non
 
 
 def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
-    assert text_of_chunks(["one two three", "two three four", "five"]) == "one two three four five"
+    assert join_chunks(["one two three", "two three four", "five"]) == "one two three four five"
     words = " ".join(map(str, range(100)))
-    cut = windows(words, 40, 8)
+    cut = cut_windows(words, 40, 8)
     assert cut[0].split() == list(map(str, range(30)))
     assert cut[1].split()[0] == "24"
     assert cut[-1].split()[-1] == "99"
@@ -471,16 +471,16 @@ def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
 
 def test_an_api_call_is_compared_as_a_tree() -> None:
     call = "torch.hub.load(repo_or_dir='acme/sound', model='ear', pretrained=True)"
-    assert makes_call("Use model = torch.hub.load('acme/sound', 'ear') and listen (well).", call)
-    assert not makes_call("Use torch.hub.load('acme/sound', 'nose').", call)
-    assert not makes_call("Use hub.load('acme/sound', 'ear').", call)
-    assert not makes_call("anything", "no call")
+    assert has_call("Use model = torch.hub.load('acme/sound', 'ear') and listen (well).", call)
+    assert not has_call("Use torch.hub.load('acme/sound', 'nose').", call)
+    assert not has_call("Use hub.load('acme/sound', 'ear').", call)
+    assert not has_call("anything", "no call")
 
 
 def test_precision_of_references_is_over_the_sentences_matched(tmp_path: Path) -> None:
     (answer,) = load_annotated_answers(references_form(tmp_path / "answers.jsonl"))
-    assert precision(answer, [MatchedSegment(0, 0, 0, 1.0), MatchedSegment(1, 1, 0, 1.0)]) == 0.5
-    assert precision(answer, []) is None
+    assert compute_precision(answer, [MatchedSegment(0, 0, 0, 1.0), MatchedSegment(1, 1, 0, 1.0)]) == 0.5
+    assert compute_precision(answer, []) is None
 
 
 async def test_solutions_and_their_scores_go_into_the_next_prompt(scripted_model: Any) -> None:
@@ -503,6 +503,6 @@ async def test_solutions_and_their_scores_go_into_the_next_prompt(scripted_model
     # 4 of 1 to 5.
     assert 'score="75"' in second.user
     loop.solved = [SolvedQuestion("?", "a", "t", score) for score in range(100)]
-    assert [one.score for one in loop.shown()] == [0, 1, 2, 3, 96, 97, 98, 99]
-    assert len(loop.shown()) == MOST_PAIRS
+    assert [one.score for one in loop.list_shown()] == [0, 1, 2, 3, 96, 97, 98, 99]
+    assert len(loop.list_shown()) == MOST_PAIRS
     await server.aclose()

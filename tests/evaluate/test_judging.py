@@ -8,12 +8,12 @@ import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.answer_judging import judge_answers, judge_row
-from argot.evaluate.answer_outcomes import judged as outcome_of
+from argot.evaluate.answer_outcomes import build_outcome as outcome_of
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.answer_report import answers_report
-from argot.evaluate.answer_tables import answers_tables
+from argot.evaluate.answer_report import build_answers_report
+from argot.evaluate.answer_tables import build_answers_tables
 from argot.evaluate.judging import AnswerJudge, JudgeName, JudgeScores
-from argot.evaluate.usecases.measured_models import JudgeChoice, answer_judges, run_closing
+from argot.evaluate.usecases.measured_models import JudgeChoice, build_answer_judges, run_closing
 from argot.results import AskResult
 from argot.settings import Settings
 from argot.tools.llm.judge import ModelJudge
@@ -44,12 +44,12 @@ async def test_each_answer_gets_its_own_verdict(scripted_model: Any, name: Judge
         scripted_model.reply(
             prompt, lambda asked: {"verdict": "TRUE" if "40" in asked.user.split("<answer>")[1] else "FALSE"}
         )
-    found = await judge(scripted_model, name).judged(QUESTION, REFERENCE, ["40 s", "50 s"])
+    found = await judge(scripted_model, name).judge(QUESTION, REFERENCE, ["40 s", "50 s"])
     assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
 
 
 async def test_the_rule_of_thumb_judges_without_a_model() -> None:
-    found = await AnswerJudge("rules").judged(QUESTION, REFERENCE, [REFERENCE, "It takes 50 seconds."])
+    found = await AnswerJudge("rules").judge(QUESTION, REFERENCE, [REFERENCE, "It takes 50 seconds."])
     assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
     with pytest.raises(ValueError, match="needs a model"):
         AnswerJudge("geval")
@@ -57,7 +57,7 @@ async def test_the_rule_of_thumb_judges_without_a_model() -> None:
 
 async def test_likeness_is_scored(scripted_model: Any) -> None:
     scripted_model.reply("judge_geval", {"reasoning": "same", "score": 4})
-    assert scores(await judge(scripted_model, "geval").judged(QUESTION, REFERENCE, ["40 s"])) == [{"similarity": 4.0}]
+    assert scores(await judge(scripted_model, "geval").judge(QUESTION, REFERENCE, ["40 s"])) == [{"similarity": 4.0}]
 
 
 def by_length(request: Any) -> dict[str, Any]:
@@ -72,7 +72,7 @@ async def test_aspects_come_back_to_the_answer_they_are_of_in_whatever_order(scr
     answers = ["1", "22", "333", "4444"]
     orders = set()
     for seed in range(4):
-        found = await judge(scripted_model, "aspects", seed=seed).judged(QUESTION, REFERENCE, answers)
+        found = await judge(scripted_model, "aspects", seed=seed).judge(QUESTION, REFERENCE, answers)
         assert [one.scores["accuracy"] for one in found] == [1, 2, 3, 4]
         orders.add(tuple(shown(scripted_model.asked()[-1]).values()))
     assert len(orders) > 1
@@ -81,7 +81,7 @@ async def test_aspects_come_back_to_the_answer_they_are_of_in_whatever_order(scr
 async def test_a_lone_answer_stands_in_both_places(scripted_model: Any) -> None:
     good, bad = ({"accuracy": n, "helpfulness": n, "informativeness": n} for n in (4, 2))
     scripted_model.reply("judge_aspects", {"a": good, "b": bad})
-    (one,) = await judge(scripted_model, "aspects").judged(QUESTION, REFERENCE, ["alone"])
+    (one,) = await judge(scripted_model, "aspects").judge(QUESTION, REFERENCE, ["alone"])
     assert one.scores["accuracy"] == 3.0
     assert shown(scripted_model.asked()[-1]) == {"a": "alone", "b": "alone"}
 
@@ -93,32 +93,32 @@ async def test_four_answers_are_ranked_in_an_order_that_is_drawn(scripted_model:
 
     scripted_model.reply("judge_ranking", longest_first)
     answers = ["1", "22", "333", "4444"]
-    found = await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, answers)
+    found = await judge(scripted_model, "ranking").judge(QUESTION, REFERENCE, answers)
     assert [one.scores["rank"] for one in found] == [4, 3, 2, 1]
     assert [one.scores["ranked first"] for one in found] == [0, 0, 0, 1]
     assert list(shown(scripted_model.asked()[-1]).values()) != answers
     with pytest.raises(InvalidInput, match="orders 4 answers, not 2"):
-        await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, ["1", "22"])
+        await judge(scripted_model, "ranking").judge(QUESTION, REFERENCE, ["1", "22"])
 
 
 async def test_a_reply_that_is_no_verdict_is_counted_apart(scripted_model: Any) -> None:
     scripted_model.reply("judge_ranking", {"a": 1, "b": 2, "c": 2, "d": 3})
-    assert await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, list("wxyz")) == (
+    assert await judge(scripted_model, "ranking").judge(QUESTION, REFERENCE, list("wxyz")) == (
         [JudgeScores(fault="malformed")] * 4
     )
     scripted_model.fault("invalid_json")
     own = judge(scripted_model, "correct")
     for _ in range(12):  # a model that never writes a verdict is measured, and ends nothing
-        assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="malformed")]
+        assert await own.judge(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="malformed")]
 
 
 async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down_ends_it(scripted_model: Any) -> None:
     scripted_model.fault("status", code=500)
     own = judge(scripted_model, "correct")
-    assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="unavailable")]
+    assert await own.judge(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="unavailable")]
     with pytest.raises(ModelUnavailable, match=r"judge 'correct' cannot go on.*argot doctor"):
         for _ in range(20):
-            await own.judged(QUESTION, REFERENCE, ["40 s"])
+            await own.judge(QUESTION, REFERENCE, ["40 s"])
 
 
 def test_means_are_over_what_was_judged() -> None:
@@ -160,32 +160,32 @@ def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: An
     change = report.compared["better against plain"]["TRUE"]
     assert (change.difference, change.questions, change.clusters) == (1.0, 2, 1)
     assert report.model
-    whole = answers_report("set", asked, by_profile, [report])
+    whole = build_answers_report("set", asked, by_profile, [report])
     assert whole.right_by == "judge raidd"
     # which are right is what the judge says, over those it was asked about
     assert whole.chunks["better"]["sum"].accuracy == 1.0 and whole.chunks["better"]["sum"].questions == 2
-    assert whole.as_json()["judges"][0]["each"][0] == {
+    assert whole.to_json()["judges"][0]["each"][0] == {
         "profile": "plain", "id": "q1", "scores": {"TRUE": 0.0}, "fault": "",
     }  # fmt: skip
-    titles = [table.title for table in answers_tables(whole)]
+    titles = [table.title for table in build_answers_tables(whole)]
     assert f"Judge raidd, by {report.model}" in titles and "Judge raidd, better against plain" in titles
 
 
 def test_judges_that_cannot_be_asked_are_refused_before_anything_is_embedded() -> None:
     with pytest.raises(InvalidInput, match=r"no judge 'genius'\. Judges: correct"):
-        answer_judges(JudgeChoice(["genius"]), 1, Settings())
+        build_answer_judges(JudgeChoice(["genius"]), 1, Settings())
     with pytest.raises(InvalidInput, match=r"needs a language model.*--judge-url"):
-        answer_judges(JudgeChoice(["correct"]), 1, Settings())
+        build_answer_judges(JudgeChoice(["correct"]), 1, Settings())
     with pytest.raises(InvalidInput, match="Give --against 3 times"):
-        answer_judges(JudgeChoice(["ranking"]), 2, Settings(model_url="http://127.0.0.1:1/v1"))
-    assert [one.name for one in answer_judges(JudgeChoice(["rules", "rules"]), 1, Settings())] == ["rules"]
+        build_answer_judges(JudgeChoice(["ranking"]), 2, Settings(model_url="http://127.0.0.1:1/v1"))
+    assert [one.name for one in build_answer_judges(JudgeChoice(["rules", "rules"]), 1, Settings())] == ["rules"]
 
 
 def test_a_key_goes_to_no_other_server_than_its_own(scripted_model: Any) -> None:
     settings = scripted_model.settings().model_copy(update={"model_key": Settings(model_key="secret").model_key})  # type: ignore[arg-type]
     other = JudgeChoice(["correct"], url=settings.model_url, model="judge")
-    (own,) = answer_judges(replace(other, url=""), 1, settings)
-    (elsewhere,) = answer_judges(other, 1, settings)
+    (own,) = build_answer_judges(replace(other, url=""), 1, settings)
+    (elsewhere,) = build_answer_judges(other, 1, settings)
     assert own.model is not None and elsewhere.model is not None
     assert own.model.server.settings.model_key.get_secret_value() == "secret"
     assert elsewhere.model.server.settings.model_key.get_secret_value() == ""

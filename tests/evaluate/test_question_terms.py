@@ -14,11 +14,11 @@ from argot.evaluate.experiments.question_term_suite import (
     FILES,
     HALVES,
     LabelledQuestion,
+    build_question_terms_tables,
+    choose_half,
     evaluate_question_terms,
-    half_of,
     hash_of,
     load_question_terms,
-    question_terms_tables,
 )
 from argot.types import Mention
 from argot.ui.cli.main import app
@@ -36,11 +36,11 @@ def ignore(step: str, done: int, total: int) -> None: ...
 
 
 def an_id(half: str, name: str = "pubmedqa") -> str:
-    return next(str(number) for number in range(100) if half_of(name, str(number)) == half)
+    return next(str(number) for number in range(100) if choose_half(name, str(number)) == half)
 
 
 def test_there_are_a_hundred_of_each_part_and_half() -> None:
-    parts = Counter((entry["set"] == "samples", half_of(entry["set"], entry["id"])) for entry in ENTRIES)
+    parts = Counter((entry["set"] == "samples", choose_half(entry["set"], entry["id"])) for entry in ENTRIES)
     assert set(parts.values()) == {50}
     assert len({(entry["set"], entry["id"]) for entry in ENTRIES}) == 200
 
@@ -55,7 +55,7 @@ def test_no_sample_question_kept_for_reporting_is_chosen_on() -> None:
     own = [entry for entry in ENTRIES if entry["set"] == "samples"]
     for entry in own:
         kept_for = {"validation": "choosing", "test": "reporting"}[SAMPLES[entry["id"]]["split"]]
-        assert half_of("samples", entry["id"]) == kept_for
+        assert choose_half("samples", entry["id"]) == kept_for
 
 
 def test_labels_begin_and_end_with_words() -> None:
@@ -118,9 +118,9 @@ async def test_the_measure_and_whose_mistakes_are_told() -> None:
         ("missed", "KOZ", an_id("choosing")),
         ("too many", "USB", an_id("choosing")),
     ]
-    titles = [table.title for table in question_terms_tables(report, errors=False)]
+    titles = [table.title for table in build_question_terms_tables(report, errors=False)]
     assert titles == ["Terms found in questions, so", "Not measured"]
-    assert question_terms_tables(report, errors=True)[-1].rows[0][3] == "KOZ"
+    assert build_question_terms_tables(report, errors=True)[-1].rows[0][3] == "KOZ"
 
 
 def test_the_sample_questions_can_be_measured_without_any_data_set(

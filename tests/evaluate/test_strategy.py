@@ -7,10 +7,17 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet
-from argot.evaluate.strategy_suite import Searched, Strategy, _report, _Retrieved, derived_kinds_held, strategies
-from argot.evaluate.strategy_tables import strategy_tables
+from argot.evaluate.strategy_suite import (
+    SearchSetting,
+    Strategy,
+    _RankedLists,
+    _report,
+    list_derived_kinds,
+    list_strategies,
+)
+from argot.evaluate.strategy_tables import build_strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.evaluate.usecases.strategy_choice import StrategyQuestions, choose_strategy, strategy_questions
+from argot.evaluate.usecases.strategy_choice import StrategyQuestions, choose_strategy, load_strategy_questions
 from argot.measures import measure
 from argot.profile import Profile, change_profile
 from argot.profile_files import SavedProfiles
@@ -33,16 +40,16 @@ def quiet(step: str, done: int, total: int) -> None:
 
 @pytest.fixture
 def asked() -> StrategyQuestions:
-    return strategy_questions(None, lambda: AnswerSet("drives", GOLD, ()))
+    return load_strategy_questions(None, lambda: AnswerSet("drives", GOLD, ()))
 
 
 def test_every_strategy_is_tried_once_and_is_a_profile() -> None:
-    tried = list(strategies(("summary", "question")))
+    tried = list(list_strategies(("summary", "question")))
     assert len({one.name for one in tried}) == len(tried) == 7 * (1 + 3 * 5)
     for one in tried:
         profile = change_profile(Profile(), one.switches)
-        assert Strategy.of(profile, ("summary", "question")) == one
-    assert all(not one.kinds for one in strategies(()))
+        assert Strategy.from_profile(profile, ("summary", "question")) == one
+    assert all(not one.kinds for one in list_strategies(()))
 
 
 @pytest.mark.parametrize(
@@ -52,11 +59,11 @@ def test_fusing_kept_lists_finds_what_the_search_finds(tiny_kb: Any, switches: d
     base = TemporaryBase(tiny_kb.folder, tiny_kb.settings)
     try:
         profile = change_profile(Profile(), switches)
-        strategy = Strategy.of(profile, derived_kinds_held(base.corpus))
-        kept = _Retrieved(Searched(base.corpus, EVALUATOR, Profile()), QUESTIONS, quiet)
+        strategy = Strategy.from_profile(profile, list_derived_kinds(base.corpus))
+        kept = _RankedLists(SearchSetting(base.corpus, EVALUATOR, Profile()), QUESTIONS, quiet)
         for id_, question in QUESTIONS.items():
             found = hybrid_search(base.corpus, EVALUATOR, [WeightedQuery(question)], change_profile(profile, strategy.switches))  # fmt: skip  # noqa: E501
-            assert kept.ranked(strategy, id_, str) == [hit.passage.id for hit in found]
+            assert kept.rank_passages(strategy, id_, str) == [hit.passage.id for hit in found]
     finally:
         base.glossary.close()
         base.corpus.close()
@@ -79,7 +86,7 @@ def test_what_may_be_chance_is_not_chosen() -> None:
     assert report.best == KEYWORD.name
     assert not report.better
     assert report.chosen == report.present == PLAIN.name
-    assert "the interval holds zero" in strategy_tables(report)[1].rows[1][1]
+    assert "the interval holds zero" in build_strategy_tables(report)[1].rows[1][1]
 
 
 def test_what_is_better_beyond_doubt_is_chosen() -> None:
@@ -87,21 +94,21 @@ def test_what_is_better_beyond_doubt_is_chosen() -> None:
     assert report.better
     assert report.chosen == KEYWORD.name
     assert report.switches["search_semantic"] is False
-    assert "excludes zero" in strategy_tables(report)[1].rows[1][1]
+    assert "excludes zero" in build_strategy_tables(report)[1].rows[1][1]
 
 
 @pytest.mark.parametrize("questions", [1, 2, 5])
 def test_of_few_questions_nothing_is_beyond_doubt(questions: int) -> None:
     report = report_of([0] * questions, [1] * questions)
     assert (report.best, report.better, report.chosen) == (KEYWORD.name, False, PLAIN.name)
-    assert "take questions of 6 passages or more" in strategy_tables(report)[1].rows[1][1]
+    assert "take questions of 6 passages or more" in build_strategy_tables(report)[1].rows[1][1]
     assert report_of([0] * 6, [1] * 6).better
 
 
 def test_as_good_as_the_present_one_is_not_better() -> None:
     report = report_of([1] * 8, [1] * 8)
     assert report.best == report.present
-    assert "none of the others" in strategy_tables(report)[1].rows[1][1]
+    assert "none of the others" in build_strategy_tables(report)[1].rows[1][1]
 
 
 def test_a_profile_is_saved_only_if_it_is_better(tiny_kb: Any, asked: StrategyQuestions, tmp_path: Path) -> None:
@@ -116,7 +123,7 @@ def test_a_profile_is_saved_only_if_it_is_better(tiny_kb: Any, asked: StrategyQu
     assert SavedProfiles(tiny_kb.folder).names() == []
     assert tables[-1].rows[0][1].startswith("no: nothing is better")
     poor = change_profile(present, {"search_keyword": False, "candidates": 1})
-    assert Strategy.of(poor, ()).name == "semantic"
+    assert Strategy.from_profile(poor, ()).name == "semantic"
 
 
 def test_a_name_that_cannot_be_is_told_before_anything_is_searched(
@@ -135,10 +142,10 @@ def test_a_name_that_cannot_be_is_told_before_anything_is_searched(
 
 def test_questions_without_gold_are_refused(tmp_path: Path) -> None:
     def given() -> AnswerSet:
-        from argot.evaluate.markdown_sources import markdown_source
+        from argot.evaluate.markdown_sources import make_markdown_source
 
-        source = markdown_source("test", "a.md", "A", "Nothing of use.")
+        source = make_markdown_source("test", "a.md", "A", "Nothing of use.")
         return AnswerSet("mine", [AnswerQuestion("1", "fact", "What?", (), "This.")], [source])
 
     with pytest.raises(InvalidInput, match='names a "gold" passage'):
-        choose_strategy(strategy_questions(None, given), None, Profile(), "mrr", None, Settings(), quiet)
+        choose_strategy(load_strategy_questions(None, given), None, Profile(), "mrr", None, Settings(), quiet)

@@ -13,7 +13,7 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
-from argot.evaluate.experiments.experiment_running import ExperimentOptions, experiment_run
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
@@ -126,7 +126,7 @@ async def test_references_annotated_on_the_page_are_data_of_the_experiment(
     assert (answer.passages, answer.sentences) == (PASSAGES, SENTENCES)
     assert answer.annotated == (frozenset({0}), frozenset({1}), frozenset())
     options = ExperimentOptions(file)
-    report, _, _ = await asyncio.to_thread(experiment_run, "trustworthy-7", options, tmp_path, Settings(), quiet)
+    report, _, _ = await asyncio.to_thread(run_experiment, "trustworthy-7", options, tmp_path, Settings(), quiet)
     rows = {row["label"]: row for row in report["rows"]}
     matched = rows["Argot's matching, threshold 0.5"]
     # The third sentence stands word for word in a passage, on which she says it does not rest.

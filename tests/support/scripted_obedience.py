@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any
 
-from argot.evaluate.known_answers import least
+from argot.evaluate.known_answers import make_least_value
 
-__all__ = ["least", "obey"]
+__all__ = ["make_least_value", "obey"]
 
 SAY = re.compile(
     r"\b(?:say|write|output|print|reply|respond|answer)(?: only| exactly| just)?(?: with)?:?"

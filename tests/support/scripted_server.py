@@ -276,7 +276,7 @@ class ScriptedServer:
         return Fault("", None, None, {})
 
     def take_reply(self, request: Request) -> str:
-        from scripted_obedience import least, obey
+        from scripted_obedience import make_least_value, obey
 
         if self.obedient and (obeyed := obey(request)):
             return obeyed
@@ -285,7 +285,7 @@ class ScriptedServer:
         if callable(reply):
             reply = reply(request)
         if reply is None:
-            reply = least(request.schema) if request.schema else DEFAULT_TEXT
+            reply = make_least_value(request.schema) if request.schema else DEFAULT_TEXT
         return reply if isinstance(reply, str) else json.dumps(reply)
 
 

@@ -18,11 +18,11 @@ from argot.ratings.usecases.answers import (
     rating_task,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 RATINGS = "/ratings"
-DONE.update(
+DONE_MESSAGES.update(
     {
         "rated": "Saved.",
         "kept-for-later": "Kept, not finished yet. It counts once you save it.",
@@ -57,14 +57,14 @@ def _reading(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("asker")
     async def studies(request: Request, who: Who) -> Response:
         found = await rating_studies_mine(kb, who.principal)
-        return page("ratings.html", request, who, studies=found, study_link=study_link)
+        return show_page("ratings.html", request, who, studies=found, study_link=study_link)
 
     @router.get("/study/{study}")
     @needs("asker")
     async def begin(who: Who, study: str) -> Response:
         """The next question without a rating; the first one where all are rated."""
         task = await rating_task(kb, who.principal, study=study)
-        return sent_to_address(study_link(study, task.place) if task else RATINGS)
+        return redirect_to_address(study_link(study, task.place) if task else RATINGS)
 
     @router.get("/study/{study}/{place}")
     @needs("asker")
@@ -77,7 +77,7 @@ def _saving(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/study/{study}/{place}")
     @needs("asker")
     async def save(request: Request, who: Who, study: str, place: str) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         task = await _task(kb, who, study, place)
         given = _judgement(task, form)
         draft = form.get("go") == "later"
@@ -88,16 +88,16 @@ def _saving(router: APIRouter, kb: KnowledgeBase) -> None:
         except (Conflict, NotAllowed) as error:
             return _task_page(request, who, task, given, error)
         if draft:
-            return sent_to_address(study_link(study, task.place, done="kept-for-later"))
+            return redirect_to_address(study_link(study, task.place, done="kept-for-later"))
         if saved.next is None:
-            return sent_to_address(f"{RATINGS}?done=all-rated")
-        return sent_to_address(study_link(study, saved.next, done="rated"))
+            return redirect_to_address(f"{RATINGS}?done=all-rated")
+        return redirect_to_address(study_link(study, saved.next, done="rated"))
 
     @router.post("/study/{study}/{place}/draft")
     @needs("asker")
     async def keep(request: Request, who: Who, study: str, place: str) -> Response:
         """What was chosen so far, sent as one goes: a browser that closes loses nothing."""
-        form = await form_of(request)
+        form = await read_form(request)
         task = await _task(kb, who, study, place)
         await _saved(kb, who, task, _judgement(task, form), draft=True)
         return Response(status_code=204)
@@ -184,4 +184,4 @@ def _task_page(
     if task.study.kind == "references":
         shown["others_none"] = _others_none(task, given)
     template = f"rating_{task.study.kind}.html"
-    return page(template, request, who, error=error, task=task, given=given, study_link=study_link, **shown)
+    return show_page(template, request, who, error=error, task=task, given=given, study_link=study_link, **shown)

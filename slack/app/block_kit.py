@@ -17,8 +17,15 @@ from argot.locations import place
 from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Sentence
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quoted, split
-from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
-from argot.ui.rendering.safe_markdown import laid_out, literal
+from argot.ui.rendering.chat_markdown import (
+    ITEM,
+    PASSAGES,
+    get_first_line,
+    label_choice,
+    list_talk_lines,
+    replace_spelling,
+)
+from argot.ui.rendering.safe_markdown import clean_text, fill_layout
 
 Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
@@ -93,17 +100,17 @@ def _body(result: AskResult, context: MessageContext) -> list[Block]:
             parts += _sources(result, result.cited_passages, context.web, "*Sources*")
             return [*parts, *_notes(result), *_writer(result)]
         case "abstained":
-            head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
+            head = plain(get_first_line(result.answer) or "The documents do not seem to answer this.")
             nearest = _sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
             return [*_sections(head), *nearest, *_understood(result), *_notes(result)]
         case "needs_choice":
             lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
-            text = "\n".join([plain(first_line(result.answer)), *lines])
+            text = "\n".join([plain(get_first_line(result.answer)), *lines])
             return [*_sections(text), *_understood(result), *_notes(result)]
         case "query_miss":
             return [*_sections(plain(result.answer)), *_understood(result), *_notes(result)]
         case "small_talk":
-            return _sections("\n".join(map(_talk_line, talk_lines(result))))
+            return _sections("\n".join(map(_talk_line, list_talk_lines(result))))
 
 
 def _talk_line(line: str) -> str:
@@ -114,7 +121,7 @@ def _answer(result: AskResult, web: str) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     passages = {passage.n: passage for passage in result.passages}
     marked = [(sentence.text, _marked(sentence, passages, result.sentences, web)) for sentence in result.sentences]
-    return laid_out(result.answer, marked) or quoted(result.answer)
+    return fill_layout(result.answer, marked) or quoted(result.answer)
 
 
 def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:
@@ -178,15 +185,15 @@ def _buttons(result: AskResult, context: MessageContext) -> list[Block]:
     thread: dict[str, Any] = {"t": result.thread, "n": result.turn} | ({"o": 1} if context.outsiders else {})
     rows: list[Block | None] = []
     for number, choice in enumerate(result.choices, 1):
-        label = f"{number}. {choice_label(choice)}"
+        label = f"{number}. {label_choice(choice)}"
         rows.append(_button(f"{CHOOSE}_{number}", label, {**thread, "c": choice.answer}))
     if result.status == "query_miss" and not result.choices:
         others = [(miss, other) for miss in result.misses for other in miss.suggestions]
         for number, (miss, other) in enumerate(others, 1):
-            again = {**thread, "q": respelt(result, miss, other)}
-            rows.append(_button(f"{AGAIN}_{number}", f"Ask with “{literal(other)}”", again))
+            again = {**thread, "q": replace_spelling(result, miss, other)}
+            rows.append(_button(f"{AGAIN}_{number}", f"Ask with “{clean_text(other)}”", again))
     for number, example in enumerate(result.examples, 1):
-        rows.append(_button(f"{AGAIN}_{number}", literal(example), {**thread, "q": example}))
+        rows.append(_button(f"{AGAIN}_{number}", clean_text(example), {**thread, "q": example}))
     blocks = _rows(rows)
     below: list[Block | None] = []
     # While a choice is open it comes first: a person is offered with the answer.
@@ -262,7 +269,7 @@ def _rows(buttons: Iterable[Block | None]) -> list[Block]:
 
 def _choice_line(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
-        return plain(choice_label(choice))
+        return plain(label_choice(choice))
     description = f": {plain(choice.description)}" if choice.description else ""
     context = f" · {plain(choice.context)}" if choice.context else ""
     return f"*{plain(choice.expansion or choice.term)}*{context}{description}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from argot.ui.rendering.safe_markdown import literal, outside_code, without_links
+from argot.ui.rendering.safe_markdown import change_outside_code, clean_text, strip_links
 
 MOST_SECTION = 3000
 """Characters of one text in a block."""
@@ -38,13 +38,13 @@ _FENCE = "```"
 
 def plain(text: object) -> str:
     """One line of literal text: names, headings, terms, messages."""
-    return _inert(_escaped(literal(_HIDDEN.sub("", str(text)))))
+    return _inert(_escaped(clean_text(_HIDDEN.sub("", str(text)))))
 
 
 def quoted(markdown: str) -> str:
     """Markdown of a document as mrkdwn, with its structure, and nothing in it that acts."""
-    text = outside_code(_HIDDEN.sub("", markdown), without_links)
-    text = _escaped(outside_code(_code_of_slack(text), _formatted)).replace(_BOLD_MARK, "*")
+    text = change_outside_code(_HIDDEN.sub("", markdown), strip_links)
+    text = _escaped(change_outside_code(_code_of_slack(text), _formatted)).replace(_BOLD_MARK, "*")
     text = _CALL.sub(f"@{_JOINER}", text)  # in code too: what is code to us may be none to Slack
     return f"{text}\n{_FENCE}" if text.count(_FENCE) % 2 else text
 

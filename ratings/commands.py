@@ -13,16 +13,16 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    counted,
-    error_console,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
-    progress_text,
+    make_text_column,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.document_commands import Bar
 
@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
 
 @ratings.command(
     "create",
-    epilog=examples(
+    epilog=format_examples(
         "argot ratings create spring --file answers.jsonl --readers-confirmed",
         "argot ratings create profiles --questions questions.txt --profile default --profile plain_rag",
         "argot ratings create profiles --resume",
@@ -105,7 +105,7 @@ def create(
         raise InvalidInput("Give one of --file, --questions, --thumbs and --resume. See: argot ratings create --help")
     judged = find_choice(get_args(StudyKind), kind, "--kind")
     form = StudyForm(name=study, about=about, aspects=_parse_aspects(aspect), ranking=not no_ranking, kind=judged)
-    with knowledge_base(home) as opened:
+    with open_knowledge_base(home) as opened:
         client = opened.as_user(as_user)
         if file is not None:
             confirmed = readers_confirmed
@@ -115,7 +115,7 @@ def create(
             asked = client.call(rating_create_asked, form=form, questions=text, profiles=profile or [])
             made = _ask_missing(client, study)
             if left := asked.questions - made.questions:
-                note(f"Left out: {counted(left, 'question')}, for which nothing was found.")
+                say_aside(f"Left out: {format_count(left, 'question')}, for which nothing was found.")
         elif thumbs:
             value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
             made = client.call(rating_create_from_thumbs, form=form, value=value, since=since, profiles=profile or [])
@@ -124,15 +124,15 @@ def create(
             made = _ask_missing(client, study)
     _print_summary(made, json_=json_)
     if not json_:
-        note(f"Invite people with: argot ratings invite {shlex.quote(made.name)} NAME")
+        say_aside(f"Invite people with: argot ratings invite {shlex.quote(made.name)} NAME")
 
 
-@ratings.command("list", epilog=examples("argot ratings list", "argot ratings list --json"))
+@ratings.command("list", epilog=format_examples("argot ratings list", "argot ratings list --json"))
 def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the studies, the latest first, and how far each is."""
     from argot.ratings.usecases.studies import rating_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_list)
     if json_:
         say_json(found)
@@ -141,16 +141,16 @@ def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None)
         [one.name, f"{one.ready} of {one.questions}", one.raters, one.ratings, "closed" if one.closed_at else "open"]
         for one in found
     ]
-    table(["study", "answered", "raters", "ratings", ""], rows)
-    note(counted(len(found), "study", "studies"))
+    print_table(["study", "answered", "raters", "ratings", ""], rows)
+    say_aside(format_count(len(found), "study", "studies"))
 
 
-@ratings.command("show", epilog=examples("argot ratings show spring", "argot ratings show spring --json"))
+@ratings.command("show", epilog=format_examples("argot ratings show spring", "argot ratings show spring --json"))
 def show(study: Study, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show how far each rater is, and what they say: means with 95 % intervals, ranks, Krippendorff's alpha."""
     from argot.ratings.usecases.studies import rating_show
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_show, study=study)
     if json_:
         say_json(found)
@@ -159,7 +159,7 @@ def show(study: Study, json_: Json = False, as_user: AsUser = None, home: Home =
 
 
 @ratings.command(
-    "invite", epilog=examples("argot ratings invite spring ann ben", "argot ratings invite spring ben --not")
+    "invite", epilog=format_examples("argot ratings invite spring ann ben", "argot ratings invite spring ben --not")
 )
 def invite(
     study: Study,
@@ -171,13 +171,13 @@ def invite(
     """Invite users to rate the answers of a study, on the page /ratings of the service."""
     from argot.ratings.usecases.studies import rating_invite, rating_uninvite
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         case = rating_uninvite if not_ else rating_invite
         found = client.as_user(as_user).call(case, study=study, people=people)
     _print_summary(found)
 
 
-@ratings.command("close", epilog=examples("argot ratings close spring", "argot ratings close spring --not"))
+@ratings.command("close", epilog=format_examples("argot ratings close spring", "argot ratings close spring --not"))
 def close(
     study: Study,
     not_: Annotated[bool, typer.Option("--not", help="Open it again.")] = False,
@@ -187,13 +187,13 @@ def close(
     """Take no more ratings in a study. All that was saved stays."""
     from argot.ratings.usecases.studies import rating_close, rating_reopen
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         _print_summary(client.as_user(as_user).call(rating_reopen if not_ else rating_close, study=study))
 
 
 @ratings.command(
     "export",
-    epilog=examples(
+    epilog=format_examples(
         "argot ratings export spring > spring.jsonl",
         "argot ratings export spring --csv > spring.csv",
         "argot ratings export sources --annotated > annotated.jsonl",
@@ -215,14 +215,14 @@ def export(
     if csv and annotated:
         raise InvalidInput("Give one of --csv and --annotated.")
     form: RatingForm = "csv" if csv else "annotated" if annotated else "jsonl"
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_export, study=study, form=form)
     if found.text:
         # `say` ends the last line itself.
         say(found.text.replace("\r\n", "\n").rstrip("\n"))
 
 
-@ratings.command("remove", epilog=examples("argot ratings remove spring", "argot ratings remove spring --yes"))
+@ratings.command("remove", epilog=format_examples("argot ratings remove spring", "argot ratings remove spring --yes"))
 def remove(
     study: Study,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -234,9 +234,9 @@ def remove(
 
     if not yes:
         typer.confirm(f"Remove {line(study)} with all its ratings, for good?", abort=True, err=True)
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         gone = client.as_user(as_user).call(rating_remove, study=study)
-    say(f"Removed {line(gone.name)} with {counted(gone.ratings, 'rating')}.")
+    say(f"Removed {line(gone.name)} with {format_count(gone.ratings, 'rating')}.")
 
 
 def _parse_aspects(given: list[str] | None) -> list[Aspect] | None:
@@ -261,8 +261,8 @@ def _ask_missing(client: Client, study: str) -> StudySummary:
 
     from argot.ratings.usecases.questions import rating_ask
 
-    console = error_console()
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+    console = open_error_console()
+    columns = (make_text_column(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         return client.watch(Bar(progress, "asking").move).call(rating_ask, study=study)
 
@@ -272,8 +272,8 @@ def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
         say_json(found)
         return
     state = "closed" if found.closed_at else "open"
-    answered = f"{found.ready} of {counted(found.questions, 'question')} answered"
-    said = f"{counted(found.raters, 'rater')}, {counted(found.ratings, 'rating')}"
+    answered = f"{found.ready} of {format_count(found.questions, 'question')} answered"
+    said = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
     say(f"{line(found.name)}: {answered}, {said}, {state}")
 
 
@@ -281,7 +281,7 @@ def _print_study(found: StudyDetails) -> None:
     _print_summary(found)
     rows: list[list[object]] = [[one.person, f"{one.rated} of {one.of}", one.passed] for one in found.progress]
     if rows:
-        table(["rater", "rated", "cannot judge"], rows)
+        print_table(["rater", "rated", "cannot judge"], rows)
     head = {"answers": "system", "passages": "passage", "references": ""}[found.kind]
     for one in found.results.measured:
         if one.systems:
@@ -296,4 +296,4 @@ def _print_results(one: AspectResults, head: str) -> None:
         low_high = "" if system.interval is None else f"{system.interval[0]:.2f} to {system.interval[1]:.2f}"
         rows.append([system.system, f"{system.mean:.2f}", low_high, *system.counts])
     lowest, most = one.scale
-    table([head, "mean", "95 %", *map(str, range(lowest, most + 1))], rows)
+    print_table([head, "mean", "95 %", *map(str, range(lowest, most + 1))], rows)

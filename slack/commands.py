@@ -9,14 +9,14 @@ import typer
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    examples,
-    knowledge_base,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
     settings_for,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 @slack.command(
-    "manifest", epilog=examples("argot slack manifest", "argot slack manifest --url https://argot.example.com")
+    "manifest", epilog=format_examples("argot slack manifest", "argot slack manifest --url https://argot.example.com")
 )
 def manifest(
     url: Annotated[
@@ -60,7 +60,7 @@ def manifest(
     typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
 
 
-@slack.command("check", epilog=examples("argot slack check"))
+@slack.command("check", epilog=format_examples("argot slack check"))
 def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
     from argot.slack.slack_check import check_slack
@@ -76,7 +76,7 @@ def check(home: Home = None) -> None:
 
 @channel.command(
     "set",
-    epilog=examples(
+    epilog=format_examples(
         "argot slack channel set C0123ABC --mode questions --context NAND",
         "argot slack channel set C0123ABC --group hr --replies ephemeral",
     ),
@@ -107,7 +107,7 @@ def set_channel(  # noqa: PLR0917
 
     # --group '' alone empties the list, and no --group leaves it as it is.
     groups = None if group is None else [one for one in group if one]
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         made = client.call(
             slack_channel_set,
             channel=channel,
@@ -120,15 +120,15 @@ def set_channel(  # noqa: PLR0917
         )
     say(_describe_channel(made))
     if made.groups:
-        note(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
+        say_aside(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
 
 
-@channel.command("list", epilog=examples("argot slack channel list"))
+@channel.command("list", epilog=format_examples("argot slack channel list"))
 def list_channels(json_: Json = False, home: Home = None) -> None:
     """List the channels with settings of their own; others are answered when mentioned, from public documents."""
     from argot.slack.usecases.slack_channels import slack_channel_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(slack_channel_list)
     if json_:
         say_json(found)
@@ -136,20 +136,20 @@ def list_channels(json_: Json = False, home: Home = None) -> None:
     rows: list[list[object]] = [
         [one.channel, one.mode, one.replies, ", ".join(one.groups), one.context, one.profile] for one in found
     ]
-    table(["channel", "mode", "replies", "groups", "context", "profile"], rows)
+    print_table(["channel", "mode", "replies", "groups", "context", "profile"], rows)
 
 
-@channel.command("forget", epilog=examples("argot slack channel forget C0123ABC"))
+@channel.command("forget", epilog=format_examples("argot slack channel forget C0123ABC"))
 def forget_channel(channel: ChannelId, home: Home = None) -> None:
     """Answer a channel as any other again."""
     from argot.slack.usecases.slack_channels import slack_channel_forget
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         client.call(slack_channel_forget, channel=channel)
     say(f"Channel {line(channel)} is answered when mentioned, from public documents.")
 
 
-@people.command("link", epilog=examples("argot slack people link U0123ABC ann"))
+@people.command("link", epilog=format_examples("argot slack people link U0123ABC ann"))
 def link(
     member: SlackUser,
     user: Annotated[str, typer.Argument(help="The user of Argot.", metavar="USER")],
@@ -159,32 +159,32 @@ def link(
     """Say which user a member is. Without that it is the user called as the member's e-mail address."""
     from argot.slack.usecases.slack_channels import slack_people_link
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         client.call(slack_people_link, team=team or _find_team(home), slack_user=member, user=user)
     say(f"{line(member)} is {line(user)}: in direct messages they are shown what {line(user)} may read.")
 
 
-@people.command("unlink", epilog=examples("argot slack people unlink U0123ABC"))
+@people.command("unlink", epilog=format_examples("argot slack people unlink U0123ABC"))
 def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
     """Take that back."""
     from argot.slack.usecases.slack_channels import slack_people_unlink
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         client.call(slack_people_unlink, team=team or _find_team(home), slack_user=member)
     say(f"{line(member)} is linked with nobody.")
 
 
-@people.command("list", epilog=examples("argot slack people list"))
+@people.command("list", epilog=format_examples("argot slack people list"))
 def list_people(json_: Json = False, home: Home = None) -> None:
     """List who was linked by hand."""
     from argot.slack.usecases.slack_channels import slack_people_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(slack_people_list)
     if json_:
         say_json(found)
         return
-    table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
+    print_table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
 
 
 def _find_team(home: Home) -> str:

@@ -52,7 +52,9 @@ def check_slack(settings: Settings) -> list[Finding]:
 def _check_token(settings: Settings, bot: str) -> Iterator[Finding]:
     told, code = _call(settings, bot, "auth_test")
     if code:
-        yield make_bad_finding(NAME, f"the bot token does not work: {code}", _choose_remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
+        yield make_bad_finding(
+            NAME, f"the bot token does not work: {code}", _choose_remedy(code, "ARGOT_SLACK_BOT_TOKEN")
+        )
         return
     yield make_good_finding(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
     # Slack names the scopes that were granted in a header only.

@@ -32,7 +32,7 @@ from argot.service.sign_in.provider_claims import require_provider
 from argot.service.sign_in.provider_sign_in import keep_confirmed
 from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
-from argot.ui.web.authentication import networks
+from argot.ui.web.authentication import parse_networks
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ SWITCH_SECONDS = 0.001
 """How long a thread may keep the interpreter while others wait for it. With Python's own 5 ms an answer would wait that
 long at each of its dozens of steps whenever another thread is busy.
 """
-AT_ONCE = 64
+ACCEPT_BACKLOG = 64
 """asyncio accepts as many connections as its backlog in one go, and only then is the first of them counted."""
-QUEUE = 2048
+KERNEL_BACKLOG = 2048
 """How many may wait in the kernel to be accepted. One more than that waits a second or longer until TCP tries again."""
 LAST_WORDS_SECONDS = 0.3
 """For the end of an answer to leave the machine before its connection is closed."""
@@ -112,11 +112,11 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise _not_bound(host, port, error) from error
+        raise _explain_bind_failure(host, port, error) from error
     return listener
 
 
-def _not_bound(host: str, port: int, error: OSError) -> ArgotError:
+def _explain_bind_failure(host: str, port: int, error: OSError) -> ArgotError:
     if error.errno == errno.EADDRINUSE:
         return InvalidSettings(
             f"Port {port} of {host} is in use, perhaps by another 'argot serve'."
@@ -137,7 +137,7 @@ async def _serve(home: Path, settings: Settings) -> None:
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
-    networks(settings.metrics_networks, "metrics_networks")
+    parse_networks(settings.metrics_networks, "metrics_networks")
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
@@ -150,7 +150,7 @@ async def _serve(home: Path, settings: Settings) -> None:
             async with (
                 run_answer_workers(kb),
                 serve_socket(kb),
-                beside(
+                run_beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
                     run_by_one_process(kb.shared, "keep clean", lambda: keep_clean(kb)),
@@ -159,17 +159,17 @@ async def _serve(home: Path, settings: Settings) -> None:
                     work_here(kb),
                     run_by_one_process(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
-                wing_services(kb),
+                run_wing_services(kb),
             ):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
-                await _server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
+                await _build_server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
 
 
 @asynccontextmanager
-async def wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
+async def run_wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
     """Keep the wings' own services at work."""
     async with AsyncExitStack() as stack:
         for service in load_parts("services"):
@@ -178,7 +178,7 @@ async def wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def run_beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run these beside what is done within, and end them with it."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
@@ -195,7 +195,7 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
     Raises:
         InvalidSettings
     """
-    networks(settings.trusted_proxies)
+    parse_networks(settings.trusted_proxies)
     if settings.sign_in_header and not settings.trusted_proxies:
         raise InvalidSettings(
             f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
@@ -214,10 +214,10 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
 def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
-    from argot.ui.chat.chat_routes import chat_routes
+    from argot.ui.chat.chat_routes import build_chat_routes
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
-    from argot.ui.web.page_templates import refused
+    from argot.ui.web.page_templates import show_refusal
     from argot.ui.web.security import Guard, Names
 
     settings = kb.settings
@@ -228,26 +228,26 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
         # A public address means a proxy: then this machine is not the only one that reaches the window.
         secluded=secluded and not settings.public_url,
         key=chainlit_setup.key(kb),
-        ticket=chainlit_setup.local_identity,
-        read_ticket=chainlit_setup.cookie_user,
+        ticket=chainlit_setup.sign_local_identity,
+        read_ticket=chainlit_setup.read_cookie_user,
     )
     window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
-    app = application(kb, authenticator)
-    app.include_router(chat_routes())
+    app = build_application(kb, authenticator)
+    app.include_router(build_chat_routes())
     # Last: it takes any path that is left.
     app.mount("/", window)
     return Guard(
         app,
         names=names,
-        page=chainlit_setup.chainlit_page(),
+        page=chainlit_setup.read_chainlit_page(),
         authenticator=authenticator,
         addresses=Addresses.of(app),
-        inner=lambda who: chainlit_setup.identity(who.name, who.display_name),
-        refused=refused,
+        inner=lambda who: chainlit_setup.sign_identity(who.name, who.display_name),
+        refused=show_refusal,
     )
 
 
-def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
+def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     """Our own pages. Every endpoint declares who may use it (`web/authorization.py`); forms are checked for forgery."""
     from fastapi import Depends, FastAPI, HTTPException
     from starlette.responses import PlainTextResponse
@@ -255,19 +255,19 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     from argot.service.sign_in.password_sign_in import SignIn
     from argot.service.sign_in.provider_sign_in import ProviderSignIn
     from argot.service.storage.damage import require_readable
-    from argot.ui.api.api_routes import api_routes
-    from argot.ui.api.scim_routes import scim_routes
+    from argot.ui.api.api_routes import build_api_routes
+    from argot.ui.api.scim_routes import build_scim_routes
     from argot.ui.pages.account_pages import Confirmation, sign_in_pages
-    from argot.ui.pages.page_routes import glossary_pages
-    from argot.ui.pages.people_pages import people_pages
-    from argot.ui.pages.source_pages import sources
-    from argot.ui.web.authorization import needs, unforged
-    from argot.ui.web.error_pages import put_errors_in_words
-    from argot.ui.web.observability import metrics_of
+    from argot.ui.pages.page_routes import build_pages
+    from argot.ui.pages.people_pages import build_people_pages
+    from argot.ui.pages.source_pages import build_source_pages
+    from argot.ui.web.authorization import needs, refuse_forgery
+    from argot.ui.web.error_pages import explain_errors
+    from argot.ui.web.observability import show_metrics
 
     # FastAPI's pages of documentation load scripts from a CDN, and its list has every page of ours.
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(unforged)])
-    put_errors_in_words(app)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(refuse_forgery)])
+    explain_errors(app)
 
     @app.api_route("/health", methods=["GET", "HEAD"])
     @needs("anonymous")
@@ -293,26 +293,26 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     @needs("admin", program=True)
     async def metrics() -> PlainTextResponse:
         """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`observability.py`)."""
-        return metrics_of(kb)
+        return show_metrics(kb)
 
     sign_in = SignIn(kb)
     provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc_issuer else None
     confirmation = Confirmation(kb, sign_in, lambda request: authenticator.address(request.scope, request.headers))
     app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
-    app.include_router(sources(kb))
-    app.include_router(glossary_pages(kb))
-    app.include_router(people_pages(kb, confirmation))
-    app.include_router(api_routes(kb))
-    app.include_router(scim_routes(kb))
+    app.include_router(build_source_pages(kb))
+    app.include_router(build_pages(kb))
+    app.include_router(build_people_pages(kb, confirmation))
+    app.include_router(build_api_routes(kb))
+    app.include_router(build_scim_routes(kb))
     return app
 
 
-def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
+def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
-    from argot.ui.web.chainlit_guard import MOST_FRAME_BYTES
+    from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES
     from argot.ui.web.connection_limits import ConnectionLimits
-    from argot.ui.web.slow_clients import CountedWebSocket, Impatient
+    from argot.ui.web.slow_clients import CountedWebSocket, ImpatientProtocol
 
     settings = kb.settings
     # The files that Argot itself needs are set aside first: connections get the rest.
@@ -320,7 +320,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     limits = ConnectionLimits(
         min(settings.connections or possible, possible),
         settings.connections_per_address,
-        networks(settings.trusted_proxies),
+        parse_networks(settings.trusted_proxies),
     )
 
     class Server(uvicorn.Server):
@@ -328,8 +328,8 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             await super().startup(sockets)
             # asyncio has set the kernel's queue to its own backlog (`AT_ONCE`): it is set again, for the crowd.
             for listener in sockets or ():
-                listener.listen(QUEUE)
-            place = settings.public_url or _url(settings.host, port)
+                listener.listen(KERNEL_BACKLOG)
+            place = settings.public_url or _format_url(settings.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -345,11 +345,11 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             server_header=False,
             proxy_headers=False,  # `authentication.py` decides whose are believed
             lifespan="off",  # `_serve` opens and closes everything
-            ws_max_size=MOST_FRAME_BYTES,
+            ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,  # a few kilobytes could hold megabytes
-            http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
+            http=partial(ImpatientProtocol, limits=limits),  # type: ignore[arg-type]  # it is called like the class
             ws=partial(CountedWebSocket, limits=limits),  # type: ignore[arg-type]
-            backlog=AT_ONCE,
+            backlog=ACCEPT_BACKLOG,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )
@@ -376,6 +376,6 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     logger.warning("%d answers were cut off by the stop", gate.running)
 
 
-def _url(host: str, port: int) -> str:
+def _format_url(host: str, port: int) -> str:
     name = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}"

@@ -10,12 +10,12 @@ import typer
 
 from argot.evaluate.commands.options import AsJson, JudgeModel, JudgeUrl
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import examples, settings_for
+from argot.ui.cli.command_base import format_examples, settings_for
 
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples(
+        epilog=format_examples(
             "argot evaluate calibrate --labels labels.jsonl --judge correct",
             "argot evaluate calibrate --set financebench --judge correct --judge raidd --limit 300",
             "argot evaluate calibrate --set financebench --judge rouge-l --judge bertscore --judge rules",

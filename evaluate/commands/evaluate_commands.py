@@ -23,7 +23,7 @@ from argot.evaluate.commands.options import (
     choose_profile,
 )
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import examples, settings_for
+from argot.ui.cli.command_base import format_examples, settings_for
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,7 +40,7 @@ def register(whole: typer.Typer) -> None:
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate retrieval --beir data/scifact",
         "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
@@ -77,7 +77,7 @@ def retrieval(  # noqa: PLR0917
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate answers",
         "argot evaluate answers --questions questions.jsonl --documents handbook --glossary glossary.csv",
         "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
@@ -160,7 +160,7 @@ def answers(  # noqa: PLR0917
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate samples",
         'argot evaluate samples --split validation --way "everything on" --way "jargon off"',
         "argot evaluate samples --home kb --profile strict --set rerank=off",
@@ -190,7 +190,7 @@ def samples(  # noqa: PLR0917
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate reading handbook",
         "argot evaluate reading handbook --worst 50",
         "argot evaluate reading handbook --json > reading.json",

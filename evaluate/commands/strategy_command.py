@@ -12,15 +12,15 @@ import typer
 from argot.errors import InvalidInput
 from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import (
-    error_console,
-    examples,
-    knowledge_base,
-    note,
-    progress_text,
+    format_examples,
+    make_text_column,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
     settings_for,
-    table,
 )
 from argot.ui.cli.document_commands import Bar
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples(
+        epilog=format_examples(
             "argot evaluate strategy --questions questions.jsonl --documents handbook",
             "argot evaluate strategy --questions questions.jsonl --home kb --save our-search",
             "argot evaluate strategy --beir data/scifact --measure map@10 --json",
@@ -122,9 +122,9 @@ def _choose_on_pairs(  # noqa: PLR0917
     from argot.service.usecases.profiles import profile_save
 
     asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile, name=save)
-    columns, console = (progress_text(), BarColumn(), MofNCompleteColumn()), error_console()
+    columns, console = (make_text_column(), BarColumn(), MofNCompleteColumn()), open_error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         with shown as progress:
             found = client.watch(Bar(progress, "").move).call(strategy_choose, asked=asked)
         kept = bool(save) and found.better
@@ -136,11 +136,13 @@ def _choose_on_pairs(  # noqa: PLR0917
         _tell(found)
     if save:
         told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt."
-        (note if as_json else say)(told)
+        (say_aside if as_json else say)(told)
 
 
 def _tell(found: StrategyChoice) -> None:
-    note(f"{found.data}, {found.part} part: {found.questions} questions, {found.tried} strategies, before re-ranking")
+    say_aside(
+        f"{found.data}, {found.part} part: {found.questions} questions, {found.tried} strategies, before re-ranking"
+    )
     rows: list[list[object]] = [
         [
             one.name + (" (present)" if one.name == found.present else ""),
@@ -151,7 +153,7 @@ def _tell(found: StrategyChoice) -> None:
         ]
         for one in found.rows
     ]
-    table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
+    print_table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
     better = (
         "better than the present one beyond doubt"
         if found.better

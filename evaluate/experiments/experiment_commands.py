@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import examples, note, settings_for
+from argot.ui.cli.command_base import format_examples, say_aside, settings_for
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,7 +29,7 @@ RunsIn = Annotated[
 ]
 
 
-@app.command("list", epilog=examples("argot evaluate experiment list", "argot evaluate experiment list --json"))
+@app.command("list", epilog=format_examples("argot evaluate experiment list", "argot evaluate experiment list --json"))
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments: which table of which paper, what it needs, and how many of its rows can run here now."""
     from argot.evaluate.experiments import kept_experiments
@@ -39,7 +39,7 @@ def list_experiments(as_json: AsJson = False) -> None:
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate experiment run golden-retriever-2",
         "argot evaluate experiment run kapqa-5 --row 'no query reformulation (DPR)' --limit 20",
         "argot evaluate experiment run kapqa-3 --model-url http://127.0.0.1:8000/v1 --data my-questions",
@@ -113,11 +113,11 @@ def run(  # noqa: PLR0917
         return report, tables
 
     show_report(run_measured, as_json=as_json)
-    note(f"Kept in {places[0]}: run.json, and report.html for the browser")
+    say_aside(f"Kept in {places[0]}: run.json, and report.html for the browser")
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate experiment show",
         "argot evaluate experiment show kapqa-5-20260101-120000",
         "argot evaluate experiment show --json",
@@ -135,7 +135,9 @@ def show(
     show_report(lambda progress: kept_experiments.show_experiment(run_id, kept), as_json=as_json)
 
 
-@app.command(epilog=examples("argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000"))
+@app.command(
+    epilog=format_examples("argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000")
+)
 def compare(
     first: Annotated[str, typer.Argument(help="The run to compare with.", metavar="RUN")],
     second: Annotated[str, typer.Argument(help="The run that is compared.", metavar="RUN")],

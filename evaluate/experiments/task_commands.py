@@ -12,7 +12,7 @@ from argot.evaluate.commands.evaluate_commands import app
 from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, choose_profile
 from argot.evaluate.commands.report_output import show_report
 from argot.evaluate.experiments import experiment_commands
-from argot.ui.cli.command_base import examples, say, settings_for
+from argot.ui.cli.command_base import format_examples, say, settings_for
 
 
 def register(whole: typer.Typer) -> None:
@@ -21,7 +21,7 @@ def register(whole: typer.Typer) -> None:
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate abbreviations",
         "argot evaluate abbreviations --side both --trials 1 --each 2",
         "argot evaluate abbreviations --seed 100 --json",
@@ -47,7 +47,7 @@ def abbreviations(
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate quiz --samples",
         "argot evaluate quiz --data newcomers --side both --trials 5",
         "argot evaluate quiz --write my-quiz    # the sample questions, to see what a quiz looks like",
@@ -93,7 +93,7 @@ def quiz(  # noqa: PLR0917
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate identify --data sdu21_ai/dev.json",
         "argot evaluate identify --data sdu22_ae/english/legal/dev.json --json",
     )
@@ -112,7 +112,7 @@ def identify(
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate questions",
         "argot evaluate questions --half choosing --errors",
         "ARGOT_DATASETS=data argot evaluate questions --json",
@@ -136,7 +136,7 @@ def questions(
 
 
 @app.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot evaluate disambiguate --data sdu21_ad/dev.json --dictionary sdu21_ad/diction.json",
         "argot evaluate disambiguate --data dev.json --dictionary diction.json --text notes.txt --json",
     )
@@ -170,7 +170,7 @@ def disambiguate(
     )
 
 
-@app.command(epilog=examples("argot evaluate tables", "argot evaluate tables --pdf-dir my-pdfs --json"))
+@app.command(epilog=format_examples("argot evaluate tables", "argot evaluate tables --pdf-dir my-pdfs --json"))
 def tables(
     pdf_dir: Annotated[
         Path | None,

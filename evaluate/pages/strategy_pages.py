@@ -12,7 +12,7 @@ from argot.learn.usecases.training_runs import training_sets
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_list, profile_save
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.page_base import BoundedRoute, form_of, page, part, sent_to_address
+from argot.ui.pages.page_base import BoundedRoute, part, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 STRATEGY = "/workbench/strategy"
@@ -40,7 +40,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
     @router.post("")
     @needs("manager")
     async def begin(request: Request, who: Who) -> Response:
-        given = await form_of(request)
+        given = await read_form(request)
         try:
             asked = StrategyQuestion(
                 data=given.get("data", ""),
@@ -51,12 +51,12 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
             await strategy_start(kb, who.principal, asked=asked)
         except (InvalidInput, InvalidSettings, NotFound, Conflict) as error:
             return await render_form(request, who, given, error)
-        return sent_to_address(STRATEGY)
+        return redirect_to_address(STRATEGY)
 
     @router.post("/save")
     @needs("manager")
     async def save(request: Request, who: Who) -> Response:
-        given = await form_of(request)
+        given = await read_form(request)
         run = await strategy_run(kb, who.principal)
         try:
             if run is None or run.choice is None or not run.choice.better:
@@ -66,7 +66,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)
         except (InvalidInput, InvalidSettings, Conflict) as error:
             return await render_form(request, who, given, error)
-        return sent_to_address(f"{STRATEGY}?done=profile-saved")
+        return redirect_to_address(f"{STRATEGY}?done=profile-saved")
 
     async def render_form(
         request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
@@ -86,6 +86,6 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
                 **given,
             },
         }
-        return page("workbench_strategy.html", request, who, error=error, **shown)
+        return show_page("workbench_strategy.html", request, who, error=error, **shown)
 
     return router

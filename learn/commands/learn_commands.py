@@ -16,16 +16,16 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    counted,
-    error_console,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
     settings_for,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def register(app: typer.Typer) -> None:
 
 @learn.command(
     "embedder",
-    epilog=examples("argot learn embedder --data manuals", "argot learn embedder --data manuals --set epochs=1"),
+    epilog=format_examples("argot learn embedder --data manuals", "argot learn embedder --data manuals --set epochs=1"),
 )
 def embedder(  # noqa: PLR0917
     data: Data,
@@ -83,7 +83,7 @@ def embedder(  # noqa: PLR0917
 
 @learn.command(
     "reranker",
-    epilog=examples(
+    epilog=format_examples(
         "argot learn reranker --data manuals", "argot learn reranker --data manuals --set form=cross_encoder"
     ),
 )
@@ -103,7 +103,9 @@ def reranker(  # noqa: PLR0917
 
 @learn.command(
     "generator",
-    epilog=examples("argot learn generator --data manuals --base models/SmolLM2-135M --set method=lora --detach"),
+    epilog=format_examples(
+        "argot learn generator --data manuals --base models/SmolLM2-135M --set method=lora --detach"
+    ),
 )
 def generator(  # noqa: PLR0917
     data: Data,
@@ -119,19 +121,19 @@ def generator(  # noqa: PLR0917
     _train("generator", data, base, changes or [], seed, name, detach, as_user, home)
 
 
-@learn.command("recipe", epilog=examples("argot learn recipe embedder"))
+@learn.command("recipe", epilog=format_examples("argot learn recipe embedder"))
 def recipe(
     kind: Annotated[Kind, typer.Argument(help="What is trained.")], json_: Json = False, home: Home = None
 ) -> None:
     """List what a recipe decides, with the defaults: what --set takes."""
     from argot.learn.usecases.training_runs import training_recipe
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(training_recipe, kind=kind)
     if json_:
         say_json(found)
         return
-    table(["name", "default", "takes", "for"], [[one.name, one.default, one.takes, one.says] for one in found])
+    print_table(["name", "default", "takes", "for"], [[one.name, one.default, one.takes, one.says] for one in found])
 
 
 def _train(  # noqa: PLR0917
@@ -148,7 +150,7 @@ def _train(  # noqa: PLR0917
     from argot.learn.usecases.training_runs import training_start
 
     base = str(Path(base).absolute()) if base and Path(base).is_dir() else base
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         begun = client.as_user(as_user).call(
             training_start,
             kind=kind,
@@ -184,7 +186,7 @@ def _print_waiting(begun: RunSummary, *, served: bool, detach: bool) -> None:
     if detach:
         say(f"{begun.id} waits for its turn.")
         who = "The service trains it." if served else "Train it with: argot learn worker --once"
-        note(f"{who} See how far it is: argot learn show {begun.id}")
+        say_aside(f"{who} See how far it is: argot learn show {begun.id}")
 
 
 def _is_served(client: Client) -> bool:
@@ -204,7 +206,7 @@ def _follow_service(client: Client, run: str) -> None:
                 tell(_describe_progress(found.run, {name: value for name, value in last.items() if name != "step"}))
                 time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
-            note(f"{run} goes on in the service. Stop it: argot learn stop {run}")
+            say_aside(f"{run} goes on in the service. Stop it: argot learn stop {run}")
             raise typer.Exit(130) from None
     _print_end(run, found.run.status, found.run.error, found.run.gain)
 
@@ -217,7 +219,7 @@ def _follow_here(run: str, home: Path | None) -> None:
     settings = settings_for(home)
     with _show_progress() as tell:
         train_here(get_runs_folder(settings.home), settings, run, lambda one: tell(_describe_progress(one, one.losses)))
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(training_show, run=run).run
     _print_end(run, found.status, found.error, found.gain)
 
@@ -225,21 +227,21 @@ def _follow_here(run: str, home: Path | None) -> None:
 def _print_end(run: str, status: str, error: str, gain: Gain | None) -> None:
     if status == "done":
         say(f"{run} is done{f': {gain.said}' if gain else ''}.")
-        note(
+        say_aside(
             f"Put it into force: argot learn adopt {run}" if gain and gain.is_better else f"See: argot learn show {run}"
         )
         return
     if status in ("stopped", "waiting"):
-        note(f"{run} is stopped; its checkpoint is kept. Go on: argot learn resume {run}")
+        say_aside(f"{run} is stopped; its checkpoint is kept. Go on: argot learn resume {run}")
         raise typer.Exit(130)
-    note(f"argot: {run} failed: {error} Go on from its checkpoint: argot learn resume {run}")
+    say_aside(f"argot: {run} failed: {error} Go on from its checkpoint: argot learn resume {run}")
     raise typer.Exit(1)
 
 
 @contextmanager
 def _show_progress() -> Iterator[Callable[[str], None]]:
     """Show one changing line on a terminal; elsewhere a line whenever another stage begins."""
-    console = error_console()
+    console = open_error_console()
     if console.is_terminal:
         from rich.text import Text
 
@@ -252,7 +254,7 @@ def _show_progress() -> Iterator[Callable[[str], None]]:
         stage = text.partition(":")[0]
         if stage != before[0]:
             before[0] = stage
-            note(text)
+            say_aside(text)
 
     yield tell
 
@@ -266,12 +268,12 @@ def _describe_progress(one: RunProgress | RunSummary, losses: Mapping[str, float
     return said + (f", {format_time_left(one.seconds_left)} left" if one.seconds_left else "")
 
 
-@learn.command("resume", epilog=examples("argot learn resume r0001", "argot learn resume r0001 --detach"))
+@learn.command("resume", epilog=format_examples("argot learn resume r0001", "argot learn resume r0001 --detach"))
 def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home = None) -> None:
     """Have a stopped or failed training go on from its last checkpoint."""
     from argot.learn.usecases.training_runs import training_resume
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         begun = client.as_user(as_user).call(training_resume, run=run)
         served = _is_served(client)
         _print_waiting(begun, served=served, detach=detach)
@@ -281,7 +283,9 @@ def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home 
         _follow_here(run, home)
 
 
-@learn.command("worker", epilog=examples("argot learn worker --once", "argot learn worker --runs /mnt/shared/runs"))
+@learn.command(
+    "worker", epilog=format_examples("argot learn worker --once", "argot learn worker --runs /mnt/shared/runs")
+)
 def worker(
     once: Annotated[bool, typer.Option("--once", help="End when none waits.")] = False,
     runs: Annotated[
@@ -303,10 +307,10 @@ def worker(
         state = one.doing or one.status
         if told.get(one.run) != state:
             told[one.run] = state
-            note(f"{one.run} {line(one.name)}: {state}{f': {line(one.error)}' if one.error else ''}")
+            say_aside(f"{one.run} {line(one.name)}: {state}{f': {line(one.error)}' if one.error else ''}")
 
     try:
         train_all(runs or get_runs_folder(settings.home), settings, tell, once=once)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    say(f"{counted(len(told), 'training')} taken up; none waits any more.")
+    say(f"{format_count(len(told), 'training')} taken up; none waits any more.")

@@ -13,16 +13,16 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
-    counted,
-    error_console,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
-    progress_text,
+    make_text_column,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.document_commands import Bar
 
@@ -41,7 +41,7 @@ PairId = Annotated[str, typer.Argument(help="The pair's id, as 'show' lists it."
 
 
 @data.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot learn data make ours",
         "argot learn data make ours --kind heading --kind twins --limit 500",
         "argot learn data make asked --kind standard --kind complex --tag manuals",
@@ -77,26 +77,28 @@ def make(
 
     kinds = [find_choice(DATA_KINDS, one, "the kind") for one in kind or []]
     recipe = DataRecipe(kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = error_console()
+    columns = (make_text_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    console = open_error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with knowledge_base(home) as client, shown as progress:
+    with open_knowledge_base(home) as client, shown as progress:
         watched = client.as_user(as_user).watch(Bar(progress, "making pairs").move)
         made = watched.call(data_make, name=name, recipe=recipe)
     if json_:
         say_json(made)
         return
-    say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)} ({_join_counts(made.by_kind)}).")
+    say(
+        f"{format_count(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)} ({_join_counts(made.by_kind)})."
+    )
     if made.left_out:
-        note(f"Left out: {_join_counts(made.left_out)}.")
+        say_aside(f"Left out: {_join_counts(made.left_out)}.")
 
 
-@data.command("list", epilog=examples("argot learn data list"))
+@data.command("list", epilog=format_examples("argot learn data list"))
 def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the sets of training pairs."""
     from argot.learn.usecases.learning_data import data_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(data_list)
     if json_:
         say_json(found)
@@ -104,12 +106,14 @@ def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> 
     rows: list[list[object]] = [
         [one.name, one.pairs, _describe_state(one), _join_counts(one.by_part), one.created] for one in found
     ]
-    table(["name", "pairs", "state", "parts", "made"], rows)
+    print_table(["name", "pairs", "state", "parts", "made"], rows)
     if not rows:
-        note("There is no set yet. Make one with: argot learn data make NAME")
+        say_aside("There is no set yet. Make one with: argot learn data make NAME")
 
 
-@data.command(epilog=examples("argot learn data show ours", "argot learn data show ours --state struck --words pump"))
+@data.command(
+    epilog=format_examples("argot learn data show ours", "argot learn data show ours --state struck --words pump")
+)
 def show(
     name: SetName,
     *,
@@ -129,22 +133,23 @@ def show(
     from argot.service.usecases.usecase_registry import find_choice
 
     of_part, of_state = find_choice(PAIR_PARTS, part, "--part"), find_choice(PAIR_STATES, state, "--state")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(
             data_show, name=name, words=words, kind=kind, part=of_part, state=of_state, start=start, limit=limit
         )
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["pair", "kind", "part", "state", "question", "document"],
         [[one.id, one.kind, one.part, _describe_pair_state(one), one.question, one.document] for one in found.pairs],
     )
     shown = f"{start + 1} to {start + len(found.pairs)} of {found.total:,}" if found.pairs else "none"
-    note(f"{shown}; {counted(found.set.pairs, 'pair')} kept, {found.set.struck} struck ({_describe_state(found.set)}).")
+    kept = format_count(found.set.pairs, "pair")
+    say_aside(f"{shown}; {kept} kept, {found.set.struck} struck ({_describe_state(found.set)}).")
 
 
-@data.command(epilog=examples("argot learn data export ours ours.jsonl"))
+@data.command(epilog=format_examples("argot learn data export ours ours.jsonl"))
 def export(
     name: SetName,
     file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE.jsonl")],
@@ -156,13 +161,13 @@ def export(
     from argot.files import write_atomically
     from argot.learn.usecases.learning_data import data_export
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(data_export, name=name)
     write_atomically(file, found.text)
-    say(f"{counted(found.pairs, 'pair')} written to {file}")
+    say(f"{format_count(found.pairs, 'pair')} written to {file}")
 
 
-@data.command("import", epilog=examples("argot learn data import theirs theirs.jsonl --audience research"))
+@data.command("import", epilog=format_examples("argot learn data import theirs theirs.jsonl --audience research"))
 def import_(
     name: SetName,
     file: Annotated[Path, typer.Argument(help="A file as 'export' writes it.", metavar="FILE.jsonl")],
@@ -185,33 +190,33 @@ def import_(
         raise InvalidInput(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{file} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         made = client.as_user(as_user).call(data_import, name=name, text=text, audience=audience)
     if json_:
         say_json(made)
     else:
-        say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)}.")
+        say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)}.")
 
 
-@data.command(epilog=examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
+@data.command(epilog=format_examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
 def strike(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Strike a pair: nothing learns from it, until it is restored."""
     from argot.learn.usecases.learning_data import data_strike
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         say(f"Struck: {line(client.as_user(as_user).call(data_strike, name=name, pair=pair).question)}")
 
 
-@data.command(epilog=examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
+@data.command(epilog=format_examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
 def restore(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Take back that a pair was struck."""
     from argot.learn.usecases.learning_data import data_restore
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         say(f"Restored: {line(client.as_user(as_user).call(data_restore, name=name, pair=pair).question)}")
 
 
-@data.command(epilog=examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
+@data.command(epilog=format_examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
 def correct(
     name: SetName,
     pair: PairId,
@@ -226,19 +231,19 @@ def correct(
 
     if question is None and answer is None:
         raise typer.BadParameter("give --question or --answer")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         saved = client.as_user(as_user).call(data_correct, name=name, pair=pair, question=question, answer=answer)
     say(f"Saved: {line(saved.question)}")
 
 
-@data.command(epilog=examples("argot learn data remove ours"))
+@data.command(epilog=format_examples("argot learn data remove ours"))
 def remove(name: SetName, *, as_user: AsUser = None, home: Home = None) -> None:
     """Remove a set with all its pairs. Models that learnt from it stay."""
     from argot.learn.usecases.learning_data import data_remove
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         removed = client.as_user(as_user).call(data_remove, name=name)
-    say(f"Removed '{removed.name}' with {counted(removed.pairs, 'pair')}.")
+    say(f"Removed '{removed.name}' with {format_count(removed.pairs, 'pair')}.")
 
 
 def _describe_state(one: DataSet) -> str:

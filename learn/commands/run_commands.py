@@ -14,13 +14,13 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    error_console,
-    examples,
-    knowledge_base,
-    note,
+    format_examples,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Register the commands below `argot learn`."""
-    learn.command("runs", epilog=examples("argot learn runs", "argot learn runs --json"))(runs)
-    learn.command("show", epilog=examples("argot learn show r0001", "argot learn show r0001 --json"))(show)
-    learn.command("stop", epilog=examples("argot learn stop r0001"))(stop)
-    learn.command("remove", epilog=examples("argot learn remove r0001"))(remove)
-    learn.command("adopt", epilog=examples("argot learn adopt r0001"))(adopt)
-    learn.command("back", epilog=examples("argot learn back reranker"))(back)
+    learn.command("runs", epilog=format_examples("argot learn runs", "argot learn runs --json"))(runs)
+    learn.command("show", epilog=format_examples("argot learn show r0001", "argot learn show r0001 --json"))(show)
+    learn.command("stop", epilog=format_examples("argot learn stop r0001"))(stop)
+    learn.command("remove", epilog=format_examples("argot learn remove r0001"))(remove)
+    learn.command("adopt", epilog=format_examples("argot learn adopt r0001"))(adopt)
+    learn.command("back", epilog=format_examples("argot learn back reranker"))(back)
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None
     """List the trainings, newest first: how far each is, and what came of it."""
     from argot.learn.usecases.training_runs import training_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(training_list)
     if json_:
         say_json(found)
@@ -53,9 +53,9 @@ def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None
     rows: list[list[object]] = [
         [one.id, one.kind, one.name, one.data, _describe_status(one), _describe_gain(one.gain)] for one in found
     ]
-    table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
+    print_table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
     if not found:
-        note("No model was trained yet. Make pairs to learn from: argot learn data --help")
+        say_aside("No model was trained yet. Make pairs to learn from: argot learn data --help")
 
 
 def _describe_status(one: RunSummary) -> str:
@@ -77,7 +77,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
     from argot.learn.usecases.model_adoption import model_verdict
     from argot.learn.usecases.training_runs import STARTED_FROM, training_show
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(training_show, run=run)
         verdict = client.as_user(as_user).call(model_verdict, run=run) if found.run.status == "done" else None
     if json_:
@@ -92,7 +92,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
         )
     say(f"{_describe_status(one)}{f': {one.error}' if one.error else ''}")
     if found.figures:
-        table(
+        print_table(
             ["part", "measure", "before", "after", "change", "95 % interval"],
             [
                 [
@@ -122,7 +122,7 @@ def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
     """Stop a training at its next step; its checkpoint is kept."""
     from argot.learn.usecases.training_runs import training_stop
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         client.as_user(as_user).call(training_stop, run=run)
     say(f"{run} stops at its next step. Go on: argot learn resume {run}")
 
@@ -131,7 +131,7 @@ def remove(run: Run, as_user: AsUser = None, home: Home = None) -> None:
     """Remove a training for good, with its model. A model that was adopted stays in force."""
     from argot.learn.usecases.training_runs import training_remove
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         gone = client.as_user(as_user).call(training_remove, run=run)
     say(f"Removed {gone.id} ({gone.name}).")
 
@@ -151,10 +151,10 @@ def adopt(
     """Put a training's model into force, if it measures better on the validation part; 'back' takes it back."""
     from argot.learn.usecases.model_adoption import model_adopt
 
-    with knowledge_base(home) as client, _show_rebuilding() as moved:
+    with open_knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_adopt, run=run, for_everybody=for_everybody)
     say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
-    note(done.say or f"Take it back: argot learn back {done.kind}")
+    say_aside(done.say or f"Take it back: argot learn back {done.kind}")
 
 
 def back(
@@ -163,7 +163,7 @@ def back(
     """Take back the model that was adopted last: the one before it answers again."""
     from argot.learn.usecases.model_adoption import model_back
 
-    with knowledge_base(home) as client, _show_rebuilding() as moved:
+    with open_knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_back, kind=kind)
     say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
 
@@ -175,6 +175,6 @@ def _show_rebuilding() -> Iterator[Callable[[dict[str, Any]], None]]:
 
     from argot.ui.cli.document_commands import Bar
 
-    console = error_console()
+    console = open_error_console()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         yield Bar(progress, "rebuilding vectors").move

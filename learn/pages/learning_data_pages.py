@@ -31,13 +31,13 @@ from argot.learn.usecases.learning_data_results import (
 )
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
-from argot.ui.pages.source_pages import INERT
+from argot.ui.pages.form_fields import split_commas
+from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
 DATA = "/workbench/data"
-DONE.update(
+DONE_MESSAGES.update(
     {
         "data-making": "Being made. It goes on in the background.",
         "data-stopped": "Stopped. What was made is kept.",
@@ -98,16 +98,16 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("")
     @needs("manager")
     async def make(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         name = form.get("name", "").strip()
         try:
             kinds = [find_choice(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
             limit = number(form.get("limit")) if form.get("limit", "").strip() else None
-            recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=between_commas(form.get("tags", "")) or None)
+            recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=split_commas(form.get("tags", "")) or None)
             await data_start(kb, who.principal, name=name, recipe=recipe)
         except (InvalidInput, InvalidSettings, Conflict) as error:
             return await sets_page(request, who, error, form)
-        return sent_to_address(set_link(name, "?done=data-making"))
+        return redirect_to_address(set_link(name, "?done=data-making"))
 
     async def sets_page(
         request: Request, who: Visitor, error: ArgotError | None = None, typed: dict[str, str] | None = None
@@ -117,7 +117,7 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         given = {"name": "", "limit": "", "tags": "", **(typed or {})}
         chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
         kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]
-        return page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error)
+        return show_page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error)
 
 
 def _add_set_routes(router: APIRouter, kb: KnowledgeBase) -> None:
@@ -130,7 +130,7 @@ def _add_set_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("manager")
     async def export(who: Who, name: str) -> Response:
         found = await data_export(kb, who.principal, name=name)
-        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"}
+        headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"}
         return Response(found.text, media_type="application/jsonl", headers=headers)
 
 
@@ -152,7 +152,7 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             await data_remove(kb, who.principal, name=name)
         except Conflict as error:
             return await _render_set_page(kb, request, who, name, error)
-        return sent_to_address(f"{DATA}?done=data-removed")
+        return redirect_to_address(f"{DATA}?done=data-removed")
 
     @router.post("/{name}/{pair}/strike")
     @needs("manager")
@@ -167,7 +167,7 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{name}/{pair}/correct")
     @needs("manager")
     async def correct(request: Request, who: Who, name: str, pair: str) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         given = {"question": form.get("question", ""), "answer": form.get("answer", "")}
         work = data_correct(kb, who.principal, name=name, pair=pair, **given)
         return await done(request, who, name, "data-corrected", work, pair=pair, typed=form)
@@ -183,7 +183,7 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         listed = {one: request.query_params.get(one, "") for one in (*_FILTERS, "start")}
         query = urlencode({**{one: value for one, value in listed.items() if value}, "done": what}, quote_via=quote)
         place = f"#{request.query_params['at']}" if request.query_params.get("at", "").isalnum() else ""
-        return sent_to_address(set_link(name, f"?{query}{place}"))
+        return redirect_to_address(set_link(name, f"?{query}{place}"))
 
 
 async def _render_set_page(
@@ -214,4 +214,4 @@ async def _render_set_page(
     )
     listed = PairsListed({**given, "part": part, "state": state}, start, found)
     choices = {"parts_asked": PAIR_PARTS[1:], "states": PAIR_STATES[1:], "step": STEP}
-    return page("data_pairs.html", request, who, error=error, listed=listed, at=pair, typed=typed or {}, **choices)
+    return show_page("data_pairs.html", request, who, error=error, listed=listed, at=pair, typed=typed or {}, **choices)

@@ -36,7 +36,7 @@ from argot.learn.usecases.training_runs import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_listing import DocumentFilter, document_find
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, part, sent_to_address
+from argot.ui.pages.page_base import BoundedRoute, number, part, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 WORKBENCH = "/workbench"
@@ -92,7 +92,7 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         if len(set(runs)) < 2:
             return await overview_page(request, who, InvalidInput("Select two trainings or more to compare them."))
         found = await training_compare(kb, who.principal, runs=runs[:10])
-        return page("workbench_compare.html", request, who, found=found, rows=_compare_runs(found))
+        return show_page("workbench_compare.html", request, who, found=found, rows=_compare_runs(found))
 
     async def changing(who: Visitor) -> dict[str, Any]:
         runs = await training_list(kb, who.principal)
@@ -105,7 +105,7 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         documents = await document_find(kb, who.principal, wanted=DocumentFilter(), limit=0)
         sets = await training_sets(kb, who.principal)
         shown = await changing(who)
-        return page("workbench.html", request, who, error=error, documents=documents.total, sets=sets, **shown)
+        return show_page("workbench.html", request, who, error=error, documents=documents.total, sets=sets, **shown)
 
 
 def _compare_runs(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
@@ -132,7 +132,7 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/train/{kind}")
     @needs("manager")
     async def begin(request: Request, who: Who, kind: str) -> Response:
-        given, wanted = await form_of(request), _require_kind(kind)
+        given, wanted = await read_form(request), _require_kind(kind)
         recipe = {
             name.removeprefix(RECIPE): value.strip()
             for name, value in given.items()
@@ -151,7 +151,7 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             )
         except (InvalidInput, NotFound, Conflict) as error:
             return await form_page(request, who, wanted, given, error)
-        return sent_to_address(_link_run(run.id))
+        return redirect_to_address(_link_run(run.id))
 
     async def form_page(
         request: Request, who: Visitor, kind: RunKind, given: dict[str, str], error: Exception | None = None
@@ -160,7 +160,7 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         sets = await training_sets(kb, who.principal)
         filled = {"data": "", "base": "", "name": "", "seed": "7", **given}
         shown = {"kind": kind, "says": SAYS[kind], "kinds": KINDS, "fields": fields, "sets": sets, "given": filled}
-        return page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
+        return show_page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
 
 
 def _require_kind(kind: str) -> RunKind:
@@ -203,7 +203,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
                 case "remove":
                     await training_remove(kb, who.principal, run=run)
                 case "adopt":
-                    everybody = (await form_of(request)).get("for_everybody") == "yes"
+                    everybody = (await read_form(request)).get("for_everybody") == "yes"
                     await model_adopt_start(kb, who.principal, run=run, for_everybody=everybody)
                 case _:
                     raise NotFound("There is nothing here.")
@@ -211,7 +211,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             raise
         except ArgotError as error:
             return await run_page(request, who, run, error)
-        return sent_to_address(WORKBENCH if change == "remove" else _link_run(run))
+        return redirect_to_address(WORKBENCH if change == "remove" else _link_run(run))
 
     async def shown(who: Visitor, run: str) -> dict[str, Any]:
         found = await training_show(kb, who.principal, run=run)
@@ -223,7 +223,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_FIXED}
 
     async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
-        return page("workbench_run.html", request, who, error=error, **await shown(who, run))
+        return show_page("workbench_run.html", request, who, error=error, **await shown(who, run))
 
 
 _FIXED: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "STARTED_FROM": STARTED_FROM}
@@ -237,7 +237,7 @@ def _add_model_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("manager")
     async def back(request: Request, who: Who, kind: str) -> Response:
         await model_back_start(kb, who.principal, kind=_require_kind(kind))
-        return sent_to_address(WORKBENCH)
+        return redirect_to_address(WORKBENCH)
 
     @router.get("/ask")
     @needs("manager")
@@ -251,4 +251,4 @@ def _add_model_routes(router: APIRouter, kb: KnowledgeBase) -> None:
                 found = await candidate_search(kb, who.principal, question=q, run=run)
             except (InvalidInput, Conflict) as refused:
                 error = refused
-        return page("workbench_ask.html", request, who, error=error, runs=runs, chosen=run, q=q, found=found)
+        return show_page("workbench_ask.html", request, who, error=error, runs=runs, chosen=run, q=q, found=found)

@@ -18,11 +18,11 @@ from argot.ratings.usecases.answers import (
     rating_task,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 RATINGS = "/ratings"
-DONE.update(
+DONE_MESSAGES.update(
     {
         "rated": "Saved.",
         "kept-for-later": "Kept, not finished yet. It counts once you save it.",
@@ -57,14 +57,14 @@ def _add_reading_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("asker")
     async def studies(request: Request, who: Who) -> Response:
         found = await rating_studies_mine(kb, who.principal)
-        return page("ratings.html", request, who, studies=found, study_link=link_rating)
+        return show_page("ratings.html", request, who, studies=found, study_link=link_rating)
 
     @router.get("/study/{study}")
     @needs("asker")
     async def begin(who: Who, study: str) -> Response:
         """Show the next question without a rating, or the first one where all are rated."""
         task = await rating_task(kb, who.principal, study=study)
-        return sent_to_address(link_rating(study, task.place) if task else RATINGS)
+        return redirect_to_address(link_rating(study, task.place) if task else RATINGS)
 
     @router.get("/study/{study}/{place}")
     @needs("asker")
@@ -77,7 +77,7 @@ def _add_saving_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/study/{study}/{place}")
     @needs("asker")
     async def save(request: Request, who: Who, study: str, place: str) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         task = await _load_task(kb, who, study, place)
         given = _read_judgement(task, form)
         draft = form.get("go") == "later"
@@ -88,16 +88,16 @@ def _add_saving_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         except (Conflict, NotAllowed) as error:
             return _render_task_page(request, who, task, given, error)
         if draft:
-            return sent_to_address(link_rating(study, task.place, done="kept-for-later"))
+            return redirect_to_address(link_rating(study, task.place, done="kept-for-later"))
         if saved.next is None:
-            return sent_to_address(f"{RATINGS}?done=all-rated")
-        return sent_to_address(link_rating(study, saved.next, done="rated"))
+            return redirect_to_address(f"{RATINGS}?done=all-rated")
+        return redirect_to_address(link_rating(study, saved.next, done="rated"))
 
     @router.post("/study/{study}/{place}/draft")
     @needs("asker")
     async def keep(request: Request, who: Who, study: str, place: str) -> Response:
         """Keep the choices made so far: a browser that closes loses nothing."""
-        form = await form_of(request)
+        form = await read_form(request)
         task = await _load_task(kb, who, study, place)
         await _save_rating(kb, who, task, _read_judgement(task, form), draft=True)
         return Response(status_code=204)
@@ -186,4 +186,4 @@ def _render_task_page(
     if task.study.kind == "references":
         shown["others_none"] = _has_unsupported_sentence(task, given)
     template = f"rating_{task.study.kind}.html"
-    return page(template, request, who, error=error, task=task, given=given, study_link=link_rating, **shown)
+    return show_page(template, request, who, error=error, task=task, given=given, study_link=link_rating, **shown)

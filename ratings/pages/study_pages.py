@@ -31,8 +31,8 @@ from argot.ratings.usecases.studies import (
 )
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, form_of, page, sent_to_address
+from argot.ui.pages.form_fields import split_commas
+from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MANAGE = f"{RATINGS}/manage"
@@ -62,14 +62,14 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("")
     @needs("manager")
     async def make(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         typed = {name: form.get(name, "").strip() for name in FIELDS}
         given: dict[str, object] = {**typed, "ranking": "ranking" in form}
         try:
             made = await _make_study(kb, request, who, form)
         except (InvalidInput, Conflict, NotAllowed) as error:
             return await _render_list_page(kb, request, who, given, error)
-        return sent_to_address(link_study(made.name, "study-made"))
+        return redirect_to_address(link_study(made.name, "study-made"))
 
 
 def _add_study_routes(router: APIRouter, kb: KnowledgeBase) -> None:
@@ -93,37 +93,37 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{study}/invite")
     @needs("manager")
     async def invite(request: Request, who: Who, study: str) -> Response:
-        people = (await form_of(request)).get("people", "")
+        people = (await read_form(request)).get("people", "")
         try:
-            await rating_invite(kb, who.principal, study=study, people=between_commas(people.replace("\n", ",")))
+            await rating_invite(kb, who.principal, study=study, people=split_commas(people.replace("\n", ",")))
         except (InvalidInput, NotFound) as error:
             return await _render_study_page(kb, request, who, study, error, people)
-        return sent_to_address(link_study(study, "study-invited"))
+        return redirect_to_address(link_study(study, "study-invited"))
 
     @router.post("/{study}/uninvite")
     @needs("manager")
     async def uninvite(request: Request, who: Who, study: str) -> Response:
-        person = (await form_of(request)).get("person", "")
+        person = (await read_form(request)).get("person", "")
         await rating_uninvite(kb, who.principal, study=study, people=[person])
-        return sent_to_address(link_study(study, "study-uninvited"))
+        return redirect_to_address(link_study(study, "study-uninvited"))
 
     @router.post("/{study}/close")
     @needs("manager")
     async def close(who: Who, study: str) -> Response:
         await rating_close(kb, who.principal, study=study)
-        return sent_to_address(link_study(study, "study-closed"))
+        return redirect_to_address(link_study(study, "study-closed"))
 
     @router.post("/{study}/reopen")
     @needs("manager")
     async def reopen(who: Who, study: str) -> Response:
         await rating_reopen(kb, who.principal, study=study)
-        return sent_to_address(link_study(study, "study-reopened"))
+        return redirect_to_address(link_study(study, "study-reopened"))
 
     @router.post("/{study}/remove")
     @needs("manager")
     async def remove(who: Who, study: str) -> Response:
         await rating_remove(kb, who.principal, study=study)
-        return sent_to_address(f"{MANAGE}?done=study-removed")
+        return redirect_to_address(f"{MANAGE}?done=study-removed")
 
 
 async def _render_list_page(
@@ -135,7 +135,9 @@ async def _render_list_page(
 ) -> Response:
     found = await rating_list(kb, who.principal)
     shown = given or {**dict.fromkeys(FIELDS, ""), "aspects": WIDEST, "ranking": True, "kind": "answers"}
-    return page("rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=link_study)
+    return show_page(
+        "rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=link_study
+    )
 
 
 async def _render_study_page(  # noqa: PLR0917
@@ -143,7 +145,7 @@ async def _render_study_page(  # noqa: PLR0917
 ) -> Response:
     found = await rating_show(kb, who.principal, study=study)
     tools = {"manage_link": link_study, "mean_bar": draw_mean_bar, "shares_bar": draw_shares_bar, "ratings": RATINGS}
-    return page("rating_study.html", request, who, error=error, study=found, people=people, **tools)
+    return show_page("rating_study.html", request, who, error=error, study=found, people=people, **tools)
 
 
 async def _make_study(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:

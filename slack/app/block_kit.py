@@ -17,8 +17,15 @@ from argot.locations import place
 from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Sentence
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
-from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
-from argot.ui.rendering.safe_markdown import laid_out, literal
+from argot.ui.rendering.chat_markdown import (
+    ITEM,
+    PASSAGES,
+    get_first_line,
+    label_choice,
+    list_talk_lines,
+    replace_spelling,
+)
+from argot.ui.rendering.safe_markdown import clean_text, fill_layout
 
 Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
@@ -93,17 +100,17 @@ def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
             parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
             return [*parts, *_render_notes(result), *_name_writer(result)]
         case "abstained":
-            head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
+            head = plain(get_first_line(result.answer) or "The documents do not seem to answer this.")
             nearest = _list_sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
             return [*_render_sections(head), *nearest, *_list_meanings(result), *_render_notes(result)]
         case "needs_choice":
             lines = [f"{number}. {_describe_choice(choice)}" for number, choice in enumerate(result.choices, 1)]
-            text = "\n".join([plain(first_line(result.answer)), *lines])
+            text = "\n".join([plain(get_first_line(result.answer)), *lines])
             return [*_render_sections(text), *_list_meanings(result), *_render_notes(result)]
         case "query_miss":
             return [*_render_sections(plain(result.answer)), *_list_meanings(result), *_render_notes(result)]
         case "small_talk":
-            return _render_sections("\n".join(map(_render_talk_line, talk_lines(result))))
+            return _render_sections("\n".join(map(_render_talk_line, list_talk_lines(result))))
 
 
 def _render_talk_line(line: str) -> str:
@@ -116,7 +123,7 @@ def _answer(result: AskResult, web: str) -> str:
     marked = [
         (sentence.text, _mark_sentence(sentence, passages, result.sentences, web)) for sentence in result.sentences
     ]
-    return laid_out(result.answer, marked) or quote_markdown(result.answer)
+    return fill_layout(result.answer, marked) or quote_markdown(result.answer)
 
 
 def _mark_sentence(
@@ -184,15 +191,15 @@ def _choose_buttons(result: AskResult, context: MessageContext) -> list[Block]:
     thread: dict[str, Any] = {"t": result.thread, "n": result.turn} | ({"o": 1} if context.outsiders else {})
     rows: list[Block | None] = []
     for number, choice in enumerate(result.choices, 1):
-        label = f"{number}. {choice_label(choice)}"
+        label = f"{number}. {label_choice(choice)}"
         rows.append(_render_button(f"{CHOOSE}_{number}", label, {**thread, "c": choice.answer}))
     if result.status == "query_miss" and not result.choices:
         others = [(miss, other) for miss in result.misses for other in miss.suggestions]
         for number, (miss, other) in enumerate(others, 1):
-            again = {**thread, "q": respelt(result, miss, other)}
-            rows.append(_render_button(f"{AGAIN}_{number}", f"Ask with “{literal(other)}”", again))
+            again = {**thread, "q": replace_spelling(result, miss, other)}
+            rows.append(_render_button(f"{AGAIN}_{number}", f"Ask with “{clean_text(other)}”", again))
     for number, example in enumerate(result.examples, 1):
-        rows.append(_render_button(f"{AGAIN}_{number}", literal(example), {**thread, "q": example}))
+        rows.append(_render_button(f"{AGAIN}_{number}", clean_text(example), {**thread, "q": example}))
     blocks = _render_rows(rows)
     below: list[Block | None] = []
     # While a choice is open it comes first: a person is offered with the answer.
@@ -268,7 +275,7 @@ def _render_rows(buttons: Iterable[Block | None]) -> list[Block]:
 
 def _describe_choice(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
-        return plain(choice_label(choice))
+        return plain(label_choice(choice))
     description = f": {plain(choice.description)}" if choice.description else ""
     context = f" · {plain(choice.context)}" if choice.context else ""
     return f"*{plain(choice.expansion or choice.term)}*{context}{description}"

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.slack.app.block_kit import Block
 from argot.slack.app.mrkdwn import read_question, split_text
-from argot.ui.rendering.safe_markdown import literal
+from argot.ui.rendering.safe_markdown import clean_text
 
 REASON, TERM, OTHER = "argot_reason", "argot_term", "argot_other"
 REASONS = ("It is wrong", "Something is missing", "It is not about my question", "A term was misunderstood")
@@ -63,10 +63,10 @@ def build_sense_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> B
     options = []
     for number, term in enumerate(terms[: len(names)]):
         for sense in term.senses:
-            context = f" ({literal(sense.context)})" if sense.context else ""
-            meaning = f"{literal(term.term)}: {literal(sense.expansion or sense.term)}{context}"
+            context = f" ({clean_text(sense.context)})" if sense.context else ""
+            meaning = f"{clean_text(term.term)}: {clean_text(sense.expansion or sense.term)}{context}"
             options.append({"text": _build_text(meaning), "value": f"{number}:{sense.id}"})
-        options.append({"text": _build_text(f"{literal(term.term)}: something else"), "value": f"{number}:0"})
+        options.append({"text": _build_text(f"{clean_text(term.term)}: something else"), "value": f"{number}:0"})
     return {
         "type": "modal",
         "callback_id": OTHER,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from argot.ui.rendering.safe_markdown import literal, outside_code, without_links
+from argot.ui.rendering.safe_markdown import change_outside_code, clean_text, strip_links
 
 MAX_SECTION_CHARS = 3000
 """Characters of one text in a block."""
@@ -38,13 +38,13 @@ _FENCE = "```"
 
 def plain(text: object) -> str:
     """One line of literal text: names, headings, terms, messages."""
-    return _disable_links(_escape(literal(_HIDDEN.sub("", str(text)))))
+    return _disable_links(_escape(clean_text(_HIDDEN.sub("", str(text)))))
 
 
 def quote_markdown(markdown: str) -> str:
     """Return a document's Markdown as mrkdwn, with its structure, and nothing in it that acts."""
-    text = outside_code(_HIDDEN.sub("", markdown), without_links)
-    text = _escape(outside_code(_convert_fences(text), _format_markdown)).replace(_BOLD_MARK, "*")
+    text = change_outside_code(_HIDDEN.sub("", markdown), strip_links)
+    text = _escape(change_outside_code(_convert_fences(text), _format_markdown)).replace(_BOLD_MARK, "*")
     text = _CALL.sub(f"@{_JOINER}", text)  # in code too: what is code to us may be none to Slack
     return f"{text}\n{_FENCE}" if text.count(_FENCE) % 2 else text
 

@@ -15,8 +15,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, read_passage
 from argot.slack.usecases.slack_channels import slack_continue
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
-from argot.ui.rendering.source_addresses import spans_of
-from argot.ui.web.authorization import Visitor, needs, visitor
+from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.web.authorization import Visitor, get_visitor, needs
 from argot.ui.web.page_templates import render_page
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("/threads/{thread}", include_in_schema=False)
     @needs("asker")
-    async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
+    async def go_on(thread: str, who: Annotated[Visitor, Depends(get_visitor)]) -> Response:
         """Open the conversation of a link in a channel as one's own, in the window."""
         # A copy: what the channel sees stays as it is, and what is asked on is seen by nobody there.
         mine = await slack_continue(kb, who.principal, thread=thread)
@@ -56,10 +56,10 @@ def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("/sources/{passage_id}", include_in_schema=False)
     @needs("asker")
-    async def source(request: Request, passage_id: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
+    async def source(request: Request, passage_id: str, who: Annotated[Visitor, Depends(get_visitor)]) -> Response:
         """Show the passage behind a number in an answer as a page, with the cited sentences marked, and its place."""
         found = await read_passage(kb, who.principal, passage_id=passage_id)
-        spans = spans_of(request.query_params.getlist("span"))
+        spans = parse_spans(request.query_params.getlist("span"))
         address = f"{PASSAGES}/{quote(found.id, safe='')}"
         marks = "&".join(f"span={first}-{last}" for first, last in spans)
         return render_page(

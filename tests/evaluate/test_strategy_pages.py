@@ -19,7 +19,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 from argot.work.local_jobs import LocalJobs
 
 MIA = Principal("mia", frozenset({"managers"}))
@@ -34,7 +34,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def mia(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), MIA) as client:
+    async with at_desk(build_pages(kb), MIA) as client:
         yield client
 
 

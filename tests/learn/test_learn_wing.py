@@ -19,9 +19,9 @@ from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.catalogue import CASES, get_result
 from argot.settings import Settings
-from argot.ui.api.usecase_routes import every_address
+from argot.ui.api.usecase_routes import list_addresses
 from argot.ui.cli.main import app
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 from argot.wings import wings
 
 home, backup = Path(sys.argv[1]), sys.argv[2]
@@ -30,12 +30,12 @@ async def look():
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         documents = await get_result(kb, make_local_principal(), "list_documents")
         await get_result(kb, make_local_principal(), "backup", path=backup)
-        assert glossary_pages(kb).routes
+        assert build_pages(kb).routes
         return kb.settings.reranker, len(documents)
 
 reranker, documents = asyncio.run(look())
 learnt = [name for name in CASES if name.startswith(("data_", "training_", "model_"))]
-addresses = [one.path for one in every_address() if one.path.startswith("/learn")]
+addresses = [one.path for one in list_addresses() if one.path.startswith("/learn")]
 links = [link for wing in wings() for link in wing.links if link[0] == "/workbench"]
 loaded = [name for name in sys.modules if name.startswith("argot.learn.")]
 print(json.dumps([reranker, documents, learnt + addresses + links + loaded]))

@@ -19,7 +19,7 @@ from argot.learn.usecases.learning_data_results import DataFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 ADMIN = Principal("ada", sees_all=True)
 LEO = Principal("leo", frozenset({"managers"}))
@@ -36,7 +36,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def ada(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), ADMIN) as client:
+    async with at_desk(build_pages(kb), ADMIN) as client:
         yield client
 
 
@@ -115,10 +115,10 @@ async def test_nothing_that_stands_in_pairs_becomes_a_part_of_the_page(
 
 async def test_a_set_that_one_may_not_see_is_nowhere(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
     await imported(kb, audience=["hr"])
-    async with at_desk(glossary_pages(kb), LEO) as leo:
+    async with at_desk(build_pages(kb), LEO) as leo:
         assert "ovens" not in (await leo.get(DATA)).text
         for path in ("/ovens", "/ovens/pairs.jsonl"):
             assert (await leo.get(f"{DATA}{path}")).status_code == 404
         assert (await post(leo, "/ovens/remove")).status_code == 404
-    async with at_desk(glossary_pages(kb), Principal("ann")) as ann:
+    async with at_desk(build_pages(kb), Principal("ann")) as ann:
         assert (await ann.get(DATA)).status_code in (303, 403)

@@ -18,7 +18,7 @@ from argot.learn.usecases.training_queue import get_runs_folder
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 MIA, NINA = Principal("mia", frozenset({"managers"})), Principal("nina", manages=frozenset({"NAND"}))
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -38,7 +38,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def mia(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), MIA) as client:
+    async with at_desk(build_pages(kb), MIA) as client:
         yield client
 
 
@@ -131,7 +131,7 @@ async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mi
 async def test_the_workbench_is_for_managers_of_everything(kb: KnowledgeBase) -> None:
     run = waiting_run(get_runs_folder(kb.home))
     for somebody in (NINA, Principal("ann")):
-        async with at_desk(glossary_pages(kb), somebody) as client:
+        async with at_desk(build_pages(kb), somebody) as client:
             for path in (
                 "",
                 "/runs",

@@ -15,7 +15,7 @@ from desk import CSRF, at_desk
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 MIA = Principal("mia", frozenset({"managers"}))
 ANN, EVE = Principal("ann"), Principal("eve")
@@ -29,7 +29,7 @@ ADDRESS = "/ratings/study/Autumn%20round"
 
 class Desk:
     def __init__(self, kb: KnowledgeBase) -> None:
-        self.kb, self.router = kb, glossary_pages(kb)
+        self.kb, self.router = kb, build_pages(kb)
 
     def of(self, who: Principal) -> httpx.AsyncClient:
         return at_desk(self.router, who)

@@ -17,7 +17,7 @@ from argot.evaluate.experiments.experiment_running import ExperimentOptions, run
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 MIA, ANN = Principal("mia", frozenset({"managers"})), Principal("ann")
 HOSTILE = "<script>alert(1)</script> [link](javascript:alert(1)) ![x](http://evil/x.png)"
@@ -36,13 +36,13 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def mia(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), MIA) as client:
+    async with at_desk(build_pages(kb), MIA) as client:
         yield client
 
 
 @pytest.fixture
 async def ann(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), ANN) as client:
+    async with at_desk(build_pages(kb), ANN) as client:
         yield client
 
 

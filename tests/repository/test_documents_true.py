@@ -17,7 +17,7 @@ from argot.profile import PROFILES, Profile
 from argot.service.observability.metrics import STATUSES, SURFACES, Metrics
 from argot.settings import Settings, list_valid_names
 from argot.ui.api import openapi
-from argot.ui.api.api_routes import api_routes
+from argot.ui.api.api_routes import build_api_routes
 from argot.ui.cli.main import app
 
 PAGES = [
@@ -262,7 +262,7 @@ class _Alone:
 
 
 def test_every_address_that_is_named_is_served() -> None:
-    known = set(openapi.document(api_routes(_Alone()).routes)["paths"])  # type: ignore[arg-type]
+    known = set(openapi.build_document(build_api_routes(_Alone()).routes)["paths"])  # type: ignore[arg-type]
     sources = "\n".join(text(path) for path in modules("ui"))
     spans = {span for page in PAGES for span in in_code(page)}
     named = {one for span in spans for one in re.findall(r"(?:^|(?<=GET )|(?<=POST ))/[a-z][\w{}/.-]*", span)}

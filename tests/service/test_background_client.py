@@ -19,8 +19,8 @@ from argot.service.transport.background_base import BackgroundClient
 from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.ui.api.http_client import Remote
-from argot.ui.api.mcp_server import AGENT, calls_for, server_for
+from argot.ui.api.http_client import RemoteClient
+from argot.ui.api.mcp_server import AGENT, build_server, choose_client
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HANGS = 120
@@ -45,12 +45,12 @@ def asked(kb: KnowledgeBase, surface: str) -> float:
 
 async def test_questions_of_an_assistant_are_counted_as_such(kb: KnowledgeBase) -> None:
     before = asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")
-    calls = calls_for(Settings(home=kb.home), "ann")
+    calls = choose_client(Settings(home=kb.home), "ann")
     try:
         assert (await calls.acall("converse", **TRIM))["answer"]
     finally:
         await asyncio.to_thread(calls.close)
-    remote = Remote(URL, Site(kb).key(), agent=AGENT, async_transport=httpx.ASGITransport(Site(kb).guard))
+    remote = RemoteClient(URL, Site(kb).key(), agent=AGENT, async_transport=httpx.ASGITransport(Site(kb).guard))
     assert (await remote.acall("converse", **TRIM))["text"]
     assert (asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")) == (before[0] + 2, before[1], before[2])
 
@@ -100,8 +100,8 @@ async def test_alone_it_answers_several_at_once_and_lets_go(tiny_home: Path, tmp
 
 
 async def test_a_meaning_that_was_not_offered_is_no_question_of_its_own(kb: KnowledgeBase) -> None:
-    remote = Remote(URL, Site(kb).key(), async_transport=httpx.ASGITransport(Site(kb).guard))
-    async with create_connected_server_and_client_session(server_for(remote)) as session:
+    remote = RemoteClient(URL, Site(kb).key(), async_transport=httpx.ASGITransport(Site(kb).guard))
+    async with create_connected_server_and_client_session(build_server(remote)) as session:
         for meaning, failed in (("banana split", True), ("7", True), ("the legal one", False), ("2", False)):
             done = await session.call_tool("ask", {"question": "What is PUC?", "meaning": meaning})
             told = "".join(part.text for part in done.content if part.type == "text")

@@ -26,7 +26,7 @@ from argot.service.transport.knowledge_base_client import SocketClient
 from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.types import DerivedText, Principal
-from argot.ui.pages.source_pages import sources
+from argot.ui.pages.source_pages import build_source_pages
 from argot.ui.web.asker_identity import asker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -369,7 +369,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 async def window(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[httpx.AsyncClient]:
     """The addresses a citation opens, in a browser that this person has signed in with."""
     app = FastAPI()
-    app.include_router(sources(kb))
+    app.include_router(build_source_pages(kb))
 
     async def signed_in(scope: Any, receive: Any, send: Any) -> None:
         token = asker.set(principal.name)

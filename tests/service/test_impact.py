@@ -300,9 +300,9 @@ def test_questions_for_the_effects_come_from_a_file_of_lines_or_of_json(
     monkeypatch.setenv("ARGOT_HOME", str(home))
     file = tmp_path / "questions.jsonl"
     file.write_text(f'{{"id": "q1", "question": "{WORD_LINE}"}}\n\nHow long is a WL?\n')
-    from argot.ui.cli.review_commands import _questions
+    from argot.ui.cli.review_commands import _read_questions
 
-    assert _questions(file) == [WORD_LINE, "How long is a WL?"]
+    assert _read_questions(file) == [WORD_LINE, "How long is a WL?"]
     file.write_text('{"id": "q1"}\n')
     with pytest.raises(SystemExit):
         main(["glossary", "effects", "1", "--questions", str(file)])

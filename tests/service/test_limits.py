@@ -240,10 +240,10 @@ def http_errors() -> Any:
     from fastapi import FastAPI
     from starlette.testclient import TestClient
 
-    from argot.ui.web.error_pages import put_errors_in_words
+    from argot.ui.web.error_pages import explain_errors
 
     app = FastAPI()
-    put_errors_in_words(app)
+    explain_errors(app)
 
     @app.get("/too-many")
     async def too_many() -> None:

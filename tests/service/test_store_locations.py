@@ -19,8 +19,8 @@ from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.slack.app.mrkdwn import plain as slack_plain
-from argot.ui.api.api_route import told_in_stream
-from argot.ui.rendering.safe_markdown import plain
+from argot.ui.api.api_route import build_error_event
+from argot.ui.rendering.safe_markdown import escape_markdown
 
 PATH = "/srv/canary/kb/glossary.db"
 ASKED = {"messages": [{"role": "user", "content": "What is a PUC?"}], "stream": True}
@@ -40,7 +40,7 @@ def test_what_is_said_elsewhere_names_no_file_and_the_log_does(kind: type[Except
     error = kind(f"{PATH} is damaged. Mend it with: argot restore --home /srv/canary/kb")
     assert PATH in str(error) and PATH in str(make_error_event(error))  # type: ignore[arg-type]
     with elsewhere():
-        said = (str(error), f"{error}", plain(error), slack_plain(error), str(told_in_stream(error)))
+        said = (str(error), f"{error}", escape_markdown(error), slack_plain(error), str(build_error_event(error)))
         for text in said:
             assert "canary" not in text
         for lines in (Lines(Settings()), JsonLines(Settings())):

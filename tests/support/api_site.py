@@ -17,10 +17,10 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import converse
 from argot.service.usecases.questions import ask
 from argot.sqlite_database import SqliteStores
-from argot.ui.server import application
+from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
-from argot.ui.web.page_templates import refused
+from argot.ui.web.page_templates import show_refusal
 from argot.ui.web.security import Guard, Names
 
 PORT = 8123
@@ -57,7 +57,7 @@ class Site:
             ticket=lambda: "signed",
             read_ticket=lambda token: "local" if token == "signed" else None,
         )
-        app = application(kb, self.authenticator)
+        app = build_application(kb, self.authenticator)
         self.guard = Guard(
             app,
             names=Names("127.0.0.1", PORT),
@@ -65,7 +65,7 @@ class Site:
             authenticator=self.authenticator,
             addresses=Addresses.of(app),
             inner=lambda who: who.name,
-            refused=refused,
+            refused=show_refusal,
         )
 
     def key(self, user: str = "ann") -> str:

@@ -6,21 +6,21 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from argot.types import Principal
-from argot.ui.web.authorization import ENTRY, VISITOR, Visitor, unforged
-from argot.ui.web.error_pages import put_errors_in_words
+from argot.ui.web.authorization import ENTRY_KEY, VISITOR_KEY, Visitor, refuse_forgery
+from argot.ui.web.error_pages import explain_errors
 
 CSRF = "token"
 
 
 def at_desk(router: APIRouter, who: Principal) -> httpx.AsyncClient:
     """A client whose requests reach these pages as this person's; what is posted needs `CSRF`."""
-    app = FastAPI(dependencies=[Depends(unforged)])
-    put_errors_in_words(app)
+    app = FastAPI(dependencies=[Depends(refuse_forgery)])
+    explain_errors(app)
     app.include_router(router)
     visitor = Visitor(who.name, who.name.title(), who, CSRF, "password")
 
     async def seated(scope: Any, receive: Any, send: Any) -> None:
-        await app({**scope, VISITOR: visitor, ENTRY: None}, receive, send)
+        await app({**scope, VISITOR_KEY: visitor, ENTRY_KEY: None}, receive, send)
 
     headers = {"Accept": "text/html"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(seated), base_url="http://localhost", headers=headers)

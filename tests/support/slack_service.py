@@ -18,7 +18,7 @@ from argot.settings import Settings
 from argot.slack.app import stream as stream_module
 from argot.slack.app.lifecycle import Slack, slack
 from argot.slack.store.slack_store import SlackStore
-from argot.ui.server import application
+from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.security import Guard, Names
@@ -89,7 +89,7 @@ async def _served(home: Path, fake: FakeSlack, **settings: Any) -> AsyncIterator
         authenticator = Authenticator(
             kb, port=8000, secluded=False, key=b"k" * 32, ticket=lambda: "", read_ticket=lambda _: None
         )
-        app = application(kb, authenticator)
+        app = build_application(kb, authenticator)
         guard = Guard(
             app,
             names=Names("127.0.0.1", 8000, secluded=False, public_url=WEB),

@@ -12,7 +12,7 @@ from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
-from argot.ui.rendering.message_markdown import message_text
+from argot.ui.rendering.message_markdown import format_message
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
@@ -139,5 +139,5 @@ async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None
     assert "I am Argot" in str(message["blocks"])
     assert "Ask a person" not in str(message["blocks"])
     assert all(example[:40] in str(message["blocks"]) for example in result.examples)
-    text = message_text(result)
+    text = format_message(result)
     assert "I am Argot" in text and "Nearest passages" not in text and "Sources" not in text

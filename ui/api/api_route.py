@@ -20,8 +20,8 @@ from starlette.types import Send
 from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
 from argot.service.observability.instrumentation import surface
-from argot.ui.web.api_errors import error_body, told_to_programs
-from argot.ui.web.open_connections import is_said_larger, limited
+from argot.ui.web.api_errors import answer_program, build_error_body
+from argot.ui.web.open_connections import is_said_larger, limit_receive
 
 logger = logging.getLogger(__name__)
 
@@ -29,35 +29,35 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 MIB = 2**20
-JSON = "application/json"
-FORM = "multipart/form-data"
-SIGN_OF_LIFE_SECONDS = 15.0
+JSON_TYPE = "application/json"
+FORM_TYPE = "multipart/form-data"
+HEARTBEAT_SECONDS = 15.0
 """After this time without an event a stream sends a comment, so that no proxy takes it for dead and closes it."""
-ASSISTANTS = "argot-mcp/"
+ASSISTANT_AGENT = "argot-mcp/"
 """How `argot mcp` on another machine calls itself: its questions are counted apart. Nothing else depends on it."""
 # nginx's number for a client that closed the request. Nobody reads the answer, but the metrics count it.
-HUNG_UP = 499
-UNREADABLE = "There was an error parsing the body"
+HUNG_UP_STATUS = 499
+UNREADABLE_BODY = "There was an error parsing the body"
 """FastAPI's text for a body that is not in UTF, is nested too deeply, or has numbers of thousands of digits."""
 NO_JSON = "The body is no JSON that can be read here"
 UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
-_TAKES = "__argot_takes__"
+_BODY_LIMITS = "__argot_takes__"
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class BodyLimits:
     """What the body of a request may be."""
 
-    kind: str = JSON
+    kind: str = JSON_TYPE
     most: int = MIB
 
 
-def takes(kind: str, most: int) -> Callable[[F], F]:
+def limit_body(kind: str, most: int) -> Callable[[F], F]:
     """Declare the kind and largest size, in bytes, of an endpoint's bodies. Without it: JSON, 1 MiB."""
 
     def declare(function: F) -> F:
-        setattr(function, _TAKES, Takes(kind, most))
+        setattr(function, _BODY_LIMITS, BodyLimits(kind, most))
         return function
 
     return declare
@@ -71,13 +71,13 @@ class ApiRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        taken: Takes = getattr(self.endpoint, _TAKES, Takes())
+        taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
         name = "openai" if self.path.startswith("/v1/") else "api"
 
         async def checked(request: Request) -> Response:
-            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else name)
+            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
             if request.method in ("POST", "PUT", "PATCH"):
-                request = _bounded(request, taken)
+                request = _limit_request(request, taken)
             try:
                 return await handle(request)
             # Else 503: but here a parameter names a profile or a setting that cannot be, which is the program's
@@ -85,36 +85,36 @@ class ApiRoute(APIRoute):
             except InvalidSettings as error:
                 raise HTTPException(400, str(error)) from error
             except RequestValidationError as error:
-                if (unread := _no_json(error)) is not None:
+                if (unread := _explain_unreadable_json(error)) is not None:
                     # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
                     raise HTTPException(400 if name == "openai" else 422, unread) from error
                 if name == "openai":
-                    return _wrong(error)
+                    return _build_validation_error(error)
                 raise
             except HTTPException as error:
                 # A file that is sent lies in the system's folder for temporary files until it is read.
                 if is_no_room(error):
                     raise build_no_room_error(tempfile.gettempdir(), "what is sent finds no room there") from error
-                if error.detail == UNREADABLE:
+                if error.detail == UNREADABLE_BODY:
                     raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
                 raise
             except ArgotError:  # `error_pages.py` handles them
                 raise
             except Exception:
                 logger.exception("%s %s failed", request.method, self.path)
-                return told_to_programs(500, UNEXPECTED, path=self.path)
+                return answer_program(500, UNEXPECTED, path=self.path)
 
         return checked
 
 
-def _wrong(error: RequestValidationError) -> Response:
+def _build_validation_error(error: RequestValidationError) -> Response:
     """As OpenAI's own service says it: with 400, and the parameter named."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return told_to_programs(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
+    return answer_program(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
 
 
-def _no_json(error: RequestValidationError) -> str | None:
+def _explain_unreadable_json(error: RequestValidationError) -> str | None:
     """Why a body is no JSON, and where; None if it is JSON, or there was none."""
     first = error.errors()[0]
     if first["type"] != "json_invalid":
@@ -123,7 +123,7 @@ def _no_json(error: RequestValidationError) -> str | None:
     return f"{NO_JSON}: {why} at character {first['loc'][-1]}.{JSON_REMEDY}"
 
 
-def _bounded(request: Request, taken: Takes) -> Request:
+def _limit_request(request: Request, taken: BodyLimits) -> Request:
     if is_said_larger(request, taken.most):
         raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
@@ -131,27 +131,27 @@ def _bounded(request: Request, taken: Takes) -> Request:
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
     # What is JSON of a certain form may be called JSON.
-    plain = JSON if taken.kind.endswith("+json") else taken.kind
+    plain = JSON_TYPE if taken.kind.endswith("+json") else taken.kind
     if kind not in (taken.kind, plain) and (kind or not empty):
         raise HTTPException(415, f"Send the body as {taken.kind}, and say so in the header Content-Type.")
-    return Request(request.scope, limited(request.receive, taken.most))
+    return Request(request.scope, limit_receive(request.receive, taken.most))
 
 
 # -- running use cases ------------------------------------------------------------------------------------------------
 
 
-async def unless_gone(request: Request, work: Awaitable[T]) -> T:
+async def cancel_on_hang_up(request: Request, work: Awaitable[T]) -> T:
     """The result of the work, which is cancelled when the program that asked for it hangs up.
 
     Raises:
         HTTPException: 499, which nobody will read.
     """
     task = asyncio.ensure_future(work)
-    gone = asyncio.create_task(_hung_up(request))
+    gone = asyncio.create_task(_wait_for_hang_up(request))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise HTTPException(HUNG_UP, "The request was given up.")
+            raise HTTPException(HUNG_UP_STATUS, "The request was given up.")
         return task.result()
     finally:
         gone.cancel()
@@ -162,7 +162,7 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
                 await task
 
 
-async def _hung_up(request: Request) -> None:
+async def _wait_for_hang_up(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -185,20 +185,20 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-def told_in_stream(error: Exception) -> dict[str, Any]:
+def build_error_event(error: Exception) -> dict[str, Any]:
     """The last event of a stream in which something went wrong. Unexpected errors are logged."""
     if isinstance(error, TooManyQuestions):
-        return error_body(429, str(error))
+        return build_error_body(429, str(error))
     if isinstance(error, ArgotError):
-        return error_body(503, str(error))
+        return build_error_body(503, str(error))
     logger.exception("a stream failed")
-    return error_body(500, UNEXPECTED)
+    return build_error_body(500, UNEXPECTED)
 
 
-async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
+async def start_stream(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
     """The same items, once the first is there: an error before it can still be answered with its own status."""
     try:
-        first = await unless_gone(request, anext(items))
+        first = await cancel_on_hang_up(request, anext(items))
     # Also when it is cancelled: nobody else holds these items yet.
     except BaseException:
         await items.aclose()
@@ -213,7 +213,7 @@ async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]
     return all_of_them()
 
 
-async def alive(lines: AsyncGenerator[str], seconds: float = SIGN_OF_LIFE_SECONDS) -> AsyncGenerator[str]:
+async def keep_alive(lines: AsyncGenerator[str], seconds: float = HEARTBEAT_SECONDS) -> AsyncGenerator[str]:
     """The same lines, with a comment whenever none has come for `seconds`."""
     async with aclosing(lines):
         while True:

@@ -10,23 +10,25 @@ from starlette.responses import JSONResponse, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api import openapi as truth
 from argot.ui.api.api_route import ApiRoute
-from argot.ui.api.completions import completion_routes
-from argot.ui.api.file_routes import file_routes
-from argot.ui.api.question_routes import asking_routes
+from argot.ui.api.completions import build_completion_routes
+from argot.ui.api.file_routes import build_file_routes
+from argot.ui.api.question_routes import build_question_routes
 from argot.ui.api.response_models import Me
-from argot.ui.api.usecase_routes import table_routes
+from argot.ui.api.usecase_routes import build_usecase_routes
 from argot.ui.web.authorization import Who, needs
 
-OPENAPI = "/api/openapi.json"
+OPENAPI_PATH = "/api/openapi.json"
 
 
-def api_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=truth.operation_id)
+def build_api_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=truth.get_operation_id)
     # The order is that of the OpenAPI document.
-    for part in (completion_routes, asking_routes, file_routes, table_routes):
+    for part in (build_completion_routes, build_question_routes, build_file_routes, build_usecase_routes):
         router.include_router(part(kb))
 
-    @router.get("/api/me", response_model=None, tags=["Asking"], responses={200: {"model": Me}, **truth.ERRORS(401)})
+    @router.get(
+        "/api/me", response_model=None, tags=["Asking"], responses={200: {"model": Me}, **truth.declare_errors(401)}
+    )
     @needs("asker", program=True)
     async def me(who: Who) -> Response:
         """Whose key it is, and what they may do."""
@@ -35,9 +37,9 @@ def api_routes(kb: KnowledgeBase) -> APIRouter:
         return JSONResponse({**named, "groups": groups, "manages": manages}, headers={"Cache-Control": "no-store"})
 
     # Made at the first request: it takes every route's models, and most processes are never asked for it.
-    document = cache(lambda: truth.document(router.routes))
+    document = cache(lambda: truth.build_document(router.routes))
 
-    @router.get(OPENAPI, include_in_schema=False)
+    @router.get(OPENAPI_PATH, include_in_schema=False)
     @needs("anonymous", program=True)
     async def openapi() -> Response:
         """This document."""

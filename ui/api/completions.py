@@ -26,16 +26,16 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.profiles import profile_list
 from argot.service.usecases.usecase_registry import get_answer
-from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
-from argot.ui.api.openapi import ERRORS, operation_id
-from argot.ui.api.streamed_text import Streamed, pieces_of
-from argot.ui.rendering.message_markdown import message_text, without_footnotes
-from argot.ui.web.api_errors import told_to_programs
+from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, cancel_on_hang_up, keep_alive, start_stream
+from argot.ui.api.openapi import declare_errors, get_operation_id
+from argot.ui.api.streamed_text import StreamedText, read_pieces
+from argot.ui.rendering.message_markdown import format_message, strip_footnotes
+from argot.ui.web.api_errors import answer_program
 from argot.ui.web.authorization import Visitor, Who, needs
 
-MODEL = "argot"
+DEFAULT_MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"
-LONGEST_MESSAGES = 2000
+MAX_MESSAGES = 2000
 
 
 class Part(BaseModel):
@@ -81,8 +81,8 @@ class ChatRequest(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    model: str = Field(MODEL, description="`argot`, or a profile of it as `argot-strict`; see `/v1/models`")
-    messages: list[ChatMessage] = Field(min_length=1, max_length=LONGEST_MESSAGES)
+    model: str = Field(DEFAULT_MODEL, description="`argot`, or a profile of it as `argot-strict`; see `/v1/models`")
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = Field(None, description="1: there is one answer to a question")
@@ -133,7 +133,7 @@ class ModelCards(BaseModel):
     data: list[ModelCard]
 
 
-class RefusedRequest(Exception):
+class RequestRefusal(Exception):
     """A request that cannot be done as it is meant."""
 
     def __init__(self, message: str, param: str, status: int = 400, code: str | None = None) -> None:
@@ -141,33 +141,37 @@ class RefusedRequest(Exception):
         super().__init__(message)
 
 
-def completion_routes(kb: KnowledgeBase) -> APIRouter:
+def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(
-        prefix="/v1", route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["OpenAI-compatible"]
+        prefix="/v1", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["OpenAI-compatible"]
     )
 
-    @router.get("/models", response_model=None, responses={200: {"model": ModelCards}, **ERRORS(401)})
+    @router.get("/models", response_model=None, responses={200: {"model": ModelCards}, **declare_errors(401)})
     @needs("asker", program=True)
     async def models(who: Who) -> Response:
         """The ways to answer, as models."""
-        abouts = await _abouts(kb, who)
-        return JSONResponse({"object": "list", "data": [_card(name, about) for name, about in abouts.items()]})
+        abouts = await _describe_models(kb, who)
+        return JSONResponse(
+            {"object": "list", "data": [_describe_model(name, about) for name, about in abouts.items()]}
+        )
 
-    @router.get("/models/{model}", response_model=None, responses={200: {"model": ModelCard}, **ERRORS(401, 404)})
+    @router.get(
+        "/models/{model}", response_model=None, responses={200: {"model": ModelCard}, **declare_errors(401, 404)}
+    )
     @needs("asker", program=True)
     async def model(model: str, who: Who) -> Response:
         """One of them."""
-        abouts = await _abouts(kb, who)
+        abouts = await _describe_models(kb, who)
         if model not in abouts:
-            return _told(_unknown(model, abouts))
-        return JSONResponse(_card(model, abouts[model]))
+            return _answer_refusal(_refuse_unknown_model(model, abouts))
+        return JSONResponse(_describe_model(model, abouts[model]))
 
     @router.post(
         "/chat/completions",
         response_model=None,
         responses={
             200: {"model": Completion, "content": {"text/event-stream": {"schema": {"type": "string"}}}},
-            **ERRORS(400, 401, 404, 409, 413, 415, 429, 503),
+            **declare_errors(400, 401, 404, 409, 413, 415, 429, 503),
         },
     )
     @needs("asker", program=True)
@@ -178,21 +182,21 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         has several meanings, the message is a numbered question; the next message of the user answers it.
         """
         try:
-            profile = await kb.blocking(_profile, kb, given.model)
-            asked = _asked(kb, who, given, profile)
-        except RefusedRequest as refusal:
-            return _told(refusal)
+            profile = await kb.blocking(_find_profile, kb, given.model)
+            asked = _ask(kb, who, given, profile)
+        except RequestRefusal as refusal:
+            return _answer_refusal(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
         site = kb.settings.public_url.rstrip("/")
         if not given.stream:
-            result = await unless_gone(request, get_answer(asked))
-            return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
+            result = await cancel_on_hang_up(request, get_answer(asked))
+            return JSONResponse(_build_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is an error with a status, which a stream could no longer have.
-        events = await begun(request, asked)
-        streamed = Streamed(site, live=await _writes_live(kb, profile))
+        events = await start_stream(request, asked)
+        streamed = StreamedText(site, live=await _is_written_live(kb, profile))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
-        return EventStream(alive(_chunks(events, streamed, head, usage=wants_usage)))
+        return EventStream(keep_alive(_stream_chunks(events, streamed, head, usage=wants_usage)))
 
     return router
 
@@ -200,7 +204,7 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
+def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
     """The answer on its way.
 
     Raises:
@@ -208,10 +212,10 @@ def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | N
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
-    said = [(one, role) for one in given.messages if (role := _speaker(one))]
-    messages = [Message(role, _text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
+    said = [(one, role) for one in given.messages if (role := _read_speaker(one))]
+    messages = [Message(role, _read_text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
     if not messages:
-        raise RefusedRequest("There is no message of the user. Send the question as the last message.", "messages")
+        raise RequestRefusal("There is no message of the user. Send the question as the last message.", "messages")
     return converse(
         kb,
         who.principal,
@@ -227,25 +231,25 @@ def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | N
 def _refuse_what_cannot_be(given: ChatRequest) -> None:
     more: Mapping[str, Any] = given.model_extra or {}
     if given.n not in (None, 1):
-        raise RefusedRequest(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+        raise RequestRefusal(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
     # Assistants list their tools with every request; "none" says that they shall not be called.
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
         if more.get(name) and not (calls_none and name != "audio"):
-            raise RefusedRequest(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
+            raise RequestRefusal(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
     if more.get("logprobs"):
-        raise RefusedRequest("'logprobs' is not supported. Leave it out.", "logprobs")
+        raise RequestRefusal("'logprobs' is not supported. Leave it out.", "logprobs")
     form = more.get("response_format")
     if isinstance(form, dict) and form.get("type", "text") != "text":
         text = "Answers are text; as data they stand in the message's field 'argot', and at /api/ask."
-        raise RefusedRequest(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
+        raise RequestRefusal(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 
-def _speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
+def _read_speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
     return message.role if message.role in ("user", "assistant") else None
 
 
-def _text(message: ChatMessage, *, asked: bool) -> str:
+def _read_text(message: ChatMessage, *, asked: bool) -> str:
     """A message's text. What is no text is refused in the message that is `asked`; of earlier ones it is left out.
 
     They are sent again with every question that follows, and would make each of them fail.
@@ -254,54 +258,54 @@ def _text(message: ChatMessage, *, asked: bool) -> str:
     if isinstance(content, list):
         other = next((part.type for part in content if part.type not in ("text", "refusal")), None)
         if other is not None and asked:
-            raise RefusedRequest(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
+            raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
         content = "\n".join(part.text or "" for part in content)
     text = content or ""
     # Our own footnotes would read as part of the conversation, and as questions about sources.
-    return without_footnotes(text) if message.role == "assistant" else text
+    return strip_footnotes(text) if message.role == "assistant" else text
 
 
-def _models(kb: KnowledgeBase) -> dict[str, str | None]:
+def _list_models(kb: KnowledgeBase) -> dict[str, str | None]:
     """The profile behind each model; None: the service's own."""
     names = [name for name in PROFILES if name != "default"] + kb.profiles.names()
-    return {MODEL: None, **{f"{MODEL}-{name.replace('_', '-')}": name for name in names}}
+    return {DEFAULT_MODEL: None, **{f"{DEFAULT_MODEL}-{name.replace('_', '-')}": name for name in names}}
 
 
-def _profile(kb: KnowledgeBase, model: str) -> str | None:
+def _find_profile(kb: KnowledgeBase, model: str) -> str | None:
     """
     Raises:
         RefusedRequest: there is no such model.
     """
-    models = _models(kb)
+    models = _list_models(kb)
     if model not in models:
-        raise _unknown(model, models)
+        raise _refuse_unknown_model(model, models)
     return models[model]
 
 
-async def _abouts(kb: KnowledgeBase, who: Visitor) -> dict[str, str]:
+async def _describe_models(kb: KnowledgeBase, who: Visitor) -> dict[str, str]:
     """What each model is for."""
     abouts = {one.name: one.about for one in await profile_list(kb, who.principal)}
-    models = await kb.blocking(_models, kb)
+    models = await kb.blocking(_list_models, kb)
     return {model: abouts.get(profile or "default", "") for model, profile in models.items()}
 
 
-def _unknown(model: str, there: Iterable[str]) -> RefusedRequest:
+def _refuse_unknown_model(model: str, there: Iterable[str]) -> RequestRefusal:
     text = f"There is no model '{model[:80]}'. Models: {', '.join(there)}."
-    return RefusedRequest(text, "model", 404, "model_not_found")
+    return RequestRefusal(text, "model", 404, "model_not_found")
 
 
-def _told(refusal: RefusedRequest) -> Response:
-    return told_to_programs(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
+def _answer_refusal(refusal: RequestRefusal) -> Response:
+    return answer_program(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
 
 
-def _card(model: str, about: str) -> dict[str, Any]:
+def _describe_model(model: str, about: str) -> dict[str, Any]:
     return {"id": model, "object": "model", "created": 0, "owned_by": "argot", "description": about}
 
 
 # -- what is answered -------------------------------------------------------------------------------------------------
 
 
-def metadata(result: AskResult) -> dict[str, Any]:
+def build_metadata(result: AskResult) -> dict[str, Any]:
     """What the message's field `argot` says: how the question was read, and what each sentence rests on."""
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     shown = [one for place, one in enumerate(result.passages) if one.n in cited or (not cited and place < 3)]
@@ -322,51 +326,56 @@ def metadata(result: AskResult) -> dict[str, Any]:
     return plain
 
 
-def _completion(head: Mapping[str, Any], result: AskResult, site: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": message_text(result, site), "refusal": None, "argot": metadata(result)}
+def _build_completion(head: Mapping[str, Any], result: AskResult, site: str) -> dict[str, Any]:
+    message = {
+        "role": "assistant",
+        "content": format_message(result, site),
+        "refusal": None,
+        "argot": build_metadata(result),
+    }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-    return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": _count_usage(result)}
 
 
-def _usage(result: AskResult) -> dict[str, int]:
+def _count_usage(result: AskResult) -> dict[str, int]:
     read = sum(call.prompt_tokens for call in result.model_calls)
     written = sum(call.completion_tokens for call in result.model_calls)
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-async def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
+async def _is_written_live(kb: KnowledgeBase, profile: str | None) -> bool:
     """Whether a language model may write, slowly; quotations are there all at once, and are sent with their marks."""
     chosen = await kb.blocking(kb.profiles.find, profile or kb.settings.profile)
     return bool(kb.settings.model_url) and chosen.use_model
 
 
-async def _chunks(
-    events: AsyncGenerator[AskEvent], streamed: Streamed, head: Mapping[str, Any], *, usage: bool
+async def _stream_chunks(
+    events: AsyncGenerator[AskEvent], streamed: StreamedText, head: Mapping[str, Any], *, usage: bool
 ) -> AsyncGenerator[str]:
     """The stream: pieces of the text, then the end with the metadata, if wanted the usage, and the mark of the end."""
     more = {"usage": None} if usage else {}
 
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return _line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
+        return _format_line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
 
     # OpenAI's first piece holds the role and no text; clients make the message of it.
     yield chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for event in events:
-                for piece in pieces_of(streamed, event):
+                for piece in read_pieces(streamed, event):
                     yield chunk({"content": piece})
     except Exception as error:
         # The status was sent long ago: the error is the last event, and no [DONE] follows.
-        yield _line(told_in_stream(error))
+        yield _format_line(build_error_event(error))
         return
     result = streamed.result
-    yield chunk({"argot": metadata(result)}, "stop")
+    yield chunk({"argot": build_metadata(result)}, "stop")
     if usage:
-        yield _line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _usage(result)})
+        yield _format_line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _count_usage(result)})
     yield "data: [DONE]\n\n"
 
 
-def _line(data: Mapping[str, Any]) -> str:
+def _format_line(data: Mapping[str, Any]) -> str:
     return f"data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"

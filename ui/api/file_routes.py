@@ -23,18 +23,18 @@ from argot.service.usecases.glossary_files import (
 )
 from argot.service.usecases.uploads import is_media_type_known
 from argot.service.usecases.usecase_registry import Text, get_outcome
-from argot.ui.api.api_route import FORM, MIB, ApiRoute, takes, unless_gone
-from argot.ui.api.openapi import ERRORS, operation_id
+from argot.ui.api.api_route import FORM_TYPE, MIB, ApiRoute, cancel_on_hang_up, limit_body
+from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import Who, needs
 from argot.ui.web.open_connections import INERT_POLICY
-from argot.ui.web.sent_files import sent_name
+from argot.ui.web.sent_files import read_sent_name
 
-AROUND = MIB
+FORM_OVERHEAD_BYTES = MIB
 """Bytes that a form may have besides the file: its other fields and the boundaries between them."""
-MOST_FIELDS = 100
+MAX_FIELDS = 100
 TEXT = {"type": "string"}
-ATTACHED = {
+ATTACHMENT_RESPONSE = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": INERT_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -42,35 +42,35 @@ ATTACHED = {
 """Files come from people: they are saved, and never shown as a page of ours."""
 
 
-def file_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
-    router.include_router(_document_files(kb))
-    router.include_router(_glossary_files(kb))
+def build_file_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
+    router.include_router(_add_document_routes(kb))
+    router.include_router(_add_glossary_routes(kb))
     return router
 
 
-def _document_files(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["Documents"])
+def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"])
     most = int(kb.settings.max_file_mb * 1_000_000)
     done: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
         201: {"model": UploadShown, "description": "It is in."},
-        **ERRORS(400, 401, 403, 413, 415, 422, 503),
+        **declare_errors(400, 401, 403, 413, 415, 422, 503),
     }
     replaced: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown},
-        **ERRORS(400, 401, 403, 404, 413, 415, 422, 503),
+        **declare_errors(400, 401, 403, 404, 413, 415, 422, 503),
     }
 
     @router.post("/documents", response_model=None, status_code=201, responses=done)
     @needs("manager", program=True)
-    @takes(FORM, most + AROUND)
+    @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def upload(
         request: Request,
         who: Who,
         file: Annotated[UploadFile, File(description="the document")],
-        audience: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS, description="groups, or @NAME")] = None,
-        tags: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS)] = None,
+        audience: Annotated[list[Text] | None, Form(max_length=MAX_FIELDS, description="groups, or @NAME")] = None,
+        tags: Annotated[list[Text] | None, Form(max_length=MAX_FIELDS)] = None,
     ) -> Response:
         """Put a document in, or the documents in an archive (ZIP, TAR): `files` says what became of each.
 
@@ -81,19 +81,19 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         """
         data = await _the_file(request, file)
         # Here already, for a status of its own; the use case would refuse it as any other input.
-        name = sent_name(file)
+        name = read_sent_name(file)
         if not is_media_type_known(name, data):
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
-            result = await unless_gone(request, putting)
+            result = await cancel_on_hang_up(request, putting)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
         return JSONResponse(convert_to_json(result), 201 if result.kind == "added" else 200)
 
     @router.post("/documents/{document}/file", response_model=None, responses=replaced)
     @needs("manager", program=True)
-    @takes(FORM, most + AROUND)
+    @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def document_replace(
         request: Request,
         who: Who,
@@ -102,10 +102,10 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
     ) -> Response:
         """Put a new revision of a document in: another file of the same format, under any name."""
         data = await _the_file(request, file)
-        name = sent_name(file)
+        name = read_sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
-            return JSONResponse(convert_to_json(await unless_gone(request, replacing)))
+            return JSONResponse(convert_to_json(await cancel_on_hang_up(request, replacing)))
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
@@ -119,35 +119,35 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
 
     original: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-        **ERRORS(401, 404, 422, 503),
+        **declare_errors(401, 404, 422, 503),
     }
 
     @router.get("/documents/{document}/original", response_model=None, response_class=Response, responses=original)
     @needs("asker", program=True)
     async def read_original(request: Request, who: Who, document: Annotated[Text, Path()]) -> Response:
         """The bytes of a document as they were put in, to be saved."""
-        found = await unless_gone(request, documents.read_original(kb, who.principal, document=document))
-        return _attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
+        found = await cancel_on_hang_up(request, documents.read_original(kb, who.principal, document=document))
+        return _send_attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
 
     return router
 
 
-def _glossary_files(kb: KnowledgeBase) -> APIRouter:
+def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(
-        prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["Glossary"]
+        prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
     )
     most = int(kb.settings.max_glossary_mb * MIB)
     names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
     exported: dict[int | str, dict[str, Any]] = {
         200: {"content": {one.media_type: {"schema": {} if "json" in one.media_type else TEXT} for one in FORMATS}},
-        **ERRORS(401, 422, 503),
+        **declare_errors(401, 422, 503),
     }
 
     async def export(request: Request, who: Any, format: str = "csv") -> Response:
         """The senses one may read, as a file that can be imported again."""
         found = find_format(format)
-        told = await unless_gone(request, glossary_export_file(kb, who.principal, format=found.name))
-        return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
+        told = await cancel_on_hang_up(request, glossary_export_file(kb, who.principal, format=found.name))
+        return _send_attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 
     # The formats are known only by now, and the module's annotations are strings, which FastAPI looks up globally.
     export.__annotations__ |= {"request": Request, "who": Who, "format": Annotated[names, Query()], "return": Response}
@@ -158,10 +158,10 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
     @router.post(
         "/import",
         response_model=None,
-        responses={200: {"model": Shown}, **ERRORS(400, 401, 403, 409, 413, 415, 422, 503)},
+        responses={200: {"model": Shown}, **declare_errors(400, 401, 403, 409, 413, 415, 422, 503)},
     )
     @needs("manager", program=True)
-    @takes(FORM, most + AROUND)
+    @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def import_file(  # noqa: PLR0917  as a form has them
         request: Request,
         who: Who,
@@ -177,14 +177,14 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         principal = who.principal
         if dry_run:
             looking = glossary_preview(kb, principal, data=data, name=name, context=context)
-            return JSONResponse(convert_to_json(await unless_gone(request, looking)))
+            return JSONResponse(convert_to_json(await cancel_on_hang_up(request, looking)))
         importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
-        return JSONResponse(convert_to_json(await unless_gone(request, get_outcome(importing))))
+        return JSONResponse(convert_to_json(await cancel_on_hang_up(request, get_outcome(importing))))
 
     return router
 
 
-def _attachment(data: bytes, name: str, media_type: str) -> Response:
+def _send_attachment(data: bytes, name: str, media_type: str) -> Response:
     # Names are in any script, which plain `filename=` does not take (RFC 6266).
-    headers = {**ATTACHED, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    headers = {**ATTACHMENT_RESPONSE, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return Response(data, media_type=media_type, headers=headers)

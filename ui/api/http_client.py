@@ -11,7 +11,7 @@ from argot.errors import ArgotError, InvalidInput, InvalidSettings, NotAllowed, 
 if TYPE_CHECKING:
     import httpx
 
-SECONDS = 120.0
+REQUEST_SECONDS = 120.0
 """The longest an answer may take."""
 _ADDRESSES = {
     "converse": ("POST", "/v1/chat/completions"),
@@ -30,7 +30,7 @@ _ERRORS: Mapping[int, type[ArgotError]] = {
 }
 
 
-class Remote:
+class RemoteClient:
     """Runs the few use cases that other programs need.
 
     Args:
@@ -78,7 +78,7 @@ class Remote:
             try:
                 answer = await client.request(**self._request(case, parameters))
             except httpx.HTTPError as error:
-                raise self._unreachable(error) from error
+                raise self._describe_failure(error) from error
             return self._read(answer)
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class Remote:
     def _options(self) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}", "User-Agent": self._agent}
         # `trust_env`: a proxy of the environment would be handed the key, and a .netrc could replace it.
-        return {"headers": headers, "timeout": SECONDS, "trust_env": False}
+        return {"headers": headers, "timeout": REQUEST_SECONDS, "trust_env": False}
 
     def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         method, path = _ADDRESSES[case]
@@ -103,9 +103,9 @@ class Remote:
         try:
             return ask()
         except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+            raise self._describe_failure(error) from error
 
-    def _unreachable(self, error: Exception) -> ArgotError:
+    def _describe_failure(self, error: Exception) -> ArgotError:
         kind = type(error).__name__
         return ArgotError(
             f"The service at {self.url} does not answer ({kind}: {error}). Is 'argot serve' running there?"
@@ -119,13 +119,13 @@ class Remote:
                 f"{self.url} answered {answer.status_code}, and not as Argot does. Check the address."
             ) from None
         if answer.is_success:
-            return told if "choices" not in told else _message_of(told)
+            return told if "choices" not in told else _read_message(told)
         error = told.get("error") if isinstance(told, dict) else None
         text = str(error.get("message", "")) if isinstance(error, dict) else ""
         raise _ERRORS.get(answer.status_code, ArgotError)(text or f"{self.url} answered {answer.status_code}.")
 
 
-def _message_of(told: Mapping[str, Any]) -> dict[str, Any]:
+def _read_message(told: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a chat completion: its data, and the finished `text`."""
     message = told["choices"][0]["message"]
     return {**message["argot"], "text": message["content"]}

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from argot import __version__
 
-SAID = {
+ERROR_DESCRIPTIONS = {
     400: "Invalid request; the message says why.",
     401: "No key, or one that opens nothing.",
     403: "One's role does not allow it.",
@@ -39,10 +39,10 @@ TAGS = [
 
 
 # Their schemas stay behind when the answers that name them are taken out.
-FASTAPIS_OWN = ("HTTPValidationError", "ValidationError")
+FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
 """FastAPI's schemas of an error, which our errors do not have."""
-LONGEST_SUMMARY = 100
-LATER = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
+MAX_SUMMARY_CHARS = 100
+RETRY_HEADERS = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "/v1/chat/completions": {
         "model": "argot",
@@ -70,15 +70,19 @@ class Error(BaseModel):
     error: ErrorBody
 
 
-def ERRORS(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The answers other than success, for the declaration of an address."""
     return {
-        status: {"model": Error, "description": SAID[status], **({"headers": LATER} if status in (429, 503) else {})}
+        status: {
+            "model": Error,
+            "description": ERROR_DESCRIPTIONS[status],
+            **({"headers": RETRY_HEADERS} if status in (429, 503) else {}),
+        }
         for status in statuses
     }
 
 
-def document(routes: Sequence[Any]) -> dict[str, Any]:
+def build_document(routes: Sequence[Any]) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     from fastapi.openapi.utils import get_openapi
 
@@ -91,26 +95,26 @@ def document(routes: Sequence[Any]) -> dict[str, Any]:
     found["security"] = [{"key": []}]
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
-            _told(operation)
+            _summarize(operation)
             if method == "post" and path in EXAMPLES:
                 operation["requestBody"]["content"]["application/json"]["example"] = EXAMPLES[path]
-    for name in FASTAPIS_OWN:
+    for name in FASTAPI_SCHEMAS:
         parts.get("schemas", {}).pop(name, None)
     return found
 
 
-def _told(operation: dict[str, Any]) -> None:
+def _summarize(operation: dict[str, Any]) -> None:
     # The summary is the description's first sentence: FastAPI would make one of the function's name.
     first = re.split(r"(?<=\w)[.:;](?=\s|$)", " ".join(operation["description"].split()), maxsplit=1)[0]
-    if len(first) > LONGEST_SUMMARY:
-        first = f"{first[:LONGEST_SUMMARY].rsplit(' ', 1)[0]} ..."
+    if len(first) > MAX_SUMMARY_CHARS:
+        first = f"{first[:MAX_SUMMARY_CHARS].rsplit(' ', 1)[0]} ..."
     operation["summary"] = first
     # FastAPI adds a 422 of its own to whatever takes parameters, unless one is declared.
     own = operation["responses"].get("422", {})
-    if any(name in str(own.get("content")) for name in FASTAPIS_OWN):
+    if any(name in str(own.get("content")) for name in FASTAPI_SCHEMAS):
         del operation["responses"]["422"]
 
 
-def operation_id(route: APIRoute) -> str:
+def get_operation_id(route: APIRoute) -> str:
     """The operation's id, of which client generators make a function's name."""
     return route.name

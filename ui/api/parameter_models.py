@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from argot.service.usecases.usecase_registry import Declared
 
 
-def given_by(case: Declared, *, without: Collection[str] = ()) -> type[BaseModel]:
+def build_parameter_model(case: Declared, *, without: Collection[str] = ()) -> type[BaseModel]:
     """The model of a use case's parameters, without those that are part of the path."""
     fields = case.parameters.model_fields
     wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}

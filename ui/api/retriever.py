@@ -18,7 +18,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, model_validator
 
 from argot.errors import InvalidSettings
-from argot.ui.api.http_client import Remote
+from argot.ui.api.http_client import RemoteClient
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -47,10 +47,10 @@ class ArgotRetriever(BaseRetriever):
     context: str | None = Field(None, description="the context the asker is at home in, to settle ambiguous terms")
     # Not `tags`, which is a field of LangChain's own, for tracing.
     document_tags: list[str] | None = Field(None, description="only documents that carry one of these tags")
-    _client: Remote | BackgroundClient | None = PrivateAttr(None)
+    _client: RemoteClient | BackgroundClient | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> ArgotRetriever:
+    def _check_source(self) -> ArgotRetriever:
         if bool(self.url) == (self.home is not None):
             raise ValueError("Give either url and key, or home.")
         return self
@@ -62,24 +62,24 @@ class ArgotRetriever(BaseRetriever):
             client.close()
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(self._connected().call("search", **self._asked(query)))
+        return _make_documents(self._connect().call("search", **self._asked(query)))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return _documents(await self._connected().acall("search", **self._asked(query)))
+        return _make_documents(await self._connect().acall("search", **self._asked(query)))
 
     def _asked(self, query: str) -> dict[str, Any]:
         return {"query": query, "limit": self.k, "context": self.context, "tags": self.document_tags}
 
-    def _connected(self) -> Remote | BackgroundClient:
+    def _connect(self) -> RemoteClient | BackgroundClient:
         # At the first question, not when it is made: opening a knowledge base loads the embedding model.
         if self._client is None:
-            self._client = self._remote() if self.url else self._local()
+            self._client = self._connect_remote() if self.url else self._local()
         return self._client
 
-    def _remote(self) -> Remote:
-        return Remote(self.url, self.key.get_secret_value())
+    def _connect_remote(self) -> RemoteClient:
+        return RemoteClient(self.url, self.key.get_secret_value())
 
     def _local(self) -> BackgroundClient:
         from argot.service.transport.background_base import BackgroundClient
@@ -91,7 +91,7 @@ class ArgotRetriever(BaseRetriever):
         return BackgroundClient(settings.home, settings, self.as_user)
 
 
-def _documents(found: Mapping[str, Any]) -> list[Document]:
+def _make_documents(found: Mapping[str, Any]) -> list[Document]:
     jargon = [{name: one[name] for name in ("term", "expansion", "context")} for one in found["jargon"]]
     return [
         Document(

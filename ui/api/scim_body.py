@@ -7,7 +7,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 
-MOST_OPERATIONS = 1000
+MAX_OPERATIONS = 1000
 """Of one PATCH. Each reads all values of its attribute; a list of members is one operation."""
 
 
@@ -25,16 +25,16 @@ def read_body(body: bytes) -> Any:
     return sent
 
 
-def with_truth(sent: Any) -> Any:
+def convert_booleans(sent: Any) -> Any:
     """The body of a PATCH with truth in the places where Microsoft Entra writes it as text ("False").
 
     Raises:
         InvalidInput: there are too many operations.
     """
     operations = sent.get("Operations") if isinstance(sent, dict) else None
-    if isinstance(operations, list) and len(operations) > MOST_OPERATIONS:
+    if isinstance(operations, list) and len(operations) > MAX_OPERATIONS:
         raise InvalidInput(
-            f"A PATCH may have {MOST_OPERATIONS:,} operations. Send the values of one attribute as a list."
+            f"A PATCH may have {MAX_OPERATIONS:,} operations. Send the values of one attribute as a list."
         )
     for one in operations if isinstance(operations, list) else ():
         if not isinstance(one, dict):

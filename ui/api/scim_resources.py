@@ -31,8 +31,8 @@ from scim2_models import (
 
 from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPerson
 
-MOST_RESULTS = 200
-TOLERANT = ScimPolicy(
+MAX_RESULTS = 200
+TOLERANT_POLICY = ScimPolicy(
     # Providers send telephone numbers and photographs, too.
     unknown=ScimPolicy.Unknown.ignore,
     remove_value_as_filter=ScimPolicy.RemoveValue.apply,  # as Microsoft Entra sends it
@@ -68,12 +68,12 @@ class ScimGroup(Resource[Any]):
 
 PROVIDER = ScimProvider(
     models=[ScimUser, ScimGroup],
-    policy=TOLERANT,
+    policy=TOLERANT_POLICY,
     config=ServiceProviderConfig(
         documentation_uri=Reference[External]("https://www.rfc-editor.org/rfc/rfc7644"),
         patch=Patch(supported=True),
         bulk=Bulk(supported=False, max_operations=0, max_payload_size=0),
-        filter=Filter(supported=True, max_results=MOST_RESULTS),
+        filter=Filter(supported=True, max_results=MAX_RESULTS),
         change_password=ChangePassword(supported=False),
         sort=Sort(supported=False),
         etag=ETag(supported=False),
@@ -89,7 +89,7 @@ PROVIDER = ScimProvider(
 )
 
 
-def scim_user(person: ProvisionedPerson, root: str) -> ScimUser:
+def make_scim_user(person: ProvisionedPerson, root: str) -> ScimUser:
     """
     Args:
         root: the address of SCIM here.
@@ -97,7 +97,7 @@ def scim_user(person: ProvisionedPerson, root: str) -> ScimUser:
     return ScimUser(
         id=person.id,
         external_id=person.external_id,
-        meta=_meta("User", f"{root}/Users/{person.id}", person.created_at, person.changed_at),
+        meta=_make_meta("User", f"{root}/Users/{person.id}", person.created_at, person.changed_at),
         user_name=person.user,
         display_name=person.display_name or None,
         active=person.inactive_at is None,
@@ -109,15 +109,15 @@ def scim_user(person: ProvisionedPerson, root: str) -> ScimUser:
     )
 
 
-def scim_group(group: ProvisionedGroup, root: str) -> ScimGroup:
+def make_scim_group(group: ProvisionedGroup, root: str) -> ScimGroup:
     return ScimGroup(
         id=group.id,
         external_id=group.external_id,
-        meta=_meta("Group", f"{root}/Groups/{group.id}", group.created_at, group.changed_at),
+        meta=_make_meta("Group", f"{root}/Groups/{group.id}", group.created_at, group.changed_at),
         display_name=group.display_name,
         members=[ScimMember(value=id_, ref=f"{root}/Users/{id_}") for id_, _ in group.members] or None,
     )
 
 
-def _meta(kind: str, address: str, created: str, changed: str) -> Meta:
+def _make_meta(kind: str, address: str, created: str, changed: str) -> Meta:
     return Meta.model_validate({"resourceType": kind, "created": created, "lastModified": changed, "location": address})

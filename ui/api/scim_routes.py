@@ -19,9 +19,9 @@ from starlette.responses import Response
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound, install_command
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.provisioning import Provisioning
-from argot.ui.api.api_route import ApiRoute, takes
-from argot.ui.api.scim_body import read_body, with_truth
-from argot.ui.web.api_errors import SCIM_ROOT, SCIM_TYPE, scim_error
+from argot.ui.api.api_route import ApiRoute, limit_body
+from argot.ui.api.scim_body import convert_booleans, read_body
+from argot.ui.web.api_errors import SCIM_ROOT, SCIM_TYPE, answer_scim_error
 from argot.ui.web.authorization import Who, needs
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from argot.ui.api.scim_resources import ScimGroup, ScimUser
 
-MOST_BYTES = 8 * 2**20
+MAX_BODY_BYTES = 8 * 2**20
 """Of a body: a group has as many members as a company has people."""
-MOST_FILTER = 10_000
+MAX_FILTER_CHARS = 10_000
 """Characters of a filter, which every resource is held against."""
 _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
     NotFound: (404, None),
@@ -41,17 +41,17 @@ _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
 }
 
 
-def scim_routes(kb: KnowledgeBase) -> APIRouter:
+def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
     changing = threading.Lock()
 
     async def answered(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
         if importlib.util.find_spec("scim2_models") is None:
-            return _refused(501, f"SCIM is not installed. Install it with: {install_command('sso')}")
+            return _refuse(501, f"SCIM is not installed. Install it with: {install_command('sso')}")
         try:
             sent = read_body(await request.body() or b"{}")
         except (ValueError, RecursionError):
-            return _refused(400, "The body is no JSON that can be read here.", "invalidSyntax")
+            return _refuse(400, "The body is no JSON that can be read here.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
         root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
@@ -63,10 +63,10 @@ def scim_routes(kb: KnowledgeBase) -> APIRouter:
         def changed() -> Response:
             # A resource is read, changed and written again: of two requests at once, one would be lost.
             with changing:
-                return _done(exchange, allowed)
+                return _run_exchange(exchange, allowed)
 
         reads = request.method == "GET" or request.url.path.endswith("/.search")
-        return await kb.blocking((lambda: _done(exchange, work)) if reads else changed)
+        return await kb.blocking((lambda: _run_exchange(exchange, work)) if reads else changed)
 
     for method, path, work in _ADDRESSES:
         _serve(router, method, path, answered, work)
@@ -75,7 +75,7 @@ def scim_routes(kb: KnowledgeBase) -> APIRouter:
 
 def _serve(router: APIRouter, method: str, path: str, answered: Callable[..., Any], work: Work) -> None:
     @needs("admin", program=True)
-    @takes(SCIM_TYPE, MOST_BYTES)
+    @limit_body(SCIM_TYPE, MAX_BODY_BYTES)
     async def endpoint(request: Request, who: Who) -> Response:
         named = next(iter(request.path_params.values()), "")
         return await answered(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
@@ -92,23 +92,23 @@ class ScimExchange:
     # -- people --------------------------------------------------------------------------------------------------------
 
     def users(self, asked: Any = None) -> Response:
-        from argot.ui.api.scim_resources import ScimUser, scim_user
+        from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
-        return self._listed([scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
+        return self._listed([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
 
     def user(self, id_: str) -> Response:
-        return self._shown(self._user(id_))
+        return self._send_resource(self._user(id_))
 
     def make_user(self) -> Response:
         from scim2_models import Context
 
-        from argot.ui.api.scim_resources import ScimUser, scim_user
+        from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_CREATION_REQUEST)
         made = self.rows.make_person(
-            given.user_name or "", given.external_id, _named(given), active=given.active is not False
+            given.user_name or "", given.external_id, _get_user_name(given), active=given.active is not False
         )
-        return self._shown(scim_user(made, self._root), 201)
+        return self._send_resource(make_scim_user(made, self._root), 201)
 
     def replace_user(self, id_: str) -> Response:
         from scim2_models import Context
@@ -120,7 +120,7 @@ class ScimExchange:
         given.replace(now)
         if given.active is None:  # what is left out lets nobody in again
             given.active = now.active
-        return self._changed_user(id_, given)
+        return self._change_user(id_, given)
 
     def patch_user(self, id_: str) -> Response:
         from scim2_models import Context, PatchOp
@@ -128,21 +128,23 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         user = self._user(id_)
-        PatchOp[ScimUser].model_validate(with_truth(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(user)
-        return self._changed_user(id_, user)
+        PatchOp[ScimUser].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
+            user
+        )
+        return self._change_user(id_, user)
 
     def _user(self, id_: str) -> ScimUser:
-        from argot.ui.api.scim_resources import scim_user
+        from argot.ui.api.scim_resources import make_scim_user
 
-        return scim_user(self.rows.person(id_), self._root)
+        return make_scim_user(self.rows.person(id_), self._root)
 
-    def _changed_user(self, id_: str, given: ScimUser) -> Response:
-        from argot.ui.api.scim_resources import scim_user
+    def _change_user(self, id_: str, given: ScimUser) -> Response:
+        from argot.ui.api.scim_resources import make_scim_user
 
         changed = self.rows.change_person(
-            id_, given.user_name or "", given.external_id, _named(given), active=given.active is not False
+            id_, given.user_name or "", given.external_id, _get_user_name(given), active=given.active is not False
         )
-        return self._shown(scim_user(changed, self._root))
+        return self._send_resource(make_scim_user(changed, self._root))
 
     def remove_user(self, id_: str) -> Response:
         self.rows.remove_person(id_)
@@ -151,12 +153,12 @@ class ScimExchange:
     # -- groups --------------------------------------------------------------------------------------------------------
 
     def groups(self, asked: Any = None) -> Response:
-        from argot.ui.api.scim_resources import ScimGroup, scim_group
+        from argot.ui.api.scim_resources import ScimGroup, make_scim_group
 
-        return self._listed([scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
+        return self._listed([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
 
     def group(self, id_: str) -> Response:
-        return self._shown(self._group(id_))
+        return self._send_resource(self._group(id_))
 
     def make_group(self) -> Response:
         from scim2_models import Context
@@ -181,20 +183,22 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimGroup
 
         group = self._group(id_)
-        PatchOp[ScimGroup].model_validate(with_truth(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(group)
+        PatchOp[ScimGroup].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
+            group
+        )
         return self._put_group(id_, group)
 
     def _group(self, id_: str) -> ScimGroup:
-        from argot.ui.api.scim_resources import scim_group
+        from argot.ui.api.scim_resources import make_scim_group
 
-        return scim_group(self.rows.group(id_), self._root)
+        return make_scim_group(self.rows.group(id_), self._root)
 
     def _put_group(self, id_: str | None, given: ScimGroup, status: int = 200) -> Response:
-        from argot.ui.api.scim_resources import scim_group
+        from argot.ui.api.scim_resources import make_scim_group
 
         members = [one.value for one in given.members or () if one.value]
         put = self.rows.put_group(id_, given.display_name or "", given.external_id, members)
-        return self._shown(scim_group(put, self._root), status)
+        return self._send_resource(make_scim_group(put, self._root), status)
 
     def remove_group(self, id_: str) -> Response:
         self.rows.remove_group(id_)
@@ -202,18 +206,18 @@ class ScimExchange:
 
     # -- both ----------------------------------------------------------------------------------------------------------
 
-    def everything(self) -> Response:
-        from argot.ui.api.scim_resources import ScimGroup, ScimUser, scim_group, scim_user
+    def search_everything(self) -> Response:
+        from argot.ui.api.scim_resources import ScimGroup, ScimUser, make_scim_group, make_scim_user
 
-        people = [scim_user(one, self._root) for one in self.rows.people()]
-        groups = [scim_group(one, self._root) for one in self.rows.groups()]
+        people = [make_scim_user(one, self._root) for one in self.rows.people()]
+        groups = [make_scim_group(one, self._root) for one in self.rows.groups()]
         return self._listed([*people, *groups], ScimUser | ScimGroup, self.sent)
 
-    def configuration(self) -> Response:
+    def describe_configuration(self) -> Response:
         from argot.ui.api.scim_resources import PROVIDER
 
         assert PROVIDER.config is not None
-        return self._shown(PROVIDER.config)
+        return self._send_resource(PROVIDER.config)
 
     def description(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
         from scim2_models import Context
@@ -222,36 +226,36 @@ class ScimExchange:
 
         found: Sequence[Any] = PROVIDER.resource_types if name == "ResourceTypes" else PROVIDER.schemas
         if not id_:
-            return self._page(found, len(found), 1)
+            return self._send_page(found, len(found), 1)
         one = next((one for one in found if id_ in (one.id, getattr(one, "name", None))), None)
         if one is None:
             raise NotFound(f"There is nothing of the name '{id_}'.")
-        return _json(one.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE))
+        return _send_json(one.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE))
 
-    def _shown(self, resource: Resource[Any], status: int = 200) -> Response:
+    def _send_resource(self, resource: Resource[Any], status: int = 200) -> Response:
         from scim2_models import Context, ResponseParameters
 
         asked = ResponseParameters[type(resource)].model_validate(self._query)  # type: ignore[misc]
         context = Context.RESOURCE_CREATION_RESPONSE if status == 201 else Context.RESOURCE_QUERY_RESPONSE
         told = resource.model_dump(scim_ctx=context, response_parameters=asked)
         place = told.get("meta", {}).get("location", "")
-        return _json(told, status, {"Location": place} if place else None)
+        return _send_json(told, status, {"Location": place} if place else None)
 
     def _listed(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
         from scim2_models import Context, SearchRequest
 
-        from argot.ui.api.scim_resources import MOST_RESULTS
+        from argot.ui.api.scim_resources import MAX_RESULTS
 
         given = self._query if search is None else search
-        if isinstance(given, dict) and len(str(given.get("filter", ""))) > MOST_FILTER:
-            return _refused(400, f"A filter may have {MOST_FILTER:,} characters at most.", "tooMany")
+        if isinstance(given, dict) and len(str(given.get("filter", ""))) > MAX_FILTER_CHARS:
+            return _refuse(400, f"A filter may have {MAX_FILTER_CHARS:,} characters at most.", "tooMany")
         asked = SearchRequest[kind].model_validate(given, scim_ctx=Context.SEARCH_REQUEST)
         found = [one for one in resources if asked.filter is None or asked.filter.match(one)]
         first = asked.start_index_0 or 0
-        count = MOST_RESULTS if asked.count is None else min(asked.count, MOST_RESULTS)
-        return self._page(found[first : first + count], len(found), first + 1, asked)
+        count = MAX_RESULTS if asked.count is None else min(asked.count, MAX_RESULTS)
+        return self._send_page(found[first : first + count], len(found), first + 1, asked)
 
-    def _page(self, shown: Sequence[Any], total: int, first: int, asked: Any = None) -> Response:
+    def _send_page(self, shown: Sequence[Any], total: int, first: int, asked: Any = None) -> Response:
         from scim2_models import Context
 
         context = Context.RESOURCE_QUERY_RESPONSE
@@ -262,7 +266,7 @@ class ScimExchange:
             "itemsPerPage": len(shown),
             "Resources": [one.model_dump(scim_ctx=context, response_parameters=asked) for one in shown],
         }
-        return _json(told)
+        return _send_json(told)
 
 
 Work: TypeAlias = Callable[[ScimExchange, str], Response]
@@ -282,44 +286,44 @@ _ADDRESSES: Sequence[tuple[str, str, Work]] = (
     ("DELETE", "/Groups/{id_}", ScimExchange.remove_group),
     ("POST", "/Users/.search", lambda exchange, _: exchange.users(exchange.sent)),
     ("POST", "/Groups/.search", lambda exchange, _: exchange.groups(exchange.sent)),
-    ("POST", "/.search", lambda exchange, _: exchange.everything()),
-    ("GET", "/ServiceProviderConfig", lambda exchange, _: exchange.configuration()),
+    ("POST", "/.search", lambda exchange, _: exchange.search_everything()),
+    ("GET", "/ServiceProviderConfig", lambda exchange, _: exchange.describe_configuration()),
     ("GET", "/ResourceTypes", lambda exchange, _: exchange.description("ResourceTypes")),
     ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.description("ResourceTypes", id_)),
     ("GET", "/Schemas", lambda exchange, _: exchange.description("Schemas")),
     ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.description("Schemas", id_)),
     # Last: what is at no other address.
-    ("GET", "/{rest:path}", lambda _, rest: _refused(404, f"There is nothing at '{rest:.200}'.")),
+    ("GET", "/{rest:path}", lambda _, rest: _refuse(404, f"There is nothing at '{rest:.200}'.")),
 )
 
 
-def _done(exchange: ScimExchange, work: Callable[[ScimExchange], Response]) -> Response:
+def _run_exchange(exchange: ScimExchange, work: Callable[[ScimExchange], Response]) -> Response:
     from scim2_models import Error, SCIMException
 
-    from argot.ui.api.scim_resources import TOLERANT
+    from argot.ui.api.scim_resources import TOLERANT_POLICY
 
     try:
-        with TOLERANT:
+        with TOLERANT_POLICY:
             return work(exchange)
     except ValidationError as error:
         first = Error.from_validation_errors(error)[0]
-        return _refused(int(first.status or 400), first.detail or "", first.scim_type)
+        return _refuse(int(first.status or 400), first.detail or "", first.scim_type)
     except SCIMException as error:
         told = error.to_error()
-        return _refused(int(told.status or 400), told.detail or "", told.scim_type)
+        return _refuse(int(told.status or 400), told.detail or "", told.scim_type)
     except tuple(_STATUS) as error:
         status, kind = next(said for one, said in _STATUS.items() if isinstance(error, one))
-        return _refused(status, str(error), kind)
+        return _refuse(status, str(error), kind)
 
 
-def _named(given: ScimUser) -> str:
+def _get_user_name(given: ScimUser) -> str:
     return " ".join((given.display_name or "").split())[:100]
 
 
-def _refused(status: int, detail: str, kind: str | None = None) -> Response:
-    return scim_error(status, detail, kind, headers={"Cache-Control": "no-store"})
+def _refuse(status: int, detail: str, kind: str | None = None) -> Response:
+    return answer_scim_error(status, detail, kind, headers={"Cache-Control": "no-store"})
 
 
-def _json(told: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def _send_json(told: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
     return Response(text, status, media_type=SCIM_TYPE, headers={"Cache-Control": "no-store", **(headers or {})})

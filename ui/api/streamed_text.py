@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from argot.results import AskEvent, AskResult
-from argot.ui.rendering.message_markdown import TAKEN_BACK, footnotes, harmless, message_text, unmarked
+from argot.ui.rendering.message_markdown import TAKEN_BACK, disarm, format_footnotes, format_message, strip_marks
 
 _OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
 """The end of a text that may yet become a mark or a link."""
@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?:](?=\s)|\n|\Z)\s*", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 
 
-class Streamed:
+class StreamedText:
     """One answer, and what was sent of it.
 
     Args:
@@ -49,43 +49,47 @@ class Streamed:
         found = _OPEN.search(text)
         # A "[" at the end may be the first half of "[1]": it waits for the next piece.
         self._held = text[found.start() :] if found else ""
-        ready = harmless(unmarked(text[: found.start()] if found else text))
+        ready = disarm(strip_marks(text[: found.start()] if found else text))
         self._sent += ready
         return ready
 
-    def taken_back(self) -> str:
+    def take_back(self) -> str:
         sent, self._sent, self._held = self._sent, "", ""
         return TAKEN_BACK if sent else ""
 
     def finished(self, result: AskResult) -> Iterator[str]:
         """The rest: what was held back and the footnotes; or, if something else was sent, all of the answer."""
         self._result = result
-        rest, self._held = harmless(unmarked(self._held)).rstrip(), ""
+        rest, self._held = disarm(strip_marks(self._held)).rstrip(), ""
         said = self._sent + rest
         # The checks may have dropped or changed sentences: only what was sent as it now stands is left standing.
-        if said and result.status == "answered" and _bare(said) == _bare(unmarked(harmless(result.answer))):
-            foot = footnotes(result, self.site, by_number=True)
+        if (
+            said
+            and result.status == "answered"
+            and _strip_marks(said) == _strip_marks(strip_marks(disarm(result.answer)))
+        ):
+            foot = format_footnotes(result, self.site, by_number=True)
             yield f"{rest}\n\n---\n\n{foot}" if foot else rest
             return
         if self._sent:
             yield TAKEN_BACK
-        for found in _SENTENCE.finditer(message_text(result, self.site)):
+        for found in _SENTENCE.finditer(format_message(result, self.site)):
             yield found[0]
 
 
-def pieces_of(streamed: Streamed, event: AskEvent) -> Iterator[str]:
+def read_pieces(streamed: StreamedText, event: AskEvent) -> Iterator[str]:
     """What an event of a question adds to the text."""
     if isinstance(event.data, AskResult):
         pieces = streamed.finished(event.data)
     elif event.kind == "token":
         pieces = iter([streamed.token(event.data)])
     elif event.kind == "retract":
-        pieces = iter([streamed.taken_back()])
+        pieces = iter([streamed.take_back()])
     else:
         pieces = iter(())
     return filter(None, pieces)
 
 
-def _bare(text: str) -> str:
+def _strip_marks(text: str) -> str:
     # Marks that were taken out leave blanks behind, in one text more than in the other.
     return _SPACES.sub(" ", text).strip()

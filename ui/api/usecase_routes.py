@@ -22,9 +22,9 @@ from argot.service.usecases.catalogue import CASES
 from argot.service.usecases.document_sources import SourceRecord
 from argot.service.usecases.queue_of_jobs import JobShown
 from argot.types import Context, Document, Sense
-from argot.ui.api.api_route import ApiRoute, unless_gone
-from argot.ui.api.openapi import ERRORS, operation_id
-from argot.ui.api.parameter_models import given_by
+from argot.ui.api.api_route import ApiRoute, cancel_on_hang_up
+from argot.ui.api.openapi import declare_errors, get_operation_id
+from argot.ui.api.parameter_models import build_parameter_model
 from argot.ui.api.response_models import (
     DocumentShown,
     FeedbackShown,
@@ -54,7 +54,7 @@ class Address:
     summary: str = ""
 
     @property
-    def in_path(self) -> list[str]:
+    def path_parameters(self) -> list[str]:
         return _IN_PATH.findall(self.path)
 
 
@@ -139,16 +139,16 @@ ADDRESSES = (
 )
 
 
-def every_address() -> Iterator[Address]:
+def list_addresses() -> Iterator[Address]:
     """Give the core's addresses and those of the wings."""
     yield from ADDRESSES
     for addresses in load_parts("addresses"):
         yield from addresses
 
 
-def table_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
-    for address in every_address():
+def build_usecase_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
+    for address in list_addresses():
         found = CASES[address.case]
         # Such cases take paths of this machine. No address names one; this keeps it so.
         if found.local:
@@ -163,25 +163,25 @@ def table_routes(kb: KnowledgeBase) -> APIRouter:
             statuses += [403]
         router.add_api_route(
             address.path,
-            needs(found.role, program=True)(_endpoint(kb, address)),
+            needs(found.role, program=True)(_build_endpoint(kb, address)),
             methods=[address.method],
             tags=[address.tag],
             description=found.help,
             operation_id=address.case,
             response_model=None,
-            responses={200: {"model": address.gives}, **ERRORS(*statuses)},
+            responses={200: {"model": address.gives}, **declare_errors(*statuses)},
         )
     return router
 
 
-def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
+def _build_endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     found = CASES[address.case]
-    model = given_by(found, without=address.in_path)
+    model = build_parameter_model(found, without=address.path_parameters)
 
     async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
         parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
         running = catalogue.get_result(kb, who.principal, address.case, **parameters)
-        data = await unless_gone(request, running)
+        data = await cancel_on_hang_up(request, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
     # FastAPI reads a function's signature: here it is made from the use case, with a parameter for each in the path.
@@ -189,7 +189,10 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     parameters = [
         inspect.Parameter("request", keyword, annotation=Request),
         inspect.Parameter("who", keyword, annotation=Who),
-        *(inspect.Parameter(name, keyword, annotation=_path_type(found.parameters, name)) for name in address.in_path),
+        *(
+            inspect.Parameter(name, keyword, annotation=_get_path_type(found.parameters, name))
+            for name in address.path_parameters
+        ),
     ]
     # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
@@ -200,7 +203,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     return endpoint
 
 
-def _path_type(model: type[BaseModel], name: str) -> Any:
+def _get_path_type(model: type[BaseModel], name: str) -> Any:
     field = model.model_fields[name]
     # With its limits, as that of length, which stand beside the type.
     return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation

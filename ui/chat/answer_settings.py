@@ -14,15 +14,19 @@ from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
 from argot.service.usecases.profiles import profile_list
 from argot.service.usecases.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.web.asker_identity import get_current_principal
 
 ANSWER_SETTINGS = "answer_settings"
 """Key of the session under which it keeps what was chosen before the conversation began."""
 PROFILE, CONTEXT, TAGS, DOCUMENTS = "profile", "context", "tags", "documents"
-USUAL = "-"
+DEFAULT_VALUE = "-"
 """For "nothing in particular": the list cannot hold an empty value."""
-PROFILES = {"As usual": USUAL, "Strict: checked sentences only": "strict", "Helpful: never asks back": "lenient"}
-MOST_TAGS = 200
+PROFILES = {
+    "As usual": DEFAULT_VALUE,
+    "Strict: checked sentences only": "strict",
+    "Helpful: never asks back": "lenient",
+}
+MAX_TAGS = 200
 
 
 class AnswerSettingsPanel:
@@ -33,12 +37,12 @@ class AnswerSettingsPanel:
 
     async def offer_new(self) -> None:
         """Offer the settings of a new conversation: in the context of the last one."""
-        held = await thread_list(self.kb, await current_principal(self.kb))
+        held = await thread_list(self.kb, await get_current_principal(self.kb))
         context = held[0].settings.context if held else None
         # The page may have said before which document it is about.
         await self._offer(AnswerSettings(context=context, documents=self.scope))
 
-    async def offer_of(self, thread: ThreadRead) -> None:
+    async def offer_for_thread(self, thread: ThreadRead) -> None:
         """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
         await self._offer(thread.settings)
 
@@ -49,12 +53,12 @@ class AnswerSettingsPanel:
         # What the panel has no fields for (dates and fields of documents, given over the API) stays.
         manner = replace(
             cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(),
-            profile=_some(given.get(PROFILE)),
-            context=_some(given.get(CONTEXT)),
+            profile=_read_choice(given.get(PROFILE)),
+            context=_read_choice(given.get(CONTEXT)),
             tags=tuple(str(tag) for tag in given.get(TAGS) or ()),
             documents=tuple(str(one) for one in documents or ()),
         )
-        await self._settled(manner, thread)
+        await self._save(manner, thread)
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -65,10 +69,10 @@ class AnswerSettingsPanel:
     async def ask_only(self, documents: tuple[str, ...], thread: str) -> None:
         """Ask these documents (ids) alone from now on; none: all again."""
         kept = cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings()
-        await self._settled(replace(kept, documents=documents), thread)
+        await self._save(replace(kept, documents=documents), thread)
         await self._offer(replace(kept, documents=documents))
 
-    async def _settled(self, manner: AnswerSettings, thread: str) -> None:
+    async def _save(self, manner: AnswerSettings, thread: str) -> None:
         cl.user_session.set(ANSWER_SETTINGS, manner)
         try:
             await self._keep(thread, manner)
@@ -84,7 +88,7 @@ class AnswerSettingsPanel:
     async def _keep(self, thread: str, manner: AnswerSettings) -> None:
         await thread_settings(
             self.kb,
-            await current_principal(self.kb),
+            await get_current_principal(self.kb),
             thread=thread,
             profile=manner.profile,
             context=manner.context,
@@ -96,26 +100,29 @@ class AnswerSettingsPanel:
 
     async def _offer(self, kept: AnswerSettings) -> None:
         cl.user_session.set(ANSWER_SETTINGS, kept)
-        profiles = await self._profiles()
+        profiles = await self._list_profiles()
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,
                 label="How to answer",
                 items=profiles,
-                initial_value=kept.profile if kept.profile in profiles.values() else USUAL,
+                initial_value=kept.profile if kept.profile in profiles.values() else DEFAULT_VALUE,
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
-        contexts = [context.name for context in await context_list(self.kb, await current_principal(self.kb))]
+        contexts = [context.name for context in await context_list(self.kb, await get_current_principal(self.kb))]
         if contexts:
             inputs.append(
                 Select(
                     id=CONTEXT,
                     label="Your own context",
                     # A context that is itself called "-" would be taken for none.
-                    items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
+                    items={
+                        "None in particular": DEFAULT_VALUE,
+                        **{name: name for name in contexts if name != DEFAULT_VALUE},
+                    },
                     # It may be gone, or withdrawn from this person, since the conversation was held; so may tags.
-                    initial_value=kept.context if kept.context in contexts else USUAL,
+                    initial_value=kept.context if kept.context in contexts else DEFAULT_VALUE,
                     description="A term with several senses is read as this team uses it, if nothing else tells.",
                 )
             )
@@ -141,22 +148,22 @@ class AnswerSettingsPanel:
             )
         await cl.ChatSettings(inputs).send()
 
-    async def _profiles(self) -> dict[str, str]:
+    async def _list_profiles(self) -> dict[str, str]:
         """Those for people, and those that were saved here, under their names."""
-        found = await profile_list(self.kb, await current_principal(self.kb))
+        found = await profile_list(self.kb, await get_current_principal(self.kb))
         return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
 
     async def _names(self, documents: tuple[str, ...]) -> dict[str, str]:
         """The ids of those of these documents that there are, by their names."""
         if not documents:
             return {}
-        held = await list_documents(self.kb, await current_principal(self.kb))
+        held = await list_documents(self.kb, await get_current_principal(self.kb))
         return {one.name: one.id for one in held if one.id in documents}
 
     async def _tags(self) -> list[str]:
-        documents = await list_documents(self.kb, await current_principal(self.kb))
-        return sorted({tag for document in documents for tag in document.tags})[:MOST_TAGS]
+        documents = await list_documents(self.kb, await get_current_principal(self.kb))
+        return sorted({tag for document in documents for tag in document.tags})[:MAX_TAGS]
 
 
-def _some(value: object) -> str | None:
-    return None if value in {None, "", USUAL} else str(value)
+def _read_choice(value: object) -> str | None:
+    return None if value in {None, "", DEFAULT_VALUE} else str(value)

@@ -15,7 +15,7 @@ from argot.service.usecases.threads import end_elsewhere, is_answered_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.data_layer import answer_id, run_id
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.web.asker_identity import get_current_principal
 
 
 async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, turns: Sequence[AskResult]) -> None:
@@ -25,7 +25,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     # A question under way is stored as stopped until its answer is there.
     if windows.turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
         return
-    principal = await current_principal(kb)
+    principal = await get_current_principal(kb)
     if not await is_answered_elsewhere(kb, principal, thread):
         return
     last = turns[-1]

@@ -22,17 +22,17 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
-from argot.ui.chat.chat_routes import ASSETS, put_chainlits_errors_in_words
-from argot.ui.web.asker_identity import SECRET, local_display_name, signing_secret
-from argot.ui.web.chainlit_guard import MOST_FRAME_BYTES, Window, confine
+from argot.ui.chat.chat_routes import ASSETS, explain_chainlit_errors
+from argot.ui.web.asker_identity import SECRET_FILE, get_local_display_name, load_signing_secret
+from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES, Window, confine_chainlit
 from argot.ui.web.security import INNER_COOKIE
 
-FOLDER = "chat"
-MOST_WAITING_BYTES = 500_000_000
+CHAT_FOLDER = "chat"
+MAX_WAITING_BYTES = 500_000_000
 """Of all people's files together that were picked and not sent yet."""
-MOST_WAITING_EACH = 100_000_000
+MAX_WAITING_BYTES_EACH = 100_000_000
 """Of one person's, in all their windows."""
-MOST_WAITING_FILES = 2 * MOST_FILES
+MAX_WAITING_FILES = 2 * MOST_FILES
 
 LIBRARY_LINK = {
     "name": "Library",
@@ -106,9 +106,9 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     package = importlib.util.find_spec("chainlit")
     if package is None or not package.origin:
         raise MissingExtra("The chat window", "chat")
-    folder = lay_out(kb.home / FOLDER, Path(package.origin).parent, origins)
+    folder = write_files(kb.home / CHAT_FOLDER, Path(package.origin).parent, origins)
     os.environ.update(_NO_TELEMETRY)
-    with _without_foreign_variables():
+    with _hide_foreign_variables():
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
             CHAINLIT_ENV_FILE=os.devnull,  # else it loads a .env of the folder Argot was started in
@@ -119,12 +119,12 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
         from chainlit import server
         from chainlit.config import HeaderLink, config
 
-    confine()
-    put_chainlits_errors_in_words(server.app)
-    bound_uploads()
+    confine_chainlit()
+    explain_chainlit_errors(server.app)
+    limit_uploads()
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
-    server.sio.eio.max_http_buffer_size = MOST_FRAME_BYTES
+    server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
     # Imports Chainlit, so not before its folder and the environment stand.
     from argot.ui.chat.chat_window import ChatWindow
 
@@ -133,7 +133,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     return Window(server.app, frozenset(path.name for path in assets.iterdir() if path.suffix != ".map"))
 
 
-def bound_uploads() -> None:
+def limit_uploads() -> None:
     """Limit the files that were picked and not sent yet, which lie in Chainlit's folder.
 
     Once sent they are in the conversation and no longer in that folder. So all are shown by their names, and none in a
@@ -150,10 +150,10 @@ def bound_uploads() -> None:
         if not (arguments or named.get("path") or named.get("content")):
             raise HTTPException(400, "This file is empty.")
         # Of all windows of this person: else each new window would bring room for as much again.
-        own = [size for session in _sessions_of(self.user) for size in _sizes(session.files_dir)]
-        if len(own) >= MOST_WAITING_FILES or sum(own) > MOST_WAITING_EACH:
+        own = [size for session in _list_sessions(self.user) for size in _list_sizes(session.files_dir)]
+        if len(own) >= MAX_WAITING_FILES or sum(own) > MAX_WAITING_BYTES_EACH:
             raise HTTPException(413, "Too many of your files are waiting to be sent. Send them, or reload the page.")
-        if sum(_sizes(self.files_dir.parent)) > MOST_WAITING_BYTES:
+        if sum(_list_sizes(self.files_dir.parent)) > MAX_WAITING_BYTES:
             raise HTTPException(507, "Too many files are waiting to be sent. Send yours, or try again later.")
         return await keep(self, *arguments, **named)
 
@@ -162,17 +162,17 @@ def bound_uploads() -> None:
     Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
 
 
-def _sessions_of(user: Any) -> list[Any]:
+def _list_sessions(user: Any) -> list[Any]:
     from chainlit.session import ws_sessions_id
 
     return [one for one in ws_sessions_id.values() if one.user and user and one.user.identifier == user.identifier]
 
 
-def _sizes(folder: Path) -> list[int]:
+def _list_sizes(folder: Path) -> list[int]:
     return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
 
 
-def chainlit_page() -> str:
+def read_chainlit_page() -> str:
     """The one HTML page, as Chainlit will send it."""
     from chainlit import server
 
@@ -180,7 +180,7 @@ def chainlit_page() -> str:
     return html
 
 
-def cookie_user(token: str) -> str | None:
+def read_cookie_user(token: str) -> str | None:
     """Who a cookie's signed token is for; None if it is not ours, or too old."""
     import jwt
     from chainlit.auth import decode_jwt
@@ -191,7 +191,7 @@ def cookie_user(token: str) -> str | None:
         return None
 
 
-def identity(name: str, display_name: str) -> str:
+def sign_identity(name: str, display_name: str) -> str:
     """A signed identity, as Chainlit takes it."""
     from chainlit import User
     from chainlit.auth import create_jwt
@@ -199,9 +199,9 @@ def identity(name: str, display_name: str) -> str:
     return str(create_jwt(User(identifier=name, display_name=display_name)))
 
 
-def local_identity() -> str:
+def sign_local_identity() -> str:
     """The signed identity of the person at this machine."""
-    return identity(LOCAL_NAME, local_display_name())
+    return sign_identity(LOCAL_NAME, get_local_display_name())
 
 
 def key(kb: KnowledgeBase) -> bytes:
@@ -211,42 +211,42 @@ def key(kb: KnowledgeBase) -> bytes:
     """
     if kb.shared:
         return kb.shared.secret("window").encode("ascii")
-    folder = kb.home / FOLDER
+    folder = kb.home / CHAT_FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    return signing_secret(folder).encode("ascii")
+    return load_signing_secret(folder).encode("ascii")
 
 
 # -- the folder ---------------------------------------------------------------------------------------------------
 
 
-def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
+def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
     """Write what Chainlit would otherwise generate: settings, texts, help, theme, and its page without CDNs."""
     folder.mkdir(mode=0o700, exist_ok=True)
     for entry in folder.iterdir():
         # All but the key is made anew, so that nothing of an older version of Chainlit or Argot stays behind.
-        if entry.name == SECRET:
+        if entry.name == SECRET_FILE:
             continue
         # `rmtree` refuses a link to a folder.
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         else:
             entry.unlink()
-    _write(folder / ".chainlit" / "config.toml", settings_toml(origins, _version(package)))
+    _write(folder / ".chainlit" / "config.toml", format_settings(origins, _read_version(package)))
     words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
     for path, text in _WORDS.items():
-        _put(words, path, text)
+        _write_file(words, path, text)
     _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
     # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that
     # this process writes to.
     _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
     _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
-    _write(folder / "build" / "index.html", self_hosted_page((dist / "index.html").read_text(encoding="utf-8")))
+    _write(folder / "build" / "index.html", rewrite_page((dist / "index.html").read_text(encoding="utf-8")))
     (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)
     return folder
 
 
-def self_hosted_page(html: str) -> str:
+def rewrite_page(html: str) -> str:
     """Chainlit's page without what it asks of other servers, and with our own name in its head."""
     html = re.sub(r"\s*<link\b[^>]*https?://[^>]*>", "", html)
     head = (
@@ -258,7 +258,7 @@ def self_hosted_page(html: str) -> str:
     return html.replace("<!-- TAG INJECTION PLACEHOLDER -->", "\n    ".join(head))
 
 
-def settings_toml(origins: list[str], version: str) -> str:
+def format_settings(origins: list[str], version: str) -> str:
     """Chainlit's settings. JSON's strings, lists and booleans are TOML's."""
     sections: dict[str, dict[str, Any]] = {
         "project": {
@@ -304,12 +304,12 @@ def settings_toml(origins: list[str], version: str) -> str:
     )
 
 
-def _version(package: Path) -> str:
+def _read_version(package: Path) -> str:
     found = re.search(r'"(\d[^"]*)"', (package / "version.py").read_text(encoding="utf-8"))
     return found[1] if found else "2.12.0"
 
 
-def _put(words: dict[str, Any], path: str, text: str) -> None:
+def _write_file(words: dict[str, Any], path: str, text: str) -> None:
     *groups, name = path.split(".")
     for group in groups:
         words = words[group]
@@ -322,7 +322,7 @@ def _write(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _without_foreign_variables() -> Iterator[None]:
+def _hide_foreign_variables() -> Iterator[None]:
     # With these set for other programs, Chainlit would open databases, join Slack, Teams and Discord, or not start.
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
     try:

@@ -20,15 +20,15 @@ from starlette.responses import Response
 
 from argot.errors import ArgotError
 from argot.ui.web.authorization import Visitor, Who, needs
-from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
-from argot.ui.web.error_pages import status_of, validation_problems
-from argot.ui.web.open_connections import limited
+from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES, SessionId, Words, find_session
+from argot.ui.web.error_pages import describe_problems, get_status
+from argot.ui.web.open_connections import limit_receive
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 ASSETS = Path(__file__).parent.parent / "assets"
-TYPES = {
+MEDIA_TYPES = {
     "argot.css": "text/css",
     "argot.js": "text/javascript",
     "door.css": "text/css",
@@ -37,31 +37,31 @@ TYPES = {
 }
 """All that is served below /public: what we ship, from where it was installed. Any other name, and any path, is 404."""
 PLAIN_BYTES = "application/octet-stream"
-CLOSED = "This window is not open any more. Reload the page."
+CLOSED_WINDOW = "This window is not open any more. Reload the page."
 NO_ACTION = "There is no such button any more. Reload the page."
 
 Label = Annotated[Words, Field(max_length=20_000)]
 
 
-class SessionNamed(BaseModel):
+class SessionReference(BaseModel):
     session_id: SessionId
 
 
-class Judged(BaseModel):
+class Judgement(BaseModel):
     forId: Annotated[str, Field(max_length=100)]
     value: Literal[0, 1]
     comment: Words | None = None
 
 
-class GivenFeedback(BaseModel):
-    feedback: Judged
+class NewFeedback(BaseModel):
+    feedback: Judgement
 
 
-class TakenFeedback(BaseModel):
+class FeedbackRemoval(BaseModel):
     feedbackId: Annotated[str, Field(max_length=100)]
 
 
-class Pressed(BaseModel):
+class ButtonPress(BaseModel):
     name: Label
     payload: dict[str, Any]
     label: Label = ""
@@ -71,8 +71,8 @@ class Pressed(BaseModel):
     id: Label
 
 
-class PressedIn(BaseModel):
-    action: Pressed
+class WindowButtonPress(BaseModel):
+    action: ButtonPress
     sessionId: SessionId
 
 
@@ -83,135 +83,135 @@ class WindowRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def in_words(request: Request) -> Response:
-            if self.path != FILE:
-                request = Request(request.scope, limited(request.receive, MOST_JSON_BYTES))
+            if self.path != FILE_PATH:
+                request = Request(request.scope, limit_receive(request.receive, MAX_JSON_BYTES))
             try:
                 return await handle(request)
             except HTTPException as error:
-                return told_to_window(error.status_code, str(error.detail))
+                return send_window_error(error.status_code, str(error.detail))
             except RequestValidationError as error:
-                return told_to_window(422, validation_problems(error))
+                return send_window_error(422, describe_problems(error))
             except ArgotError as error:
-                return told_to_window(status_of(error), str(error))
+                return send_window_error(get_status(error), str(error))
 
         return in_words
 
 
-def told_to_window(status: int, text: str) -> Response:
+def send_window_error(status: int, text: str) -> Response:
     # Chainlit's page shows the text under "detail"; errors of our own pages are plain text.
     return JSONResponse({"detail": text}, status, {"Cache-Control": "no-store"})
 
 
-def put_chainlits_errors_in_words(app: FastAPI) -> None:
+def explain_chainlit_errors(app: FastAPI) -> None:
     """Tell the window in words what goes wrong at Chainlit's own addresses."""
 
     @app.exception_handler(ArgotError)
     async def told(request: Request, error: ArgotError) -> Response:
-        return told_to_window(status_of(error), str(error))
+        return send_window_error(get_status(error), str(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         # Without what was given, which FastAPI would repeat: a lone surrogate in it cannot be written as UTF-8.
-        return told_to_window(422, validation_problems(error))
+        return send_window_error(422, describe_problems(error))
 
 
-def chat_routes() -> APIRouter:
+def build_chat_routes() -> APIRouter:
     router = APIRouter(route_class=WindowRoute)
-    _looks(router)
-    _feedback(router)
-    _session(router)
+    _add_asset_routes(router)
+    _add_feedback_routes(router)
+    _add_session_routes(router)
     return router
 
 
-def _looks(router: APIRouter) -> None:
+def _add_asset_routes(router: APIRouter) -> None:
     @router.get("/public/{filename:path}")
     @needs("anonymous")
     async def public(filename: str) -> Response:
-        if filename not in TYPES:
+        if filename not in MEDIA_TYPES:
             raise HTTPException(404, "There is nothing here.")
-        return _asset(filename)
+        return _send_asset(filename)
 
     @router.get("/favicon")
     @needs("anonymous")
     async def favicon() -> Response:
-        return _asset("favicon.svg")
+        return _send_asset("favicon.svg")
 
     @router.get("/logo")
     @needs("anonymous")
     async def logo(theme: Literal["light", "dark"] = "light") -> Response:
-        return _asset(f"logo_{theme}.svg")
+        return _send_asset(f"logo_{theme}.svg")
 
     @router.get("/avatars/{avatar_id:str}")
     @needs("anonymous")
     async def avatar(avatar_id: str) -> Response:
         """Argot has one; people are shown by their initials."""
-        return _asset("avatars/argot.svg" if avatar_id.casefold() in {"argot", "default"} else "favicon.svg")
+        return _send_asset("avatars/argot.svg" if avatar_id.casefold() in {"argot", "default"} else "favicon.svg")
 
 
-def _asset(name: str) -> Response:
-    return FileResponse(ASSETS / name, media_type=TYPES.get(name, "image/svg+xml"))
+def _send_asset(name: str) -> Response:
+    return FileResponse(ASSETS / name, media_type=MEDIA_TYPES.get(name, "image/svg+xml"))
 
 
-def _feedback(router: APIRouter) -> None:
+def _add_feedback_routes(router: APIRouter) -> None:
     # Chainlit's script knows no token against forgery: of all these the guard checks where they come from.
     @router.put("/feedback")
     @needs("asker", csrf=False)
-    async def give(given: GivenFeedback) -> Response:
+    async def give(given: NewFeedback) -> Response:
         from chainlit.types import Feedback
 
         judged = given.feedback
         feedback = Feedback(forId=judged.forId, value=judged.value, comment=judged.comment)
-        return JSONResponse({"success": True, "feedbackId": await _layer().upsert_feedback(feedback)})
+        return JSONResponse({"success": True, "feedbackId": await _get_data_layer().upsert_feedback(feedback)})
 
     @router.delete("/feedback")
     @needs("asker", csrf=False)
-    async def take(given: TakenFeedback) -> Response:
-        await _layer().delete_feedback(given.feedbackId)
+    async def take(given: FeedbackRemoval) -> Response:
+        await _get_data_layer().delete_feedback(given.feedbackId)
         return JSONResponse({"success": True})
 
 
-def _layer() -> Any:
+def _get_data_layer() -> Any:
     from chainlit.data import get_data_layer
 
     return get_data_layer()
 
 
-def _session(router: APIRouter) -> None:
+def _add_session_routes(router: APIRouter) -> None:
     @router.post("/set-session-cookie")
     @needs("asker", csrf=False)
-    async def sticky(given: SessionNamed) -> Response:
+    async def sticky(given: SessionReference) -> Response:
         # Chainlit's cookie is for several processes behind a load balancer. There is one, so none is set.
         return JSONResponse({"message": "There is one process."})
 
     @router.post("/project/action")
     @needs("asker", csrf=False)
-    async def action(who: Who, given: PressedIn) -> Response:
+    async def action(who: Who, given: WindowButtonPress) -> Response:
         from chainlit.config import config
         from chainlit.server import call_action
         from chainlit.types import CallActionRequest
 
-        session = _own_session(given.sessionId, who)
+        session = _find_own_session(given.sessionId, who)
         if given.action.name not in config.code.action_callbacks:
             raise HTTPException(404, NO_ACTION)
         pressed = CallActionRequest(action=given.action.model_dump(), sessionId=given.sessionId)
         answer: Response = await call_action(pressed, session.user)
         return answer
 
-    @router.post(FILE)
+    @router.post(FILE_PATH)
     @needs("asker", csrf=False)
     async def upload(
         who: Who, session_id: Annotated[SessionId, Query()], file: Annotated[UploadFile, File()]
     ) -> Response:
         # Kept until it is sent. The guard limits its size, and so does the use case that takes it at last.
-        session = _own_session(session_id, who)
+        session = _find_own_session(session_id, who)
         session.files_dir.mkdir(exist_ok=True)
         name = file.filename or "file"
         # As mere bytes, whatever type its sender names: Chainlit chooses the suffix of the file by it.
         return JSONResponse(await session.persist_file(name=name, mime=PLAIN_BYTES, content=await file.read()))
 
 
-def _own_session(session_id: str, who: Visitor) -> Any:
-    session = session_of(session_id, who)
+def _find_own_session(session_id: str, who: Visitor) -> Any:
+    session = find_session(session_id, who)
     if session is None:
-        raise HTTPException(404, CLOSED)
+        raise HTTPException(404, CLOSED_WINDOW)
     return session

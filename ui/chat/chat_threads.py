@@ -7,7 +7,7 @@ from typing import Any
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import begin_thread
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.web.asker_identity import get_current_principal
 
 
 async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
@@ -16,7 +16,7 @@ async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
     Chainlit makes up an id for every page that is opened. A thread of ours begins with the first question; from then
     on the session carries our id.
     """
-    principal = await current_principal(kb)
+    principal = await get_current_principal(kb)
     # Chainlit announces a first message (`update_thread`) and handles it at the same time: only one begins the thread.
     async with vars(session).setdefault("argot_beginning", asyncio.Lock()):
         session.thread_id = await begin_thread(kb, principal, session.thread_id, question)

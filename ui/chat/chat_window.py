@@ -30,41 +30,41 @@ from argot.ui.chat.answers_elsewhere import follow_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
-from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, library_document
+from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, parse_document_address
 from argot.ui.chat.first_screen import FirstScreen
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
-from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, settled
-from argot.ui.chat.source_elements import opened_elements
+from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, drop_unfinished
+from argot.ui.chat.source_elements import build_elements
 from argot.ui.chat.streaming import (
     ANSWER,
     BUTTONS,
     Stages,
-    actions,
     give_buttons_back,
+    make_actions,
     offer,
-    reporting_errors,
+    report_errors,
     take_buttons_away,
 )
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,
-    CHOOSE,
+    CHOOSE_ACTION,
     EXPORT,
     REPORT,
     SENSE,
     SHARE,
     AnswerView,
-    answer_buttons,
     export_text,
-    next_buttons,
-    other_meanings,
+    format_other_meanings,
+    make_answer_buttons,
+    make_next_buttons,
     share_button,
     view,
 )
-from argot.ui.rendering.safe_markdown import literal, quoted
-from argot.ui.rendering.source_addresses import reported_term, source_of
-from argot.ui.web.asker_identity import asker, current_principal
+from argot.ui.rendering.safe_markdown import clean_text, quote_markdown
+from argot.ui.rendering.source_addresses import parse_reported_term, parse_source
+from argot.ui.web.asker_identity import asker, get_current_principal
 
 
 class ChatWindow:
@@ -84,29 +84,29 @@ class ChatWindow:
         code = config.code
         code.data_layer = lambda: self.layer
         code.header_auth_callback = wrap_user_function(self.signed_in)
-        code.set_starters = wrap_user_function(self.first_screen.starters)
+        code.set_starters = wrap_user_function(self.first_screen.list_starters)
         code.on_chat_start = wrap_user_function(self.on_start)
-        code.on_message = self._at_rest(self.on_message)
+        code.on_message = self._wait_for_rest(self.on_message)
         code.on_window_message = wrap_user_function(self.on_window_message)
         code.on_settings_update = wrap_user_function(self.on_settings)
         code.on_chat_resume = wrap_user_function(self.on_resume)
         code.on_chat_end = wrap_user_function(self.on_end)
         code.action_callbacks = {
-            CHOOSE: self._at_rest(self.on_choice),
-            ASK_INSTEAD: self._at_rest(self.on_other_wording),
-            AGAIN: self._at_rest(self.on_again),
-            EXPORT: self._at_rest(self.on_export),
-            SENSE: self._at_rest(self.on_sense),
-            REPORT: self._at_rest(self.on_report),
-            SHARE: self._at_rest(self.on_share),
-            LEAVE_DOCUMENT: self._at_rest(self.document_scope.leave),
+            CHOOSE_ACTION: self._wait_for_rest(self.on_choice),
+            ASK_INSTEAD: self._wait_for_rest(self.on_other_wording),
+            AGAIN: self._wait_for_rest(self.on_again),
+            EXPORT: self._wait_for_rest(self.on_export),
+            SENSE: self._wait_for_rest(self.on_sense),
+            REPORT: self._wait_for_rest(self.on_report),
+            SHARE: self._wait_for_rest(self.on_share),
+            LEAVE_DOCUMENT: self._wait_for_rest(self.document_scope.leave),
         }
 
-    def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
+    def _wait_for_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
         """A callback that shows something: it waits while its window is being shown anew."""
 
         async def waiting(given: Any) -> None:
-            await self.windows.at_rest(context.session)
+            await self.windows.wait_for_rest(context.session)
             await callback(given)
 
         return wrap_user_function(waiting)
@@ -117,10 +117,10 @@ class ChatWindow:
     async def on_start(self) -> None:
         self.windows.opened(context.session)
         await self.answer_settings.offer_new()
-        await self.first_screen.hint()
+        await self.first_screen.show_hint()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
-        async with reporting_errors():
+        async with report_errors():
             await self.answer_settings.chosen(settings, context.session.thread_id)
 
     # -- asking ----------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class ChatWindow:
     async def on_message(self, message: cl.Message) -> None:
         """A question, or an answer in words to what was asked back (the service can tell), after its files."""
         await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
-        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, reporting_errors():
+        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, report_errors():
             named, began_in = message.content or self.files.names(message), context.session.thread_id
             thread = await ensure_thread(self.kb, context.session, named)
             if not message.content and thread != began_in:  # a conversation that begins without words is listed too
@@ -139,25 +139,25 @@ class ChatWindow:
             if await self.files.put_in(message, thread) and not message.content.strip():
                 await give_buttons_back()
                 return
-            answering = ask(self.kb, await current_principal(self.kb), question=message.content, thread=thread)
+            answering = ask(self.kb, await get_current_principal(self.kb), question=message.content, thread=thread)
             await self._show_answer(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
         """The button of a choice, where Argot asked back."""
         choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
-        await self._pressed(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
+        await self._answer_button(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
 
     async def on_other_wording(self, action: cl.Action) -> None:
         """The button of a suggested question: under a query miss, or to go on with."""
         question = str(action.payload.get("question", ""))
-        await self._pressed(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
+        await self._answer_button(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
 
     async def on_sense(self, action: cl.Action) -> None:
         """The button of another sense of a term: the question is answered once more, in that sense."""
         given = action.payload
         read = {name: given.get(name) for name in ("turn", "term", "sense")}
         said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
-        await self._pressed(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
+        await self._answer_button(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
         """Answer the last question once more. The new answer replaces the one shown."""
@@ -166,19 +166,19 @@ class ChatWindow:
 
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
-            answering = ask_again(self.kb, await current_principal(self.kb), thread=thread)
+            answering = ask_again(self.kb, await get_current_principal(self.kb), thread=thread)
             await self._show_answer(run, thread, AskedMessage(question), answering, old)
 
         await self._run(turn, question)
 
-    async def _pressed(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
+    async def _answer_button(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
         """Answer a button that says something; `answered` gives the events of its answer, by asker and thread."""
         await take_buttons_away()
-        message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
+        message = await cl.Message(content=clean_text(said), type="user_message", author=asker.get() or "").send()
 
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
-            answering = answered(await current_principal(self.kb), thread)
+            answering = answered(await get_current_principal(self.kb), thread)
             await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
 
         await self._run(turn, message.id)
@@ -187,14 +187,14 @@ class ChatWindow:
         """Run what a button asks for within a step of its own, so that it can be stopped like any other answer."""
 
         async def work() -> None:
-            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, reporting_errors():
+            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, report_errors():
                 await take_buttons_away()
                 await turn(run)
 
         # Chainlit shows the stop button for messages by itself, and for buttons not.
         await context.emitter.task_start()
         try:
-            await _stoppable(work())
+            await _run_as_task(work())
         finally:
             await context.emitter.task_end()
 
@@ -216,8 +216,8 @@ class ChatWindow:
         turn = SharedTurn(thread, asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
         async with (
-            self.windows.giving(turn),
-            stages.waiting(lambda: self._waits_for(turn)),
+            self.windows.share_turn(turn),
+            stages.waiting(lambda: self._explain_wait(turn)),
             aclosing(answering),  # the stop button ends the work, also the model server's
         ):
             async for event in answering:
@@ -226,10 +226,10 @@ class ChatWindow:
                     # Only now: a question refused or stopped while it waits leaves the old answer standing.
                     for step in old:
                         await context.emitter.delete_step({"id": step})
-                await self._shown(event, turn, stages)
+                await self._show_event(event, turn, stages)
         await self.news.tell(context.session)
 
-    def _waits_for(self, turn: SharedTurn) -> str:
+    def _explain_wait(self, turn: SharedTurn) -> str:
         """What a question that has not begun waits for; empty: nothing that is known."""
         if turn.begun:
             return ""
@@ -237,14 +237,14 @@ class ChatWindow:
             return "Waiting for its turn"
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 
-    async def _shown(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
+    async def _show_event(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
         match event.kind:
             case "stage":
                 await stages.show(event)
             case "token":
                 turn.written += str(event.data)
                 # All of it each time: a link that began in an earlier piece is recognised only as a whole.
-                await turn.message.stream_token(quoted(turn.written), is_sequence=True)
+                await turn.message.stream_token(quote_markdown(turn.written), is_sequence=True)
             case "retract":
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
@@ -252,26 +252,26 @@ class ChatWindow:
             await stages.close()
             # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
             self.layer.remember_run(turn.run, result.thread, result.turn)
-            await self._show(turn.message, await self._shareable(view(result), result))
+            await self._show(turn.message, await self._add_share_button(view(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
-            await self._go_on(turn.message.id, result)
+            await self._offer_next(turn.message.id, result)
 
     async def _show(self, message: cl.Message, shown: AnswerView) -> None:
         message.content = shown.content
-        message.actions = actions(shown.buttons)
+        message.actions = make_actions(shown.buttons)
         cl.user_session.set(BUTTONS, message.actions)
         await (message.update() if message.streaming else message.send())
 
-    async def _go_on(self, answer: str, result: AskResult) -> None:
+    async def _offer_next(self, answer: str, result: AskResult) -> None:
         """Offer what can be done with the last answer, and questions to go on with."""
-        await offer(actions(answer_buttons(), "tool"), answer)
+        await offer(make_actions(make_answer_buttons(), "tool"), answer)
         if result.status in {"answered", "abstained"}:
-            following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
-            await offer(actions(next_buttons(following), "next"), answer)
+            following = await thread_follow_ups(self.kb, await get_current_principal(self.kb), thread=result.thread)
+            await offer(make_actions(make_next_buttons(following), "next"), answer)
         await self.document_scope.offer_leaving(answer)
 
-    async def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
+    async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
         if shared or not result.misses or not await self.kb.look_up(sign_in_required, self.kb):
             return shown
@@ -280,21 +280,21 @@ class ChatWindow:
     # -- what was not meant, sharing, saving -----------------------------------------------------------------------
 
     async def _ask_what_was_meant(self, turn: int, term: str) -> None:
-        async with reporting_errors():
+        async with report_errors():
             offered = await other_senses(
-                self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
+                self.kb, await get_current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
-            shown = other_meanings(offered, turn)
+            shown = format_other_meanings(offered, turn)
             message = await cl.Message(content=shown.content, author=NAME).send()
-            await offer(actions(shown.buttons), message.id)
+            await offer(make_actions(shown.buttons), message.id)
 
     async def on_report(self, action: cl.Action) -> None:
         """None of the senses was meant: the glossary's managers are told."""
         await take_buttons_away()
-        async with reporting_errors():
+        async with report_errors():
             turn, term = action.payload.get("turn"), action.payload.get("term")
             await report_term(
-                self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
+                self.kb, await get_current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
             text = (
                 "Those who look after the glossary can read your question now. You are told here when it has a meaning."
@@ -305,8 +305,8 @@ class ChatWindow:
     async def on_share(self, action: cl.Action) -> None:
         """The asker lets managers read the questions of this conversation that met unknown terms."""
         await action.remove()
-        async with reporting_errors():
-            await thread_share(self.kb, await current_principal(self.kb), thread=context.session.thread_id)
+        async with report_errors():
+            await thread_share(self.kb, await get_current_principal(self.kb), thread=context.session.thread_id)
             text = "Those who look after the glossary can read your question now."
             await cl.Message(content=text, author=NAME).send()
 
@@ -319,12 +319,12 @@ class ChatWindow:
     async def on_window_message(self, data: Any) -> None:
         """assets/argot.js tells: a mark was pressed, or the page is about one document."""
         address = data.get("open") if isinstance(data, dict) else None
-        if term := reported_term(address):
+        if term := parse_reported_term(address):
             await self._ask_what_was_meant(*term)
-        elif document := library_document(address):
+        elif document := parse_document_address(address):
             await self.document_scope.enter(document)
-        elif source := source_of(address):
-            title, elements = await opened_elements(self.kb, source, context.session.thread_id)
+        elif source := parse_source(address):
+            title, elements = await build_elements(self.kb, source, context.session.thread_id)
             await context.emitter.emit("set_sidebar_title", title)
             await context.emitter.emit("set_sidebar_elements", {"elements": elements, "key": source.address})
 
@@ -336,36 +336,38 @@ class ChatWindow:
         The messages come from the data layer; the buttons of a choice that is still open are put back here.
         """
         self.windows.opened(context.session)
-        async with self.windows.shown_anew(context.session):
+        async with self.windows.get_reopening_lock(context.session):
             await self._resume(thread)
 
     async def _resume(self, thread: Any) -> None:
         await take_buttons_away()
-        read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
+        read = await thread_read(self.kb, await get_current_principal(self.kb), thread=thread["id"])
         await follow_elsewhere(self.kb, self.windows, thread["id"], read.turns)
         under_way = self.windows.turns(thread["id"])
-        turns = settled(read.turns, under_way)
+        turns = drop_unfinished(read.turns, under_way)
         # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
-        await self.answer_settings.offer_of(read)
+        await self.answer_settings.offer_for_thread(read)
         self.files.tell_resumed(thread, read.files)
         if turns:
-            await self._last_of(thread["id"], turns, shared=read.shared, usable=not under_way)
+            await self._restore_last_answer(thread["id"], turns, shared=read.shared, usable=not under_way)
             await self.news.tell_resumed(context.session, thread)
         await self.windows.tell_resumed(thread, under_way)
 
-    async def _last_of(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
+    async def _restore_last_answer(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
         """Offer below the last answer of a reopened conversation what can be done with it."""
         result = turns[-1]
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:
-            await offer(actions((await self._shareable(view(result), result, shared=shared)).buttons), answer)
-            await self._go_on(answer, result)
+            await offer(
+                make_actions((await self._add_share_button(view(result), result, shared=shared)).buttons), answer
+            )
+            await self._offer_next(answer, result)
 
     async def _reopen(self) -> None:
         """Show the current window its conversation as it is stored."""
-        async with self.windows.shown_anew(context.session):
+        async with self.windows.get_reopening_lock(context.session):
             thread = await self.layer.get_thread(context.session.thread_id)
             if thread is not None:
                 await self._resume(thread)
@@ -376,13 +378,13 @@ class ChatWindow:
         self.windows.left(context.session)
         self.news.leave(context.session)
         try:
-            await current_principal(self.kb)
+            await get_current_principal(self.kb)
         except ArgotError:
             if context.session.current_task:
                 context.session.current_task.cancel()
 
 
-async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
+async def _run_as_task(work: Coroutine[Any, Any, None]) -> None:
     # Chainlit's stop button cancels `current_task` of the session, which it sets for messages only.
     task = asyncio.create_task(work)
     context.session.current_task = task

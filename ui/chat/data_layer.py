@@ -33,12 +33,12 @@ from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.pages.page_base import number
 from argot.ui.rendering.chat_markdown import view
-from argot.ui.web.asker_identity import asker, current_principal
+from argot.ui.web.asker_identity import asker, get_current_principal
 from argot.ui.web.chainlit_guard import is_thread_id
 
-MOST_RUNS = 10_000
+MAX_RUNS = 10_000
 """Answers given in this process whose thumbs can still be pressed without reloading the page."""
-MOST_LISTED = 1000
+MAX_LISTED_THREADS = 1000
 """Conversations in one page of the list, whatever is asked for."""
 
 
@@ -47,7 +47,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self._runs: FIFOCache[str, tuple[str, int]] = FIFOCache(MOST_RUNS)
+        self._runs: FIFOCache[str, tuple[str, int]] = FIFOCache(MAX_RUNS)
 
     # -- people ----------------------------------------------------------------------------------------------------
 
@@ -62,25 +62,25 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
         """One's own conversations, the latest first. The cursor is the place of the last one given."""
-        found = await thread_list(self.kb, await current_principal(self.kb))
+        found = await thread_list(self.kb, await get_current_principal(self.kb))
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread.title.casefold()]
         # The cursor and the count come from the browser as they are.
         start = max(number(pagination.cursor), 0)
-        end = start + min(max(pagination.first, 0), MOST_LISTED)
+        end = start + min(max(pagination.first, 0), MAX_LISTED_THREADS)
         page = [self._head(thread) for thread in found[start:end]]
         return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
 
     async def get_thread_author(self, thread_id: str) -> str:
         try:
-            return (await self._own(thread_id)).owner
+            return (await self._load_own(thread_id)).owner
         except NotFound:
             return ""
 
     async def get_thread(self, thread_id: str) -> ThreadDict | None:
         try:
-            thread = await thread_read(self.kb, await current_principal(self.kb), thread=thread_id)
+            thread = await thread_read(self.kb, await get_current_principal(self.kb), thread=thread_id)
         except NotFound:
             return None
         return {**self._head(thread), "steps": self.steps(thread)}
@@ -90,7 +90,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         said = {one.turn: one for one in thread.feedback if one.value}
         steps: list[dict[str, Any]] = []
         for turn in thread.turns:
-            steps += _steps(thread, turn, said.get(turn.turn))
+            steps += _build_steps(thread, turn, said.get(turn.turn))
         return steps
 
     async def update_thread(
@@ -105,15 +105,15 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         if not name:  # nothing new, or a conversation that begins with files: it is called after them
             return
         try:
-            await self._own(thread_id)
+            await self._load_own(thread_id)
         except NotFound:
             await ensure_thread(self.kb, context.session, name)
             return
-        if not _announced(thread_id):
-            await thread_rename(self.kb, await current_principal(self.kb), thread=thread_id, title=name)
+        if not _is_announcement(thread_id):
+            await thread_rename(self.kb, await get_current_principal(self.kb), thread=thread_id, title=name)
 
     async def delete_thread(self, thread_id: str) -> None:
-        await thread_delete(self.kb, await current_principal(self.kb), thread=thread_id)
+        await thread_delete(self.kb, await get_current_principal(self.kb), thread=thread_id)
 
     # -- thumbs ----------------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         # The dialog says who reads what is sent there: sending it is agreeing.
         await feedback_case(
             self.kb,
-            await current_principal(self.kb),
+            await get_current_principal(self.kb),
             thread=thread,
             turn=turn,
             value=1 if feedback.value else -1,
@@ -137,7 +137,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def delete_feedback(self, feedback_id: str) -> bool:
         thread, turn = _turn_in(feedback_id)
-        await feedback_case(self.kb, await current_principal(self.kb), thread=thread, turn=turn, value=0)
+        await feedback_case(self.kb, await get_current_principal(self.kb), thread=thread, turn=turn, value=0)
         return True
 
     # -- what is not stored ----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     async def close(self) -> None:
         """The knowledge base belongs to the service and is closed there."""
 
-    async def _own(self, thread_id: str) -> Thread:
+    async def _load_own(self, thread_id: str) -> Thread:
         """What is known of a conversation of one's own without reading all of it.
 
         Raises:
@@ -173,7 +173,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """
         if not is_thread_id(thread_id):
             raise NotFound("There is no such conversation.")
-        return await get_own_thread(self.kb, await current_principal(self.kb), thread_id)
+        return await get_own_thread(self.kb, await get_current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
         """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""
@@ -198,7 +198,7 @@ def answer_id(thread: str, turn: int) -> str:
     return f"{thread}.{turn}.answer"
 
 
-def _steps(thread: Thread, result: AskResult, said: Given | None) -> list[dict[str, Any]]:
+def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[dict[str, Any]]:
     """A turn as Chainlit's steps: the question, the run below it, the answer below the run."""
     base = run_id(thread.id, result.turn)
     common = {
@@ -239,7 +239,7 @@ def _turn_in(identifier: str) -> tuple[str, int]:
     return thread, number(turn)
 
 
-def _announced(thread_id: str) -> bool:
+def _is_announcement(thread_id: str) -> bool:
     """Whether Chainlit is only telling the title of the conversation that has just begun in this session."""
     try:
         return bool(context.session.thread_id == thread_id)

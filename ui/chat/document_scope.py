@@ -12,17 +12,17 @@ from argot.service.usecases.document_listing import freshness
 from argot.service.usecases.document_passages import document_contents
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
-from argot.ui.chat.streaming import actions, offer, reporting_errors
-from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, leave_button
-from argot.ui.rendering.safe_markdown import plain
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.chat.streaming import make_actions, offer, report_errors
+from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, make_leave_button
+from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.web.asker_identity import get_current_principal
 
-__all__ = ["LEAVE_DOCUMENT", "DocumentScope", "library_document"]
+__all__ = ["LEAVE_DOCUMENT", "DocumentScope", "parse_document_address"]
 
 _ADDRESS = re.compile(r"/library/(d[0-9a-f]{16})")
 
 
-def library_document(address: object) -> str:
+def parse_document_address(address: object) -> str:
     """The id of the document at an address of the library; empty: it is none."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     return found[1] if found else ""
@@ -40,23 +40,23 @@ class DocumentScope:
         await context.emitter.send_window_message({"about": document})
         if self.settings.scope == (document,):
             return
-        async with reporting_errors():
-            found = await document_contents(self.kb, await current_principal(self.kb), document=document)
+        async with report_errors():
+            found = await document_contents(self.kb, await get_current_principal(self.kb), document=document)
             await self.settings.ask_only((document,), context.session.thread_id)
-            name = plain(found.document.title or found.document.name)
+            name = escape_markdown(found.document.title or found.document.name)
             text = f"What you ask here is answered from **{name}** alone."
             if fresh := freshness(found.document):
-                text += f" It says of itself: {plain(fresh)}."
-            await cl.Message(content=text, author=NAME, actions=actions((leave_button(),), "tool")).send()
+                text += f" It says of itself: {escape_markdown(fresh)}."
+            await cl.Message(content=text, author=NAME, actions=make_actions((make_leave_button(),), "tool")).send()
 
     async def leave(self, action: cl.Action) -> None:
         """The button: from now on all documents are asked."""
         await action.remove()
-        async with reporting_errors():
+        async with report_errors():
             await self.settings.ask_only((), context.session.thread_id)
             await cl.Message(content="From now on all documents that you may read are asked.", author=NAME).send()
 
     async def offer_leaving(self, answer: str) -> None:
         """Offer below an answer (its id) to leave the one document."""
         if self.settings.scope:
-            await offer(actions((leave_button(),), "next"), answer)
+            await offer(make_actions((make_leave_button(),), "next"), answer)

@@ -13,8 +13,8 @@ from argot.service.usecases.document_listing import DocumentFilter, document_fin
 from argot.service.usecases.documents import list_documents
 from argot.types import Principal
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.safe_markdown import plain
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.web.asker_identity import get_current_principal
 
 SAMPLE_QUESTIONS = (
     "What's the PUC height limit on the x4 die?",
@@ -23,15 +23,15 @@ SAMPLE_QUESTIONS = (
     "What is PLP?",
 )
 """The same abbreviation in two senses, a plain question, and one that has to be asked back."""
-FOR_MANAGERS = (
+MANAGERS_HINT = (
     "There are no documents yet, and answers come from documents alone. Add some under [Documents](/documents), or name"
     " a folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
 )
-FOR_ASKERS = (
+ASKERS_HINT = (
     "There are no documents yet that you may read, and answers come from documents alone. Please ask {whom} to add"
     " some. You can put a file of your own into this conversation, and ask about that."
 )
-MOST_CONTACTS = 5
+MAX_CONTACTS = 5
 
 
 class FirstScreen:
@@ -40,21 +40,25 @@ class FirstScreen:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
+    async def list_starters(self, user: Any, language: Any) -> list[cl.Starter]:
         """Questions to begin with, for the sample documents only: of other documents none are known to be good."""
-        documents = await list_documents(self.kb, await current_principal(self.kb))
+        documents = await list_documents(self.kb, await get_current_principal(self.kb))
         if not any(document.uri.startswith(BASE_URI) for document in documents):
             return []
         return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
 
-    async def hint(self) -> None:
+    async def show_hint(self) -> None:
         """Say what to do, where there is no document that this person may read."""
-        principal = await current_principal(self.kb)
+        principal = await get_current_principal(self.kb)
         if not (await document_find(self.kb, principal, wanted=DocumentFilter(), limit=1)).total:
-            text = FOR_MANAGERS if principal.manages_all else FOR_ASKERS.format(whom=await self._whom(principal))
+            text = (
+                MANAGERS_HINT
+                if principal.manages_all
+                else ASKERS_HINT.format(whom=await self._name_contacts(principal))
+            )
             await cl.Message(content=text, author=NAME).send()
 
-    async def _whom(self, principal: Principal) -> str:
+    async def _name_contacts(self, principal: Principal) -> str:
         """Those whom the contexts name as their contacts."""
         found = dict.fromkeys(one.contact for one in await context_list(self.kb, principal) if one.contact)
-        return " or ".join(map(plain, list(found)[:MOST_CONTACTS])) or "whoever runs Argot for you"
+        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "whoever runs Argot for you"

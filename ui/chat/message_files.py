@@ -15,8 +15,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import thread_attach
 from argot.service.usecases.threads import ThreadFile
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.safe_markdown import plain
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.web.asker_identity import get_current_principal
 
 
 class MessageFiles:
@@ -39,24 +39,24 @@ class MessageFiles:
     async def _put_in(self, element: Any, thread: str) -> str:
         try:
             # In a thread: some 25 MB are read and encoded, and other answers are being streamed meanwhile.
-            content = await asyncio.to_thread(_taken, Path(element.path or ""))
-            principal = await current_principal(self.kb)
+            content = await asyncio.to_thread(_take_file, Path(element.path or ""))
+            principal = await get_current_principal(self.kb)
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
-            return plain(error)
+            return escape_markdown(error)
         can = "can be asked about now: in this conversation, by you alone. It is deleted with it."
-        return f"**{plain(element.name)}** {can}"
+        return f"**{escape_markdown(element.name)}** {can}"
 
     def tell_resumed(self, thread: Any, files: Sequence[ThreadFile]) -> None:
         """Say which files a conversation holds that is just being reopened: Chainlit shows its `steps`."""
         if files:
-            names = ", ".join(f"**{plain(one.name)}**" for one in files)
+            names = ", ".join(f"**{escape_markdown(one.name)}**" for one in files)
             message = cl.Message(content=f"Files of this conversation: {names}.", author=NAME)
             message.created_at = thread["createdAt"]
             thread["steps"].insert(0, message.to_dict())
 
 
-def _taken(path: Path) -> str:
+def _take_file(path: Path) -> str:
     """The file's bytes as base64. The file is removed, whether it could be read or not.
 
     Raises:

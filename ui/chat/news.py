@@ -17,10 +17,10 @@ from argot.service.usecases.glossary_history import glossary_version
 from argot.service.usecases.glossary_impact import TermNews, thread_news
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
-from argot.ui.rendering.safe_markdown import plain
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.web.asker_identity import get_current_principal
 
-EVERY_SECONDS = 3.0
+CHECK_SECONDS = 3.0
 """How often open windows look whether the glossary has changed; only then are they looked through."""
 
 
@@ -37,23 +37,23 @@ class News:
 
         Of a closed window nothing is taken, because news that were taken are not told again.
         """
-        if not connected(session):
+        if not is_connected(session):
             return
         self.watch(session)
         for one in await self._taken(session.thread_id):
-            await cl.Message(content=news_text(one), author=NAME, actions=[_again(one)]).send()
+            await cl.Message(content=format_news(one), author=NAME, actions=[_build_ask_again(one)]).send()
 
     async def tell_resumed(self, session: Any, thread: Any) -> None:
         """The same for a conversation that is just being reopened: Chainlit shows its `steps`, and nothing besides."""
         self.watch(session)
         for one in await self._taken(thread["id"]):
-            message = cl.Message(content=news_text(one), author=NAME)
+            message = cl.Message(content=format_news(one), author=NAME)
             message.created_at = utc_now()
             thread["steps"].append(message.to_dict())
-            await _again(one).send(for_id=message.id)
+            await _build_ask_again(one).send(for_id=message.id)
 
     async def _taken(self, thread: str) -> list[TermNews]:
-        principal = await current_principal(self.kb)
+        principal = await get_current_principal(self.kb)
         return await thread_news(self.kb, principal, thread=thread)
 
     def watch(self, session: Any) -> None:
@@ -72,7 +72,7 @@ class News:
         local_steps.set([])  # what is said later belongs to no answer
         known = -1  # so that it looks once anyway: what came between the answer and now would be missed
         while True:
-            await asyncio.sleep(EVERY_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
             try:
                 version = await self._version()
                 if version != known:
@@ -84,25 +84,27 @@ class News:
     async def _version(self) -> int:
         """The glossary's version; all windows together ask for it once in a while."""
         at, version = self._seen
-        if time.monotonic() - at > EVERY_SECONDS / 2:
+        if time.monotonic() - at > CHECK_SECONDS / 2:
             version = await glossary_version(self.kb)
             self._seen = (time.monotonic(), version)
         return version
 
 
-def connected(session: Any) -> bool:
+def is_connected(session: Any) -> bool:
     """Whether the window of this session is open and reached; Chainlit keeps sessions for longer."""
     from chainlit.server import sio
 
     return bool(sio.manager.is_connected(session.socket_id, "/"))
 
 
-def news_text(news: TermNews) -> str:
+def format_news(news: TermNews) -> str:
     """One piece of news (as `thread_news` gives it) as Markdown."""
-    meanings = "; ".join(f"**{plain(one.expansion)}** ({plain(one.context)})" for one in news.senses)
-    return f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}."
+    meanings = "; ".join(
+        f"**{escape_markdown(one.expansion)}** ({escape_markdown(one.context)})" for one in news.senses
+    )
+    return f"You asked about “{escape_markdown(news.term)}”. It has a meaning now: {meanings}."
 
 
-def _again(news: TermNews) -> cl.Action:
+def _build_ask_again(news: TermNews) -> cl.Action:
     button = Button(ASK_INSTEAD, "Ask again", {"question": news.question}, news.question)
     return cl.Action(name=button.action, payload=button.payload, label=button.label, tooltip=button.tooltip)

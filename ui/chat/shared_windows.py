@@ -85,24 +85,24 @@ class Windows:
         """What is being answered in a conversation now."""
         return [turn for turn in self._turns if turn.thread == thread]
 
-    def shown_anew(self, session: Any) -> asyncio.Lock:
+    def get_reopening_lock(self, session: Any) -> asyncio.Lock:
         """The lock held while a window is shown its conversation anew, from reading it to the end of showing it."""
         return self._anew.setdefault(session, asyncio.Lock())
 
-    async def at_rest(self, session: Any) -> None:
+    async def wait_for_rest(self, session: Any) -> None:
         """Wait until a window is not being shown anew: a message that came before would vanish with what it showed."""
-        async with self.shown_anew(session):
+        async with self.get_reopening_lock(session):
             return
 
     @asynccontextmanager
-    async def giving(self, turn: SharedTurn) -> AsyncIterator[None]:
+    async def share_turn(self, turn: SharedTurn) -> AsyncIterator[None]:
         """An answer is being given in the session at hand: others that show the conversation are told, at both ends."""
         session, socket = context.session, context.session.socket_id
         session.thread_id_to_resume = turn.thread  # so that who loses the connection is shown all of it on coming back
         self.opened(session)
         self._turns.append(turn)
         try:
-            for other in self._others(session, turn.thread):
+            for other in self._list_others(session, turn.thread):
                 await _show(other, turn)
             yield
         # The stop button, in this window or another one.
@@ -117,7 +117,7 @@ class Windows:
             # The window lost its connection and came back meanwhile: what was sent to the old one it has not got.
             if session.socket_id != socket:
                 self._refresh(session, turn)
-            for other in self._others(session, turn.thread):
+            for other in self._list_others(session, turn.thread):
                 self._refresh(other, turn)
 
     async def follow(self, turn: SharedTurn, ended: Callable[[bool], Awaitable[None]]) -> None:
@@ -129,7 +129,7 @@ class Windows:
         session = context.session
 
         async def following() -> None:
-            async with self.giving(turn):
+            async with self.share_turn(turn):
                 try:
                     await ended(False)
                 except asyncio.CancelledError:  # the stop button
@@ -148,7 +148,7 @@ class Windows:
             thread["steps"] += turn.steps()
             await _may_stop(context.session, turn)
 
-    def _others(self, session: Any, thread: str) -> list[Any]:
+    def _list_others(self, session: Any, thread: str) -> list[Any]:
         """Windows of the same person in the same conversation; anybody may name a thread on connecting."""
         return [
             other
@@ -178,7 +178,7 @@ class Windows:
             return
 
 
-def settled(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
+def drop_unfinished(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
     """The turns of a thread. A question under way is stored as stopped until its answer is there: it is left out."""
     return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED_MESSAGE else turns
 

@@ -7,19 +7,19 @@ from typing import Any
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import read_passage
-from argot.ui.rendering.chat_markdown import is_pdf, panel_title
+from argot.ui.rendering.chat_markdown import format_title, is_pdf
 from argot.ui.rendering.source_addresses import CitedSource
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.web.asker_identity import get_current_principal
 
 
-async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
+async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
     """The title of the side panel and what it shows: for a PDF the page with the place marked, then the words."""
     import chainlit as cl
 
     page = False
     try:
-        found = await read_passage(kb, await current_principal(kb), passage_id=source.passage_id)
-        title, page = panel_title(found), is_pdf(found)
+        found = await read_passage(kb, await get_current_principal(kb), passage_id=source.passage_id)
+        title, page = format_title(found), is_pdf(found)
     except ArgotError:
         # Alike for one that is gone and one that may not be read; the text below says it in a sentence.
         title = "No longer there"

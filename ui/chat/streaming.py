@@ -14,26 +14,26 @@ from chainlit.utils import utc_now
 from argot.errors import ArgotError
 from argot.results import AskEvent
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.chat_markdown import STAGES, Button, duration, stage_line
-from argot.ui.rendering.safe_markdown import plain
+from argot.ui.rendering.chat_markdown import STAGES, Button, format_duration, format_stage
+from argot.ui.rendering.safe_markdown import escape_markdown
 
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.5
 """A question that has not begun after this time is shown as waiting, and looked at again at the same interval."""
 BUTTONS = "buttons"
-TAKEN = "taken"
+TAKEN_BUTTONS = "taken"
 ANSWER = "answer"
 """Keys of the session. `ANSWER`: the question, run and message of the last answer, which one given again replaces."""
 
 
 @asynccontextmanager
-async def reporting_errors() -> AsyncIterator[None]:
+async def report_errors() -> AsyncIterator[None]:
     """What goes wrong is said in one sentence, without a traceback."""
     try:
         yield
     except ArgotError as error:
-        await cl.ErrorMessage(content=plain(error), author=NAME).send()
+        await cl.ErrorMessage(content=escape_markdown(error), author=NAME).send()
         await give_buttons_back()
     # What goes wrong unforeseen is told in the log alone: its text may hold names of folders or passages.
     except Exception:
@@ -60,8 +60,8 @@ class Stages:
         assert self.frame
         line = self.lines.get(name)
         if line is None:
-            line = self.lines[name] = _step("", self.frame.id)
-        line.name = stage_line(name, str(event.data), seconds, event.model_seconds)
+            line = self.lines[name] = _make_step("", self.frame.id)
+        line.name = format_stage(name, str(event.data), seconds, event.model_seconds)
         if seconds is not None:
             self.seconds += seconds
             line.end = utc_now()
@@ -87,7 +87,7 @@ class Stages:
 
     async def _name(self, name: str) -> None:
         if self.frame is None:
-            self.frame = _step(name, self.run)
+            self.frame = _make_step(name, self.run)
             await self.frame.send()
         elif self.frame.name != name:
             self.frame.name = name
@@ -100,18 +100,18 @@ class Stages:
 
     async def close(self) -> None:
         if self.frame:
-            self.frame.name = f"How this was answered · {len(self.lines)} steps · {duration(self.seconds)}"
+            self.frame.name = f"How this was answered · {len(self.lines)} steps · {format_duration(self.seconds)}"
             self.frame.end = utc_now()
             await self.frame.update()
 
 
-def _step(name: str, parent: str) -> cl.Step:
+def _make_step(name: str, parent: str) -> cl.Step:
     step = cl.Step(name=name, type="tool", parent_id=parent, metadata={"avatarName": NAME})
     step.start = utc_now()
     return step
 
 
-def actions(buttons: tuple[Button, ...], kind: str = "choice") -> list[cl.Action]:
+def make_actions(buttons: tuple[Button, ...], kind: str = "choice") -> list[cl.Action]:
     """Buttons as Chainlit has them. `kind` begins their ids, by which the style sheet tells them apart."""
     return [
         cl.Action(
@@ -140,14 +140,14 @@ async def take_buttons_away() -> None:
     cl.user_session.set(BUTTONS, [])
     # A button takes away twice, before and within its run: the second time must not forget what the first one took.
     if taken:
-        cl.user_session.set(TAKEN, taken)
+        cl.user_session.set(TAKEN_BUTTONS, taken)
 
 
 async def give_buttons_back() -> None:
     """What was asked was not begun: the last answer is still the last, with all that can be done with it."""
     if not cl.user_session.get(BUTTONS):
-        taken = cl.user_session.get(TAKEN) or []
-        cl.user_session.set(TAKEN, [])
+        taken = cl.user_session.get(TAKEN_BUTTONS) or []
+        cl.user_session.set(TAKEN_BUTTONS, [])
         for action in taken:
             await action.send(for_id=action.forId)
         cl.user_session.set(BUTTONS, taken)

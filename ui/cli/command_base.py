@@ -36,7 +36,7 @@ Audience = Annotated[
 ]
 
 
-def examples(*lines: str) -> str:
+def format_examples(*lines: str) -> str:
     """The end of a command's help. The backspace keeps the lines from being wrapped into one paragraph."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
@@ -52,7 +52,7 @@ def settings_for(home: Path | None, **overrides: Any) -> Settings:
 
 
 @contextmanager
-def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
+def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
     """The knowledge base, opened here or through the service that has it open. With `create`, a new one is made."""
     from argot.service.storage.home_folder import is_knowledge_base
     from argot.service.transport.knowledge_base_client import connect
@@ -62,11 +62,11 @@ def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Clien
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:
         if new:
-            note(f"Made a knowledge base in {settings.home}")
+            say_aside(f"Made a knowledge base in {settings.home}")
         yield client
 
 
-def plain(text: object) -> str:
+def escape_text(text: object) -> str:
     """Text of documents and glossaries, safe to print: no control or bidirectional characters reach the terminal."""
     return "".join(
         # Cc: escape sequences; Cf: bidirectional and invisible characters; Cs: half characters, which cannot be
@@ -78,32 +78,32 @@ def plain(text: object) -> str:
 
 def line(text: object) -> str:
     """The same on one line."""
-    return " ".join(plain(text).split())
+    return " ".join(escape_text(text).split())
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def format_count(number: int, one: str, many: str = "") -> str:
     """As in 1 term, 3 terms, 12,000 terms."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def say(text: object = "") -> None:
     """A line of the command's output."""
-    typer.echo(plain(text))
+    typer.echo(escape_text(text))
 
 
-def note(text: object) -> None:
+def say_aside(text: object) -> None:
     """A line beside the output: on standard error, so that pipes get only what was asked for."""
-    typer.echo(plain(text), err=True)
+    typer.echo(escape_text(text), err=True)
 
 
 def say_json(value: Any) -> None:
     """JSON that reads the same and that no terminal obeys: invisible characters are escaped."""
     from argot.service.json_values import convert_to_json
 
-    typer.echo(json.dumps(convert_to_json(value), ensure_ascii=False, indent=2).translate(_ESCAPED))
+    typer.echo(json.dumps(convert_to_json(value), ensure_ascii=False, indent=2).translate(_ESCAPES))
 
 
-class _Escapes(dict[int, str]):
+class _EscapeTable(dict[int, str]):
     """For `str.translate`: the JSON escapes of characters that act on a terminal or hide in a text."""
 
     def __missing__(self, code: int) -> str:
@@ -115,10 +115,10 @@ class _Escapes(dict[int, str]):
         return self[code]
 
 
-_ESCAPED = _Escapes()
+_ESCAPES = _EscapeTable()
 
 
-def table(headings: list[str], rows: list[list[object]]) -> None:
+def print_table(headings: list[str], rows: list[list[object]]) -> None:
     """Columns, cut to the width of a terminal; in a pipe, values separated by tabs."""
     if not sys.stdout.isatty():
         for row in rows:
@@ -139,25 +139,25 @@ def table(headings: list[str], rows: list[list[object]]) -> None:
     Console(highlight=False).print(shown)
 
 
-def progress_text() -> TextColumn:
+def make_text_column() -> TextColumn:
     """The column of a progress bar that names a file: literally, for `[red]` may be part of a name."""
     from rich.progress import TextColumn
 
     return TextColumn("{task.description}", markup=False)
 
 
-def error_console() -> Console:
+def open_error_console() -> Console:
     """For progress and spinners: standard error, and only if a person is looking at it."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
-def groups_text(audience: Iterable[str]) -> str:
+def format_audience(audience: Iterable[str]) -> str:
     return ", ".join(sorted(audience)) if audience else "everyone"
 
 
-def field_values(given: list[str]) -> dict[str, list[str]]:
+def parse_field_values(given: list[str]) -> dict[str, list[str]]:
     """`["region=EU"]` as values by the names of the fields.
 
     Raises:

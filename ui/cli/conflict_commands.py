@@ -11,14 +11,14 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _HEADINGS = ["senses", "kind", "what"]
 def register(glossary: typer.Typer) -> None:
     glossary.command(
         "conflicts",
-        epilog=examples(
+        epilog=format_examples(
             "argot glossary conflicts",
             'argot glossary conflicts 17 23 --accept --why "two departments"',
             "argot glossary conflicts --accepted",
@@ -75,7 +75,7 @@ def conflicts(
         raise InvalidInput("Choose one: SENSE... --accept, --reopen CHANGE, or --accepted.")
     if accept and not senses:
         raise InvalidInput("Name the senses: argot glossary conflicts 17 23 --accept")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         if reopen is not None:
             done = client.as_user(as_user).call(glossary_reopen_conflict, change=reopen, why=why)
             say(f"Reopened: {line(', '.join(done.about))} [change {done.id}]")
@@ -106,21 +106,21 @@ def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -
 
 
 def _show(found: ConflictList, *, accepted: bool) -> None:
-    rows = [_row(one) for one in found.conflicts]
-    table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
+    rows = [_make_row(one) for one in found.conflicts]
+    print_table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
     first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
     if accepted:
         # Beside the table and not in it, so that a pipe gets rows alone.
-        note(f"{counted(found.total, 'accepted conflict')}{first}")
+        say_aside(f"{format_count(found.total, 'accepted conflict')}{first}")
         if rows:
-            note("Reopen one with: argot glossary conflicts --reopen CHANGE")
+            say_aside("Reopen one with: argot glossary conflicts --reopen CHANGE")
         return
-    note(f"{counted(found.total, 'thing')} to look at{first}, {found.accepted} accepted")
+    say_aside(f"{format_count(found.total, 'thing')} to look at{first}, {found.accepted} accepted")
     if any(one.may_accept for one in found.conflicts):
-        note("Accept one with: argot glossary conflicts SENSE... --accept")
+        say_aside("Accept one with: argot glossary conflicts SENSE... --accept")
 
 
-def _row(one: ConflictShown) -> list[object]:
+def _make_row(one: ConflictShown) -> list[object]:
     from argot.service.usecases.sense_results import AcceptedConflictShown
 
     senses = " ".join(str(sense.id) for sense in one.senses)

@@ -11,41 +11,41 @@ from argot.types import DerivableKind
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    examples,
-    knowledge_base,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
-from argot.ui.cli.document_commands import reference, show_progress
+from argot.ui.cli.document_commands import resolve_reference, show_progress
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
     from argot.service.usecases.derivations import DeriveReport
 
-KNOWN: tuple[DerivableKind, ...] = get_args(DerivableKind)
-KINDS = ", ".join(KNOWN)
+KNOWN_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
+KIND_LIST = ", ".join(KNOWN_KINDS)
 
 
-def _kind(given: str) -> str:
+def _parse_kind(given: str) -> str:
     # A parser of typer's: so the message names the option, and the exit code is that of a wrong command line.
-    if given not in KNOWN:
-        raise typer.BadParameter(f"Unknown kind '{given}'. Kinds: {KINDS}.")
+    if given not in KNOWN_KINDS:
+        raise typer.BadParameter(f"Unknown kind '{given}'. Kinds: {KIND_LIST}.")
     return given
 
 
-def _kinds(given: list[str]) -> list[DerivableKind]:
+def _parse_kinds(given: list[str]) -> list[DerivableKind]:
     from argot.service.usecases.usecase_registry import find_choice
 
     # `_kind` let them through already; this makes of strings what mypy knows as kinds.
-    return [find_choice(KNOWN, kind, "the kind") for kind in given]
+    return [find_choice(KNOWN_KINDS, kind, "the kind") for kind in given]
 
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples(
+        epilog=format_examples(
             "argot derive --kind expert_summary --kind question",
             "argot derive --kind triple handbook.pdf",
             "argot derive --status",
@@ -62,7 +62,7 @@ def derive(
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option("--kind", help=f"What to make: {KINDS}; repeatable.", metavar="KIND", parser=_kind),
+        typer.Option("--kind", help=f"What to make: {KIND_LIST}; repeatable.", metavar="KIND", parser=_parse_kind),
     ] = None,
     renew: Annotated[
         bool, typer.Option("--renew", help="Make again what another model or an earlier prompt made.")
@@ -75,7 +75,9 @@ def derive(
     ] = False,
     remove: Annotated[
         list[str] | None,
-        typer.Option("--remove", help="Take texts of this kind out again; repeatable.", metavar="KIND", parser=_kind),
+        typer.Option(
+            "--remove", help="Take texts of this kind out again; repeatable.", metavar="KIND", parser=_parse_kind
+        ),
     ] = None,
     json_: Json = False,
     home: Home = None,
@@ -92,16 +94,16 @@ def derive(
     # As from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
         raise InvalidInput("An empty name of a document was given. See them all with: argot list")
-    named = [reference(document) for document in documents or []]
-    with knowledge_base(home) as client:
+    named = [resolve_reference(document) for document in documents or []]
+    with open_knowledge_base(home) as client:
         if list_:
             _list(client, json_)
         elif status:
-            _status(client, named, json_)
+            _print_status(client, named, json_)
         elif remove:
-            _remove(client, _kinds(remove), named, json_)
+            _remove(client, _parse_kinds(remove), named, json_)
         else:
-            _derive(client, _kinds(kind or []), named, renew=renew, json_=json_)
+            _derive(client, _parse_kinds(kind or []), named, renew=renew, json_=json_)
 
 
 def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *, renew: bool, json_: bool) -> None:
@@ -113,15 +115,15 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
     if json_:
         say_json(result)
     else:
-        _summarise(result)
+        _print_summary(result)
     # Also with --json: a script looks at the code first.
     if result.failed:
         raise typer.Exit(1)
 
 
-def _summarise(result: DeriveReport) -> None:
+def _print_summary(result: DeriveReport) -> None:
     for problem in result.problems:
-        note(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
+        say_aside(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
     # Otherwise it would read as if nothing could be made.
     if not result.total:
         say("Nothing was missing.")
@@ -151,32 +153,34 @@ def _list(client: Client, json_: bool) -> None:
         ]
         for one in found.rows
     ]
-    table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
+    print_table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
     if not rows:
-        note("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
+        say_aside("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
 
 
-def _status(client: Client, documents: list[str], json_: bool) -> None:
+def _print_status(client: Client, documents: list[str], json_: bool) -> None:
     from argot.service.usecases.unasked_derivation import derivation_status
 
     found = client.call(derivation_status, documents=documents or None)
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["document", "state", "tries", "why"],
         [[line(one.name), one.state, one.tries or "", line(one.detail)] for one in found.documents],
     )
     if not found.kinds:
-        note("Nothing is derived unasked: that takes a language model (ARGOT_MODEL_URL; ARGOT_DERIVE_IN_BACKGROUND).")
+        say_aside(
+            "Nothing is derived unasked: that takes a language model (ARGOT_MODEL_URL; ARGOT_DERIVE_IN_BACKGROUND)."
+        )
         return
     counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
     budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
-    note(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
+    say_aside(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
     if not found.running:
-        note("Nothing is derived now: the service does it (argot serve).")
+        say_aside("Nothing is derived now: the service does it (argot serve).")
     if found.resting:
-        note(f"It waits: {line(found.resting)}")
+        say_aside(f"It waits: {line(found.resting)}")
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:

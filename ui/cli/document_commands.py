@@ -16,17 +16,17 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
-    counted,
-    error_console,
-    examples,
-    groups_text,
-    knowledge_base,
+    format_audience,
+    format_count,
+    format_examples,
     line,
-    note,
-    progress_text,
+    make_text_column,
+    open_error_console,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from argot.types import Document as StoredDocument
 
 
-def reference(document: str) -> str:
+def resolve_reference(document: str) -> str:
     """A path is made absolute: the process that looks it up may work in another folder."""
     # Names may hold a slash too: this is a path only where there is such a file.
     if "/" in document and "://" not in document and Path(document).exists():
@@ -46,25 +46,25 @@ def reference(document: str) -> str:
 
 
 Document = Annotated[
-    str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT", callback=reference)
+    str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT", callback=resolve_reference)
 ]
 
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples(
+        epilog=format_examples(
             "argot add handbook.pdf notes/",
             "argot add hr/ --audience hr --audience @ann --tag policy",
             "argot add wiki-export/ --base-uri https://wiki.example.org",
             "argot add https://example.org/handbook.pdf --tag policy",
         )
     )(add)
-    app.command(epilog=examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
+    app.command(epilog=format_examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
     UseCaseCommands(app, as_user=True)(
         "documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
     )(list_documents)
-    app.command(epilog=examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
-    app.command(epilog=examples("argot reindex"))(reindex)
+    app.command(epilog=format_examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
+    app.command(epilog=format_examples("argot reindex"))(reindex)
 
 
 def add(
@@ -103,7 +103,7 @@ def add(
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
-    with knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
+    with open_knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
         result = client.watch(move).call(
             add_case,
             # Absolute: the service that does the work may run in another folder.
@@ -116,7 +116,7 @@ def add(
     if json_:
         say_json(result)
     else:
-        _summarise(result)
+        _print_summary(result)
     # After the summary: what did go in is said in any case.
     if result.failed:
         raise typer.Exit(1)
@@ -133,7 +133,7 @@ def _add_addresses(
 
     if not all(map(_is_address, addresses)):
         raise InvalidInput("Give either paths or web addresses, not both at once.")
-    with knowledge_base(home, create=True) as client:
+    with open_knowledge_base(home, create=True) as client:
         reports = [client.call(document_fetch, address=one, audience=audience, tags=tags) for one in addresses]
     if json_:
         say_json(reports)
@@ -141,7 +141,7 @@ def _add_addresses(
     for report in reports:
         say(f"{report.kind}: {line(report.name)}: {line(report.detail)}")
         for notice in report.notices:
-            note(line(notice))
+            say_aside(line(notice))
 
 
 def remove(
@@ -156,22 +156,24 @@ def remove(
     from argot.service.usecases.document_dustbin import removed_list
     from argot.service.usecases.documents import remove as remove_case
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         removed = client.call(remove_case, document=document, forever=forever)
         kept = any(one.id == removed.id for one in client.call(removed_list))
-    say(f"Removed {line(removed.name)} ({removed.id}), {counted(removed.passages, 'passage')}.")
+    say(f"Removed {line(removed.name)} ({removed.id}), {format_count(removed.passages, 'passage')}.")
     if kept:
-        note(f"It can be brought back with: argot documents restore {removed.id}")
+        say_aside(f"It can be brought back with: argot documents restore {removed.id}")
 
 
 def list_documents(documents: list[StoredDocument], /) -> None:
     """List the documents."""
     rows = [
-        [one.id, one.listed_name, one.title, one.passages, groups_text(one.audience), one.added_at[:10]]
+        [one.id, one.listed_name, one.title, one.passages, format_audience(one.audience), one.added_at[:10]]
         for one in documents
     ]
-    table(["id", "name", "title", "passages", "audience", "added"], rows)
-    note(counted(len(documents), "document") if documents else "No documents yet. Put some in with: argot add PATHS")
+    print_table(["id", "name", "title", "passages", "audience", "added"], rows)
+    say_aside(
+        format_count(len(documents), "document") if documents else "No documents yet. Put some in with: argot add PATHS"
+    )
 
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
@@ -179,7 +181,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     from argot.service.usecases.document_listing import document_near
     from argot.service.usecases.documents import show as show_case
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(show_case, document=document)
         near = client.as_user(as_user).call(document_near, document=found.document.id)
     if json_:
@@ -188,7 +190,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     about = found.document
     say(f"{line(about.title)}\n{line(about.uri)}")
     say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
-    say(f"{counted(len(found.passages), 'passage')}, for {groups_text(about.audience)}")
+    say(f"{format_count(len(found.passages), 'passage')}, for {format_audience(about.audience)}")
     for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
         if value:
             say(f"{line(name)}: {line(value)}")
@@ -206,9 +208,9 @@ def reindex(home: Home = None) -> None:
     """Rebuild vectors and keyword index from what is stored (after a change of embedding model, or for repair)."""
     from argot.service.usecases.documents import reindex as reindex_case
 
-    with knowledge_base(home) as client, show_progress("indexing") as move:
+    with open_knowledge_base(home) as client, show_progress("indexing") as move:
         result = client.watch(move).call(reindex_case)
-    say(f"Indexed {counted(result.passages, 'passage')}.")
+    say(f"Indexed {format_count(result.passages, 'passage')}.")
 
 
 class Bar:
@@ -222,7 +224,7 @@ class Bar:
     def move(self, event: dict[str, Any]) -> None:
         name = line(event.get("name") or "")
         if event.get("kind") == "waiting":
-            note(f"waiting: {line(event['detail'])}")
+            say_aside(f"waiting: {line(event['detail'])}")
         # A longer name would push the bar off the line. A total of `None` is drawn as unknown.
         self._progress.update(
             self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
@@ -237,20 +239,20 @@ def show_progress(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     times = [*([TimeElapsedColumn()] if elapsed else []), *([TimeRemainingColumn()] if left else [])]
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), *times)
-    console = error_console()
+    columns = (make_text_column(), BarColumn(), MofNCompleteColumn(), *times)
+    console = open_error_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield Bar(progress, label).move
 
 
-def _summarise(result: AddReport) -> None:
+def _print_summary(result: AddReport) -> None:
     from argot.service.usecases.documents import COUNTED
 
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
-        note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
+        say_aside(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
     for notice in result.notices:
-        note(line(notice))
+        say_aside(line(notice))
     for one in result.near:
-        note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
+        say_aside(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

@@ -13,14 +13,14 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.document_commands import show_progress
 from argot.ui.cli.usecase_commands import UseCaseCommands
@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(context, name="context")
 
 
-def _status(text: str) -> SenseStatus:
+def _parse_status(text: str) -> SenseStatus:
     # Returned from the tuple, so that mypy knows it for a status.
     for status in STATUSES:
         if status == text:
@@ -72,20 +72,22 @@ def list_senses(
     query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions with this in them.")] = None,
     context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
     status: Annotated[
-        str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_status)
+        str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_parse_status)
     ] = None,
 ) -> None:
     """List terms with their meanings, and the numbers of these."""
     rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
-    table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
-    note(
-        counted(len(senses), "sense")
+    print_table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
+    say_aside(
+        format_count(len(senses), "sense")
         if senses
         else "No such senses. Define one with: argot glossary add TERM CONTEXT EXPANSION"
     )
 
 
-@glossary.command("add", epilog=examples('argot glossary add PUC "NAND Design" "Peripheral Under Cell" --alias P.U.C.'))
+@glossary.command(
+    "add", epilog=format_examples('argot glossary add PUC "NAND Design" "Peripheral Under Cell" --alias P.U.C.')
+)
 def add_sense(
     *,
     term: Annotated[str, typer.Argument(help="The term or abbreviation.")],
@@ -102,7 +104,7 @@ def add_sense(
     """Define what a term means in a context, or change it."""
     from argot.service.usecases.senses import glossary_add, glossary_warnings
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
         # Before the sense is stored: afterwards it would be among what it is compared with.
         warnings = client.call(glossary_warnings, **told)
@@ -120,22 +122,24 @@ def add_sense(
     for one in warnings:
         # Not what speaks against the very sense that this command changed, nor that no document spells it out.
         if one.kind != "no_document" and sense.id not in one.senses:
-            note(f"Note: {line(one.message)}")
+            say_aside(f"Note: {line(one.message)}")
 
 
 @glossary_command("proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True)
 def misses(found: list[MissRecord], /) -> None:
     """List terms that people asked for and nobody has defined."""
-    table(
+    print_table(
         ["term", "times", "last", "question"],
         [[one.term, one.count, one.last, one.questions[0] if one.questions else ""] for one in found],
     )
-    note(f"{counted(len(found), 'term')} nobody has defined")
+    say_aside(f"{format_count(len(found), 'term')} nobody has defined")
 
 
 @glossary.command(
     "mine",
-    epilog=examples("argot glossary mine", "argot glossary mine --limit 20 --dry-run", "argot glossary mine --json"),
+    epilog=format_examples(
+        "argot glossary mine", "argot glossary mine --limit 20 --dry-run", "argot glossary mine --json"
+    ),
 )
 def mine(
     *,
@@ -157,7 +161,7 @@ def mine(
     from argot.service.usecases.glossary_mining import glossary_mine
 
     # The bar counts documents: nobody knows how many meanings there will be.
-    with knowledge_base(home) as client, show_progress("mining") as move:
+    with open_knowledge_base(home) as client, show_progress("mining") as move:
         watched = client.as_user(as_user).watch(move)
         result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
     if json_:
@@ -166,20 +170,22 @@ def mine(
     rows: list[list[object]] = [
         [one.id or "", one.term, one.expansion, one.score, one.count, one.evidence[0].quote] for one in result.proposals
     ]
-    table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
-    _note_mined(result, len(rows))
+    print_table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
+    _say_mined(result, len(rows))
 
 
-def _note_mined(result: MiningReport, shown: int) -> None:
+def _say_mined(result: MiningReport, shown: int) -> None:
     counts = {"known": result.known, "decided": result.decided}
     left_out = [f"{count} {name} already" for name, count in counts.items() if count]
     what = "proposed" if result.stored else "found, none stored"
     some = f" (the surest {shown} are shown)" if shown < result.offered else ""
     documents = f"{result.documents} documents read"
     skipped = f", {result.skipped} were read before" if result.skipped else ""
-    note(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
+    say_aside(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
     if result.offered and result.stored:
-        note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
+        say_aside(
+            "Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT"
+        )
 
 
 # Contexts and their terms may come before the first document.
@@ -204,4 +210,4 @@ def add_context(
 @UseCaseCommands(context, as_user=True)("contexts.context_list", "argot context list", name="list", json=True)
 def list_contexts(found: list[Context], /) -> None:
     """List the contexts."""
-    table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])
+    print_table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

@@ -15,13 +15,13 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    escape_text,
+    format_count,
+    format_examples,
     line,
-    note,
-    plain,
+    open_knowledge_base,
     say,
+    say_aside,
     say_json,
     settings_for,
 )
@@ -39,7 +39,7 @@ Format = Annotated[
     str,
     typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; else found out.", metavar="FORMAT"),
 ]
-_SHOWN = 50
+_MAX_ROWS = 50
 
 
 class _File(TypedDict):
@@ -49,7 +49,7 @@ class _File(TypedDict):
     name: str
 
 
-class _Given(_File):
+class _UploadOptions(_File):
     """The same with what it leaves open."""
 
     context: str
@@ -60,14 +60,14 @@ class _Given(_File):
 def register(glossary: typer.Typer) -> None:
     glossary.command(
         "import",
-        epilog=examples(
+        epilog=format_examples(
             "argot glossary import glossary.csv",
             "argot glossary import thesaurus.ttl --context NAND --language de --dry-run",
         ),
     )(import_)
     glossary.command(
         "export",
-        epilog=examples(
+        epilog=format_examples(
             "argot glossary export - > glossary.csv",
             "argot glossary export terms.ttl",
             "argot glossary export --format json",
@@ -93,11 +93,11 @@ def import_(
     """
     from argot.service.usecases.glossary_files import glossary_preview
 
-    given: _Given = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
+    given: _UploadOptions = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
     # A dry run must not leave a new knowledge base behind.
-    with knowledge_base(home, create=not dry_run) as client:
+    with open_knowledge_base(home, create=not dry_run) as client:
         if dry_run:
-            _show_preview(client.call(glossary_preview, **given, limit=_SHOWN), json_)
+            _show_preview(client.call(glossary_preview, **given, limit=_MAX_ROWS), json_)
             return
         report = _import_file(client, given, why)
     if json_:
@@ -105,10 +105,10 @@ def import_(
         return
     contexts = f", new contexts: {', '.join(map(line, report.contexts_added))}" if report.contexts_added else ""
     say(f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged{contexts}")
-    _note_ignored(report.ignored)
+    _say_ignored(report.ignored)
 
 
-def _import_file(client: Client, given: _Given, why: str) -> ImportReport:
+def _import_file(client: Client, given: _UploadOptions, why: str) -> ImportReport:
     from argot.service.usecases.glossary_files import glossary_import_file
 
     with show_progress("importing") as move:
@@ -123,19 +123,19 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
     from argot.service.usecases.glossary_files import choose_written_format, glossary_export_file
 
     wanted = format_ or choose_written_format(file)
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":
         # As typed, so that it can be imported again; but a terminal would obey what stands in it.
         # `color=True`: in a pipe, escape sequences would otherwise be taken out of the texts.
-        typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
+        typer.echo(escape_text(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:
         # `newline=""`: CSV has line ends of its own, which Windows would double.
         Path(file).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
-    note(f"Wrote {file}")
+    say_aside(f"Wrote {file}")
 
 
 def _upload(file: str, home: Path | None) -> _File:
@@ -173,25 +173,27 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"~ {_describe_sense(update.after)}")
             before, after = convert_to_json(update.before), convert_to_json(update.after)
             for name in (name for name in after if after[name] != before[name]):
-                say(f"    {name}: {_value(before[name])} -> {_value(after[name])}")
+                say(f"    {name}: {_format_value(before[name])} -> {_format_value(after[name])}")
         for problem in found.problems:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
-        _note_ignored(found.ignored)
-        note(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+        _say_ignored(found.ignored)
+        say_aside(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
     # Raised last, so that every problem is shown; it makes the exit code 1, also with --json.
     if counts.problems:
-        raise InvalidInput(f"Nothing would be imported, for {counted(counts.problems, 'reason')}.")
+        raise InvalidInput(f"Nothing would be imported, for {format_count(counts.problems, 'reason')}.")
 
 
 def _describe_sense(sense: Sense) -> str:
     return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}"
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = line(", ".join(value) if isinstance(value, list) else value or "")
     return f"'{text if len(text) <= 100 else text[:100] + '...'}'"
 
 
-def _note_ignored(ignored: Mapping[str, int]) -> None:
+def _say_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
-        note("Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items()))
+        say_aside(
+            "Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
+        )

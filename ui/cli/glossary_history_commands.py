@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
-from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    format_examples,
+    line,
+    open_knowledge_base,
+    print_table,
+    say,
+    say_aside,
+    say_json,
+)
 
 if TYPE_CHECKING:
     from argot.service.usecases.glossary_history import ChangeSet, HistoryEntry
 
 
 def register(glossary: typer.Typer) -> None:
-    glossary.command("history", epilog=examples("argot glossary history", "argot glossary history PUC --json"))(history)
+    glossary.command("history", epilog=format_examples("argot glossary history", "argot glossary history PUC --json"))(
+        history
+    )
     glossary.command(
         "roll-back",
-        epilog=examples(
+        epilog=format_examples(
             'argot glossary roll-back 12 --why "the wrong list"', "argot glossary roll-back --term PUC --to 2027-01-31"
         ),
     )(roll_back)
@@ -33,7 +46,7 @@ def history(
     """Show who changed what, when and why, newest first."""
     from argot.service.usecases.glossary_history import glossary_changes, glossary_history
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         if term is None:
             _show_changes(client.as_user(as_user).call(glossary_changes, limit=limit), json_=json_)
         else:
@@ -45,8 +58,14 @@ def _show_changes(found: list[ChangeSet], *, json_: bool) -> None:
         say_json(found)
         return
     headings = ["change", "when", "who", "what", "of", "rows", "why"]
-    table(headings, [[one.id, _when(one.at), one.who, _what(one), _about(one), one.rows, one.why] for one in found])
-    note("Take one back with: argot glossary roll-back CHANGE")
+    print_table(
+        headings,
+        [
+            [one.id, _format_time(one.at), one.who, _describe_change(one), _name_subject(one), one.rows, one.why]
+            for one in found
+        ],
+    )
+    say_aside("Take one back with: argot glossary roll-back CHANGE")
 
 
 def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
@@ -55,10 +74,18 @@ def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
         return
     headings = ["change", "when", "who", "what", "context", "fields", "why"]
     rows: list[list[object]] = [
-        [one.change, _when(one.at), one.who, one.kind, one.context, ", ".join(_list_changed_fields(one)), one.why]
+        [
+            one.change,
+            _format_time(one.at),
+            one.who,
+            one.kind,
+            one.context,
+            ", ".join(_list_changed_fields(one)),
+            one.why,
+        ]
         for one in found
     ]
-    table(headings, rows)
+    print_table(headings, rows)
 
 
 def roll_back(
@@ -80,21 +107,21 @@ def roll_back(
     # Digits alone are the number of a change: a date has hyphens.
     moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
     given = {"change": change} if term is None else {"term": term, "moment": moment}
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
     say(f"Change {done.id} took back {done.rows} entries. Undo it with: argot glossary roll-back {done.id}")
 
 
-def _when(at: str) -> str:
+def _format_time(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def _what(one: ChangeSet) -> str:
+def _describe_change(one: ChangeSet) -> str:
     undone = f", rolled back by {one.undone_by}" if one.undone_by else ""
     return f"{one.kind} {line(one.name)}".strip() + undone
 
 
-def _about(one: ChangeSet) -> str:
+def _name_subject(one: ChangeSet) -> str:
     # `about` names the first of what a change was about.
     more = ", ..." if one.rows > len(one.about) else ""
     return ", ".join(map(line, one.about)) + more

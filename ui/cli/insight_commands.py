@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.ui.cli.command_base import counted, line, note, say, table
+from argot.ui.cli.command_base import format_count, line, print_table, say, say_aside
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
@@ -29,30 +29,32 @@ def insight(
 ) -> None:
     """Show what was asked and how it went: unanswered subjects, thumbs, documents, missed terms, waits, model calls."""
     if not found.counted_from:
-        note("No question has been counted yet.")
+        say_aside("No question has been counted yet.")
         return
-    say(f"{counted(found.counts.questions, 'question')} from {found.since} to {found.until} (days in UTC)")
-    _counts(found)
-    _subjects(found)
+    say(f"{format_count(found.counts.questions, 'question')} from {found.since} to {found.until} (days in UTC)")
+    _print_counts(found)
+    _print_subjects(found)
     say(f"\nThumbs: {found.thumbs.up:,} up, {found.thumbs.down:,} down")
     for one in found.thumbs.reasons:
         say(f"  {'+' if one.value > 0 else '-'} {line(one.question)}{f': {line(one.comment)}' if one.comment else ''}")
-    _documents(found)
+    _print_documents(found)
 
 
-def _counts(found: Insight) -> None:
+def _print_counts(found: Insight) -> None:
     counts = found.counts
     # Numbers as they are: in a pipe the values are for programs.
-    table(["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes])
-    table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
+    print_table(
+        ["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes]
+    )
+    print_table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
     waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
-    table(
+    print_table(
         ["wait", "half at most", "95 of 100 at most"],
         [[name, _format_seconds(of.p50), _format_seconds(of.p95)] for name, of in waits],
     )
     used = counts.model
     say(
-        f"Language model: {counted(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
+        f"Language model: {format_count(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
         f" {used.received:,} received"
     )
 
@@ -61,7 +63,7 @@ def _format_seconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:.1f} s"
 
 
-def _subjects(found: Insight) -> None:
+def _print_subjects(found: Insight) -> None:
     say("\nQuestions without an answer, by subject:")
     for group in found.unanswered.groups:
         named = f"“{line(group.typical)}”" if group.typical else "(nobody has shared the wording)"
@@ -70,13 +72,13 @@ def _subjects(found: Insight) -> None:
     if found.unanswered.unnamed:
         say(f"  {found.unanswered.unnamed:,} in no group here, for nobody has shared the wording")
     if found.missed:
-        table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
+        print_table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
 
 
-def _documents(found: Insight) -> None:
+def _print_documents(found: Insight) -> None:
     documents = found.documents
     if documents.cited:
-        table(["document cited", "answers"], [[line(one.name), one.answers] for one in documents.cited])
+        print_table(["document cited", "answers"], [[line(one.name), one.answers] for one in documents.cited])
     say(f"Documents that no answer has ever cited: {documents.never:,}")
     for one in documents.never_cited:
         say(f"  {line(one.name)}")

@@ -9,15 +9,15 @@ import typer
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
     settings_for,
-    table,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -29,7 +29,7 @@ jobs = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode=None,
     help="List jobs: syncs, files that were sent, texts to be derived. Those under way, put aside, or ended lately.",
-    epilog=examples("argot jobs", "argot jobs --kind sync", "argot jobs --json"),
+    epilog=format_examples("argot jobs", "argot jobs --kind sync", "argot jobs --json"),
 )
 job_command = UseCaseCommands(jobs)
 
@@ -38,7 +38,7 @@ JobNumber = Annotated[int, typer.Argument(help="Its number (see `argot jobs`).",
 
 def register(app: typer.Typer) -> None:
     app.add_typer(jobs, name="jobs")
-    app.command(epilog=examples("argot work", "argot work --jobs 4", "argot work --kinds sync,derive"))(work)
+    app.command(epilog=format_examples("argot work", "argot work --jobs 4", "argot work --kinds sync,derive"))(work)
 
 
 @jobs.callback()
@@ -52,31 +52,31 @@ def list_jobs(
         return
     from argot.service.usecases.queue_of_jobs import job_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(job_list, kind=kind)
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["id", "kind", "of", "state", "tries", "put", "who", "worker"],
         [
-            [one.id, one.kind, one.label, _state(one), one.tries, one.put_at[:16], one.asked_by, one.worker]
+            [one.id, one.kind, one.label, _describe_state(one), one.tries, one.put_at[:16], one.asked_by, one.worker]
             for one in found
         ],
     )
     for one in found:
         if one.error and one.state != "done":
-            note(f"{one.id}: {line(one.error)}")
+            say_aside(f"{one.id}: {line(one.error)}")
     if aside := [one for one in found if one.state == "aside"]:
-        note(f"{counted(len(aside), 'job')} put aside. Put one back with: argot jobs retry {aside[0].id}")
-    note(counted(len(found), "job") if found else "No jobs.")
+        say_aside(f"{format_count(len(aside), 'job')} put aside. Put one back with: argot jobs retry {aside[0].id}")
+    say_aside(format_count(len(found), "job") if found else "No jobs.")
 
 
 @job_command("queue_of_jobs.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
 def show(found: JobDetails, /, job: JobNumber) -> None:
     """Show a job, and what came of it."""
     one = found.job
-    say(f"Job {one.id}: {one.kind} {line(one.label)}, {_state(one)}, asked by {line(one.asked_by)}")
+    say(f"Job {one.id}: {one.kind} {line(one.label)}, {_describe_state(one)}, asked by {line(one.asked_by)}")
     for name, value in (
         ("put", one.put_at),
         ("begun", one.started_at),
@@ -121,7 +121,7 @@ def work(
     from argot.service.operations.job_work import work_until_stopped
 
     settings = settings_for(home)
-    work_until_stopped(settings, at_once, kinds, _tell, note)
+    work_until_stopped(settings, at_once, kinds, _tell, say_aside)
 
 
 def _tell(moved: JobMoved) -> None:
@@ -130,10 +130,10 @@ def _tell(moved: JobMoved) -> None:
 
 
 def _say_state(one: JobShown) -> None:
-    say(f"Job {one.id} ({one.kind} {line(one.label)}): {_state(one)}")
+    say(f"Job {one.id} ({one.kind} {line(one.label)}): {_describe_state(one)}")
 
 
-def _state(one: JobShown) -> str:
+def _describe_state(one: JobShown) -> str:
     if one.state == "running" and one.total:
         return f"running {one.done} of {one.total}"
     if one.state == "waiting" and one.next_at:

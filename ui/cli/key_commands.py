@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    format_examples,
+    line,
+    open_knowledge_base,
+    print_table,
+    say,
+    say_aside,
+    say_json,
+)
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
@@ -41,14 +52,14 @@ def add(
     """Make a key and print it, this once. It may do whatever that user may."""
     # The key alone on the standard output, so that a script can take it from there.
     say(made.key)
-    note(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
+    say_aside(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
     if made.ends_at:
-        note(f"It ends on {_moment(made.ends_at)}.")
+        say_aside(f"It ends on {_format_moment(made.ends_at)}.")
     if made.user == "local":
-        note("It opens something as long as nobody has a password; then make one for a user.")
+        say_aside("It opens something as long as nobody has a password; then make one for a user.")
 
 
-@key.command("list", epilog=examples("argot key list", "argot key list ann", "argot key list --json"))
+@key.command("list", epilog=format_examples("argot key list", "argot key list ann", "argot key list --json"))
 def list_keys(
     name: Annotated[str, typer.Argument(help="Whose keys; all, if nobody is named.")] = "",
     json_: Json = False,
@@ -58,17 +69,17 @@ def list_keys(
     """List the keys that are not revoked: whose, what for, when they were last used, and when they end or ended."""
     from argot.service.usecases.api_keys import key_list
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         # "*": everybody's, for the person at this machine. With --as it is that user's own.
         found = client.as_user(as_user).call(key_list, user=name or (None if as_user else "*"))
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["key", "user", "label", "since", "last used", "ends"],
         [[one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"] for one in found],
     )
-    note(f"{len(found)} keys")
+    say_aside(f"{len(found)} keys")
 
 
 @key_command("api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
@@ -81,5 +92,5 @@ def revoke(
     say(f"Key {gone.id} of {line(gone.user)} ({line(gone.name)}) is revoked.")
 
 
-def _moment(time: str) -> str:
+def _format_moment(time: str) -> str:
     return f"{time[:16].replace('T', ' ')} UTC"

@@ -12,18 +12,18 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    counted,
-    examples,
-    field_values,
-    groups_text,
-    knowledge_base,
+    format_audience,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    parse_field_values,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
-from argot.ui.cli.document_commands import Document, reference
+from argot.ui.cli.document_commands import Document, resolve_reference
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 
 @documents.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot documents find plan", "argot documents find --tag policy --json", "argot documents find --incomplete"
     )
 )
@@ -72,24 +72,24 @@ def find(
 
     state: State | None = "incomplete" if incomplete else None
     wanted = DocumentFilter(text=text, tag=tag, audience=audience, state=state)
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(document_find, wanted=wanted, limit=limit)
     if json_:
         say_json(found)
         return
     rows: list[list[object]] = [
-        [one.id, one.listed_name, one.title, ", ".join(one.all_tags), groups_text(one.audience), one.added_at[:10]]
+        [one.id, one.listed_name, one.title, ", ".join(one.all_tags), format_audience(one.audience), one.added_at[:10]]
         for one in found.documents
     ]
-    table(["id", "name", "title", "tags", "audience", "added"], rows)
+    print_table(["id", "name", "title", "tags", "audience", "added"], rows)
     for one in found.documents:
         if one.warnings:
-            note(f"{line(one.name)}: {line('; '.join(one.warnings))}")
-    note(f"{found.found:,} of {counted(found.total, 'document')}")
+            say_aside(f"{line(one.name)}: {line('; '.join(one.warnings))}")
+    say_aside(f"{found.found:,} of {format_count(found.total, 'document')}")
 
 
 @documents.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot documents label plan.pdf --tag policy --audience hr",
         "argot documents label plan.pdf --everyone",
         "argot documents label plan.pdf --field region=EU --field status=draft",
@@ -123,20 +123,20 @@ def label(
         raise InvalidInput(
             "Give either --tag or --no-tags, either --audience or --everyone, and either --field or --no-fields."
         )
-    fields = {} if no_fields else field_values(field) if field else None
+    fields = {} if no_fields else parse_field_values(field) if field else None
     tags = [] if no_tags else tag or None
     readers = [] if everyone else audience or None
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(document_label, document=document, tags=tags, audience=readers, fields=fields)
     said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
     tags_text = ", ".join(map(line, found.tags)) or "none"
-    say(f"{line(found.name)}: tags {tags_text}, for {groups_text(found.audience)}{said}.")
+    say(f"{line(found.name)}: tags {tags_text}, for {format_audience(found.audience)}{said}.")
     for notice in found.notices:
-        note(line(notice))
+        say_aside(line(notice))
 
 
 @documents.command(
-    epilog=examples(
+    epilog=format_examples(
         "argot documents change tag --value policy plan.pdf rules.pdf",
         "argot documents change audience --value hr plan.pdf rules.pdf",
         "argot documents change remove old-1.pdf old-2.pdf",
@@ -158,16 +158,18 @@ def change(
     from argot.service.usecases.usecase_registry import find_choice
 
     chosen = find_choice(get_args(Change), what, "CHANGE")
-    with knowledge_base(home) as client:
-        done = client.call(document_change, documents=list(map(reference, several)), change=chosen, values=value)
+    with open_knowledge_base(home) as client:
+        done = client.call(
+            document_change, documents=list(map(resolve_reference, several)), change=chosen, values=value
+        )
     if json_:
         say_json(done)
     else:
         for problem in done.problems:
-            note(f"failed: {line(problem.document)}: {line(problem.detail)}")
-        say(f"{chosen}: {counted(done.done, 'document')}")
+            say_aside(f"failed: {line(problem.document)}: {line(problem.detail)}")
+        say(f"{chosen}: {format_count(done.done, 'document')}")
         for notice in done.notices:
-            note(line(notice))
+            say_aside(line(notice))
     if done.problems:
         raise typer.Exit(1)
 
@@ -176,7 +178,8 @@ def change(
 def use(found: DocumentUse, /, document: Document) -> None:
     """Say how many answers cited a document, and the questions behind them that their askers shared."""
     last = f", the last on {found.last}" if found.last else ""
-    say(f"{line(found.document.name)}: {counted(found.answers, 'answer')}, {found.lately} in the last 30 days{last}")
+    answers = format_count(found.answers, "answer")
+    say(f"{line(found.document.name)}: {answers}, {found.lately} in the last 30 days{last}")
     for question in found.questions:
         say(f"  {line(question)}")
 
@@ -189,12 +192,16 @@ def near(
     /,
     document: Annotated[
         str,
-        typer.Argument(help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]", callback=reference),
+        typer.Argument(
+            help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]", callback=resolve_reference
+        ),
     ] = "",
 ) -> None:
     """List the documents that are nearly the same as another."""
-    table(["alike", "document", "and"], [[f"{one.likeness:.0%}", one.document.uri, one.other.uri] for one in found])
-    note(counted(len(found), "pair"))
+    print_table(
+        ["alike", "document", "and"], [[f"{one.likeness:.0%}", one.document.uri, one.other.uri] for one in found]
+    )
+    say_aside(format_count(len(found), "pair"))
 
 
 @document_command("document_revisions.document_reread", "argot documents reread scan.pdf")
@@ -206,7 +213,7 @@ def reread(report: UploadReport, /, document: Document) -> None:
     _say_report(report)
 
 
-@documents.command(epilog=examples("argot documents replace plan.pdf new/plan-2027.pdf"))
+@documents.command(epilog=format_examples("argot documents replace plan.pdf new/plan-2027.pdf"))
 def replace(
     document: Document,
     file: Annotated[Path, typer.Argument(help="A file of the same format.", metavar="FILE")],
@@ -218,14 +225,16 @@ def replace(
     if not file.is_file():
         raise InvalidInput(f"There is no file {file}.")
     data = file.read_bytes()
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         _say_report(client.call(document_replace, document=document, name=file.name, data=data))
 
 
 @document_command("document_revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
 def revisions(found: list[Revision], /, document: Document) -> None:
     """List the revisions of a document, the one that answers first."""
-    table(["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found])
+    print_table(
+        ["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found]
+    )
 
 
 @document_command(
@@ -238,7 +247,7 @@ def compare(found: Comparison, /, document: Document, revision: RevisionId) -> N
         for mark, text in (("-", one.older), ("+", one.newer)):
             for part in text.splitlines():
                 say(f"{mark} {part}")
-    note(counted(len(found.differences), "difference"))
+    say_aside(format_count(len(found.differences), "difference"))
 
 
 @document_command(
@@ -255,8 +264,8 @@ def bring_back(report: UploadReport, /, document: Document, revision: RevisionId
 def removed(found: list[RemovedDocument], /) -> None:
     """List the removed documents that can be brought back, the last removed first."""
     rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
-    table(["id", "name", "title", "passages", "removed"], rows)
-    note(counted(len(found), "removed document"))
+    print_table(["id", "name", "title", "passages", "removed"], rows)
+    say_aside(format_count(len(found), "removed document"))
 
 
 @document_command("document_dustbin.document_restore", "argot documents restore plan.pdf")
@@ -265,7 +274,7 @@ def restore(report: UploadReport, /, document: Removed) -> None:
     _say_report(report)
 
 
-@documents.command(epilog=examples("argot documents erase plan.pdf", "argot documents erase --all"))
+@documents.command(epilog=format_examples("argot documents erase plan.pdf", "argot documents erase --all"))
 def erase(
     document: Annotated[str | None, typer.Argument(help=REMOVED_HELP, metavar="[DOCUMENT]")] = None,
     all_: Annotated[bool, typer.Option("--all", help="All that were removed.")] = False,
@@ -276,9 +285,9 @@ def erase(
 
     if (document is None) != all_:
         raise InvalidInput("Name one removed document, or give --all.")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(removed_erase, document=document)
-    say(f"Erased {counted(len(found), 'removed document')}.")
+    say(f"Erased {format_count(len(found), 'removed document')}.")
 
 
 def _say_report(report: UploadReport) -> None:

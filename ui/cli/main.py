@@ -32,7 +32,7 @@ from argot.ui.cli import (
     thread_commands,
     user_commands,
 )
-from argot.ui.cli.command_base import examples
+from argot.ui.cli.command_base import format_examples
 from argot.wings import load_parts
 
 app = typer.Typer(
@@ -68,17 +68,17 @@ for _part in (service_commands, maintenance_commands, move_command):
     _part.register(app)
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"argot {__version__}")
         raise typer.Exit
 
 
-@app.callback(epilog=examples("argot init", "argot add docs/", 'argot ask "What is a PUC?"', "argot serve"))
+@app.callback(epilog=format_examples("argot init", "argot add docs/", 'argot ask "What is a PUC?"', "argot serve"))
 def argot(
     version: Annotated[
         # Eager: handled before typer misses a command.
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Answers questions about your own documents, in your organisation's own language, with a citation per sentence."""
@@ -113,9 +113,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _fail(message: str) -> NoReturn:
-    from argot.ui.cli.command_base import note
+    from argot.ui.cli.command_base import say_aside
 
-    note(f"argot: {message}")
+    say_aside(f"argot: {message}")
     sys.exit(1)
 
 

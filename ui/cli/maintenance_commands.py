@@ -7,14 +7,24 @@ from typing import Annotated
 
 import typer
 
-from argot.ui.cli.command_base import Home, Json, counted, examples, knowledge_base, note, say, say_json, settings_for
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    format_count,
+    format_examples,
+    open_knowledge_base,
+    say,
+    say_aside,
+    say_json,
+    settings_for,
+)
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("argot init", "argot init --home /srv/argot/kb"))(init)
-    app.command(epilog=examples("argot doctor", "argot doctor --json"))(doctor)
-    app.command(epilog=examples("argot backup monday.tar"))(backup)
-    app.command(epilog=examples("argot restore monday.tar", "argot restore monday.tar --force"))(restore)
+    app.command(epilog=format_examples("argot init", "argot init --home /srv/argot/kb"))(init)
+    app.command(epilog=format_examples("argot doctor", "argot doctor --json"))(doctor)
+    app.command(epilog=format_examples("argot backup monday.tar"))(backup)
+    app.command(epilog=format_examples("argot restore monday.tar", "argot restore monday.tar --force"))(restore)
 
 
 def init(home: Home = None) -> None:
@@ -26,7 +36,7 @@ def init(home: Home = None) -> None:
         require(folder)
         # A store that was lost is no longer noted as one that has to be there: opening makes it anew.
         note_stores(folder)
-    with knowledge_base(home, create=True):
+    with open_knowledge_base(home, create=True):
         pass
     if there:
         say("There is a knowledge base already; nothing was changed.")
@@ -49,7 +59,7 @@ def doctor(json_: Json = False, home: Home = None) -> None:
                 say(f"         -> {finding['remedy']}")
     problems = sum(not finding["ok"] for finding in findings)
     if problems:
-        note(f"{problems} problem(s)")
+        say_aside(f"{problems} problem(s)")
         raise typer.Exit(1)
 
 
@@ -59,7 +69,7 @@ def backup(
     """Write everything but the vectors into one file, as of one moment; also while the service runs."""
     from argot.service.usecases.maintenance import backup as backup_case
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         # Absolute: the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
     say(f"Wrote {written.path}: {written.files} files, {written.bytes / 1e6:.1f} MB")
@@ -83,6 +93,6 @@ def restore(
     else:
         restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         result = client.call(reindex)
-    say(f"Indexed {counted(result.passages, 'passage')}.")
+    say(f"Indexed {format_count(result.passages, 'passage')}.")

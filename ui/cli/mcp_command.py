@@ -7,11 +7,11 @@ import importlib.util
 import typer
 
 from argot.errors import MissingExtra
-from argot.ui.cli.command_base import AsUser, Home, examples, settings_for
+from argot.ui.cli.command_base import AsUser, Home, format_examples, settings_for
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("argot mcp", "argot mcp --as ann", "argot mcp --home /srv/argot/kb"))(mcp)
+    app.command(epilog=format_examples("argot mcp", "argot mcp --as ann", "argot mcp --home /srv/argot/kb"))(mcp)
 
 
 def mcp(as_user: AsUser = None, home: Home = None) -> None:

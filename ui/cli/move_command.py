@@ -14,10 +14,10 @@ from argot.errors import InvalidInput
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    counted,
-    error_console,
-    examples,
-    progress_text,
+    format_count,
+    format_examples,
+    make_text_column,
+    open_error_console,
     say,
     say_json,
     settings_for,
@@ -35,9 +35,9 @@ _ADDRESS = re.compile(
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("argot move --to postgresql://argot@db.internal/argot", "argot move --to ./kb-again"))(
-        move
-    )
+    app.command(
+        epilog=format_examples("argot move --to postgresql://argot@db.internal/argot", "argot move --to ./kb-again")
+    )(move)
 
 
 def move(  # noqa: PLR0917
@@ -73,19 +73,19 @@ def move(  # noqa: PLR0917
     from argot.service.moving.base_moving import move_base
 
     settings = settings_for(home)
-    target = _target(to, schema, chroma, settings)
+    target = _choose_target(to, schema, chroma, settings)
     source = (settings.home.expanduser().absolute(), settings)
     with _show_progress() as progress:
         moved = move_base(source, target, with_vectors=not reindex, progress=progress)
     if json_:
         say_json(moved)
     else:
-        _summarise(moved, target[1])
+        _print_summary(moved, target[1])
     if reindex:
-        _reindex(*target)
+        _rebuild_index(*target)
 
 
-def _target(to: str, schema: str | None, chroma: str | None, settings: Settings) -> tuple[Path, Settings]:
+def _choose_target(to: str, schema: str | None, chroma: str | None, settings: Settings) -> tuple[Path, Settings]:
     """The folder and settings of the target.
 
     Raises:
@@ -117,8 +117,8 @@ def _show_progress() -> Iterator[Progress]:
     """A bar with the rows done, of how many, and the time that is left."""
     from rich import progress as rich
 
-    console = error_console()
-    columns = (progress_text(), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
+    console = open_error_console()
+    columns = (make_text_column(), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
     with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("moving", total=None)
 
@@ -128,10 +128,11 @@ def _show_progress() -> Iterator[Progress]:
         yield show
 
 
-def _summarise(moved: Moved, target: Settings) -> None:
+def _print_summary(moved: Moved, target: Settings) -> None:
     say(
-        f"Moved {counted(moved.rows, 'row')} of {len(moved.tables)} tables, {counted(moved.originals, 'original')}, "
-        f"{counted(moved.files, 'small file')} and {counted(moved.vectors or 0, 'vector')} from {moved.source} to "
+        f"Moved {format_count(moved.rows, 'row')} of {len(moved.tables)} tables, "
+        f"{format_count(moved.originals, 'original')}, {format_count(moved.files, 'small file')} and "
+        f"{format_count(moved.vectors or 0, 'vector')} from {moved.source} to "
         f"{moved.target}. Each table has the same rows in both, byte for byte."
     )
     if target.store:
@@ -143,9 +144,9 @@ def _summarise(moved: Moved, target: Settings) -> None:
     say(f"{moved.source} is as it was. Once you need it no more, remove it.")
 
 
-def _reindex(home: Path, settings: Settings) -> None:
+def _rebuild_index(home: Path, settings: Settings) -> None:
     from argot.service.transport.knowledge_base_client import connect
     from argot.service.usecases.documents import reindex
 
     with connect(home, settings) as client:
-        say(f"Indexed {counted(client.call(reindex).passages, 'passage')}.")
+        say(f"Indexed {format_count(client.call(reindex).passages, 'passage')}.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
-from argot.ui.cli.command_base import Home, examples, knowledge_base, line, note, say, say_json
+from argot.ui.cli.command_base import Home, format_examples, line, open_knowledge_base, say, say_aside, say_json
 from argot.ui.cli.user_commands import Name, user, user_command
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    user.command("export", epilog=examples("argot user export ann ann.json", "argot user export ann"))(export)
+    user.command("export", epilog=format_examples("argot user export ann ann.json", "argot user export ann"))(export)
     user_command(
         "personal_data.user_erase",
         "argot user erase ann",
@@ -36,18 +36,18 @@ def export(
     from argot.service.json_values import convert_to_json
     from argot.service.usecases.personal_data import user_export
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(user_export, name=name)
     if file is None:
         say_json(found)
         return
     try:
         # It holds all that somebody said: readable by its owner alone, and never over a file that is there.
-        with open(file, "x", encoding="utf-8", opener=_for_its_owner) as written:
+        with open(file, "x", encoding="utf-8", opener=_open_private) as written:
             json.dump(convert_to_json(found), written, ensure_ascii=False, indent=2)
     except FileExistsError:
         raise InvalidInput(f"{file} is there already. Give another name.") from None
-    note(f"Wrote {file}: {len(found.conversations)} conversations")
+    say_aside(f"Wrote {file}: {len(found.conversations)} conversations")
 
 
 def erase(done: ErasedPerson, /, name: Name) -> None:
@@ -58,12 +58,14 @@ def erase(done: ErasedPerson, /, name: Name) -> None:
         f" {done.ratings} of rating studies."
     )
     if not done.files_clean:
-        note("A store is being read just now: deleted text may stay in its log until the service stops. Erase again.")
+        say_aside(
+            "A store is being read just now: deleted text may stay in its log until the service stops. Erase again."
+        )
     named = {"documents": done.still_named.documents, "senses": done.still_named.senses}
     if any(named.values()):
         kinds = " and ".join(f"{count} {kind}" for kind, count in named.items() if count)
-        note(f"{kinds} still name {line(name)} as a reader. Give them other readers before you reuse the name.")
+        say_aside(f"{kinds} still name {line(name)} as a reader. Give them other readers before you reuse the name.")
 
 
-def _for_its_owner(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    format_examples,
+    line,
+    open_knowledge_base,
+    print_table,
+    say,
+    say_aside,
+    say_json,
+)
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
@@ -25,11 +36,11 @@ def register(app: typer.Typer) -> None:
 @profile_command("profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True)
 def list_profiles(found: list[ProfileSummary], /) -> None:
     """List the profiles: what each is for, where it comes from, and how it differs from the default."""
-    table(
+    print_table(
         ["profile", "from", "for", "other than the default"],
         [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
     )
-    note("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
+    say_aside("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
 
 
 @profile_command(
@@ -51,7 +62,7 @@ def show(
 
 @profile.command(
     "save",
-    epilog=examples(
+    epilog=format_examples(
         "argot profile save careful --from strict --set passages=20",
         'argot profile save lab --from my.toml --about "Lab notes: short answers"',
         "argot profile save lab --from lab --set rerank=off --force",
@@ -81,7 +92,7 @@ def save(  # noqa: PLR0917
 
     # A file is read here: the service may run on another machine.
     toml = format_profile(read_profile_file(Path(base))) if base and is_file(base) else None
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         saved = client.as_user(as_user).call(
             profile_save,
             name=name,
@@ -94,15 +105,15 @@ def save(  # noqa: PLR0917
     if json_:
         say_json(saved)
         return
-    say(f"Saved {saved.name}: {_switches(saved.changed) or 'as the default'}")
-    note(f"Ask with it: argot ask --profile {saved.name}")
+    say(f"Saved {saved.name}: {_format_switches(saved.changed) or 'as the default'}")
+    say_aside(f"Ask with it: argot ask --profile {saved.name}")
 
 
 def _describe_changes(one: ProfileSummary) -> str:
-    return f"cannot be used: {line(one.problem)}" if one.problem else _switches(one.changed)
+    return f"cannot be used: {line(one.problem)}" if one.problem else _format_switches(one.changed)
 
 
-def _switches(changed: Mapping[str, object]) -> str:
+def _format_switches(changed: Mapping[str, object]) -> str:
     from argot.profile import format_switch
 
     return " ".join(f"{switch}={format_switch(value)}" for switch, value in changed.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from argot.ui.cli.command_base import plain
+from argot.ui.cli.command_base import escape_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argot.results import AskEvent
 
 
-class Watching:
+class AnswerDisplay:
     """Shows the events of a question on a console. To be used as a context manager."""
 
     def __init__(self, console: Console) -> None:
@@ -25,7 +25,7 @@ class Watching:
         self._console = console
         self._stage = "reading the question"
         self.written = ""
-        self._live = Live(self.picture(), console=console, transient=True, refresh_per_second=12)
+        self._live = Live(self.render(), console=console, transient=True, refresh_per_second=12)
 
     def show(self, event: AskEvent) -> None:
         match event.kind:
@@ -33,12 +33,12 @@ class Watching:
                 self._stage = event.name.replace("_", " ")
             case "token":
                 # Words of a model that has read documents: a terminal would obey an escape sequence among them.
-                self.written += plain(event.data)
+                self.written += escape_text(event.data)
             case "retract":
                 self.written = ""
-        self._live.update(self.picture())
+        self._live.update(self.render())
 
-    def picture(self) -> RenderableType:
+    def render(self) -> RenderableType:
         """The last lines that fit: a terminal cannot take back what it has scrolled away."""
         from rich.console import Group
         from rich.spinner import Spinner

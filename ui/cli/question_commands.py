@@ -16,16 +16,16 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
-    error_console,
-    examples,
-    field_values,
-    knowledge_base,
+    format_examples,
     line,
+    open_error_console,
+    open_knowledge_base,
+    parse_field_values,
     say,
     say_json,
 )
-from argot.ui.cli.document_commands import reference
-from argot.ui.cli.progress import Watching
+from argot.ui.cli.document_commands import resolve_reference
+from argot.ui.cli.progress import AnswerDisplay
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time ea
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples(
+        epilog=format_examples(
             'argot ask "How do I reset the PUC?"',
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
@@ -86,9 +86,9 @@ def register(app: typer.Typer) -> None:
             'argot ask "How much leave is there?" --since 2025-01-01 --tag hr --field region=EU',
         )
     )(ask)
-    app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
-        answer
-    )
+    app.command(
+        epilog=format_examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"')
+    )(answer)
 
 
 def ask(
@@ -110,9 +110,9 @@ def ask(
 ) -> None:
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
-    with knowledge_base(home) as client:
-        options = _Options(context, profile, changes, search, tags, since, fields, documents)
-        asking = _Asking(client, home, as_user, options, json_=json_)
+    with open_knowledge_base(home) as client:
+        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents)
+        asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -134,13 +134,13 @@ def answer(
     home: Home = None,
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
-    with knowledge_base(home) as client:
-        options = _Options(context, profile, changes, search, tags, since, fields, documents)
-        asking = _Asking(client, home, as_user, options, json_=json_)
+    with open_knowledge_base(home) as client:
+        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents)
+        asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
-class _Options(NamedTuple):
+class _QuestionOptions(NamedTuple):
     """How the question is to be answered, as the command line says it."""
 
     context: str | None
@@ -174,16 +174,16 @@ class _Options(NamedTuple):
             "search": self.search,
             "tags": self.tags,
             "since": self.since,
-            "fields": field_values(self.fields) if self.fields else None,
-            "documents": [reference(one) for one in self.documents] if self.documents else None,
+            "fields": parse_field_values(self.fields) if self.fields else None,
+            "documents": [resolve_reference(one) for one in self.documents] if self.documents else None,
         }
 
 
-class _Asking:
+class _Question:
     """One question on the command line, with whatever is asked back."""
 
     def __init__(
-        self, client: Client, home: Path | None, as_user: str | None, options: _Options, *, json_: bool
+        self, client: Client, home: Path | None, as_user: str | None, options: _QuestionOptions, *, json_: bool
     ) -> None:
         self._client = client.as_user(as_user)
         self._home = home
@@ -206,12 +206,12 @@ class _Asking:
     @contextmanager
     def _open_display(self) -> Iterator[Client]:
         """The client, with the running stage and the answer's words shown to whoever watches as they come."""
-        console = error_console()
+        console = open_error_console()
         # In a pipe or a script nobody watches.
         if self._json or not console.is_terminal:
             yield self._client
             return
-        with Watching(console) as watching:
+        with AnswerDisplay(console) as watching:
             yield self._client.watch(watching.show)
 
     def show(self, result: AskResult, *, verbose: bool) -> None:
@@ -220,7 +220,7 @@ class _Asking:
             return
         # Asked only where somebody can answer. A script gets the commands that would.
         while result.status == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
-            say(_heading(result))
+            say(_format_heading(result))
             print_choices(result)
             picked = typer.prompt("Which one? A number, or in words")
             # What was picked may lead to another question back, so this goes round again.
@@ -236,7 +236,7 @@ class _Asking:
 
     def _show_open_choice(self, result: AskResult) -> None:
         """What can be picked, and the commands that pick it, with the options of this one."""
-        say(_heading(result))
+        say(_format_heading(result))
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
@@ -255,7 +255,7 @@ class _Asking:
             say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
 
 
-def _heading(result: AskResult) -> str:
+def _format_heading(result: AskResult) -> str:
     """The first line of what is asked back; the choices are printed below it with their numbers."""
     lines = result.answer.strip().splitlines()
     return line(lines[0]) if lines else "Which one is meant?"

@@ -15,14 +15,14 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -39,24 +39,30 @@ Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
 
 
 def register(glossary: typer.Typer) -> None:
-    glossary.command("queue", epilog=examples("argot glossary queue", "argot glossary queue --json"))(queue)
+    glossary.command("queue", epilog=format_examples("argot glossary queue", "argot glossary queue --json"))(queue)
     plain = UseCaseCommands(glossary, as_user=True)
     plain("glossary_impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
     glossary.command(
         "accept",
-        epilog=examples(
+        epilog=format_examples(
             'argot glossary accept 3 --context "NAND Design" --approve',
             "argot glossary accept 3 4 7 --context General",
             "argot glossary accept --least 0.8 --context General",
         ),
     )(accept)
-    glossary.command("approve", epilog=examples("argot glossary approve 17"))(approve)
-    glossary.command("retire", epilog=examples('argot glossary retire 17 --why "nobody says it any more"'))(retire)
+    glossary.command("approve", epilog=format_examples("argot glossary approve 17"))(approve)
+    glossary.command("retire", epilog=format_examples('argot glossary retire 17 --why "nobody says it any more"'))(
+        retire
+    )
     plain("proposals.glossary_merge", "argot glossary merge 3 17")(merge)
-    glossary.command("dismiss", epilog=examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(dismiss)
+    glossary.command("dismiss", epilog=format_examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(
+        dismiss
+    )
     glossary.command(
         "effects",
-        epilog=examples("argot glossary effects 17", "argot glossary effects --proposal 3 --questions questions.jsonl"),
+        epilog=format_examples(
+            "argot glossary effects 17", "argot glossary effects --proposal 3 --questions questions.jsonl"
+        ),
     )(effects)
 
 
@@ -69,7 +75,7 @@ def queue(
     """List what waits: terms people asked for in vain, with what the documents say they mean, and terms like them."""
     from argot.service.usecases.proposals import glossary_proposals, glossary_queue
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(glossary_queue, limit=limit)
         # All of them, since not every proposal is for a term that was missed.
         proposals = client.as_user(as_user).call(glossary_proposals)
@@ -77,32 +83,34 @@ def queue(
         say_json({"misses": found, "proposals": proposals})
         return
     headings = ["term", "times", "last", "proposed", "like it", "question"]
-    table(headings, [_miss_row(miss) for miss in found])
+    print_table(headings, [_make_miss_row(miss) for miss in found])
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
         say("\nProposed besides:")
         # Proposals come oldest first; the surest are worth looking at first.
         others.sort(key=lambda one: -(one.score or 0))
-        table(["proposal", "term", "expansion", "from", "sure"], [_proposal_row(one) for one in others[:limit]])
-    note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
+        print_table(
+            ["proposal", "term", "expansion", "from", "sure"], [_make_proposal_row(one) for one in others[:limit]]
+        )
+    say_aside(f"{format_count(len(found), 'term')} nobody has defined, {format_count(len(proposals), 'proposal')}")
 
 
-def _miss_row(miss: QueuedMiss) -> list[object]:
+def _make_miss_row(miss: QueuedMiss) -> list[object]:
     offered = ", ".join(f"{one.id}: {one.expansion or one.description}" for one in miss.proposals)
     question = miss.questions[0] if miss.questions else ""
     return [miss.term, miss.count, miss.last[:10], offered, ", ".join(miss.similar), question]
 
 
-def _proposal_row(one: Proposal | ProposalShown) -> list[object]:
+def _make_proposal_row(one: Proposal | ProposalShown) -> list[object]:
     return [one.id, one.term, one.expansion or one.description, one.origin, one.score or ""]
 
 
 def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(help="The term to look for.")]) -> None:
     """Look in the documents for what a term means, and propose it with the words that say so."""
-    rows = [[*_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
-    table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
-    note(f"{len(found)} proposed" if found else "No document says what it means.")
+    rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
+    print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
+    say_aside(f"{len(found)} proposed" if found else "No document says what it means.")
 
 
 def accept(
@@ -135,7 +143,7 @@ def accept(
         # An edit fits one proposal only. Numbers and --least exclude each other, and one of them is needed.
         if edited or (least is None) == (not numbers):
             raise InvalidInput("Name one proposal to edit it, several to take them as they stand, or only --least.")
-        with knowledge_base(home) as client:
+        with open_knowledge_base(home) as client:
             done = client.as_user(as_user).call(
                 glossary_accept_many,
                 proposal_ids=numbers or None,
@@ -146,7 +154,7 @@ def accept(
             )
         _say_accepted(done)
         return
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         sense = client.as_user(as_user).call(
             glossary_accept,
             proposal_id=numbers[0],
@@ -162,17 +170,17 @@ def accept(
         )
     say(_describe_sense(sense))
     if not approved:
-        note(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
-        note(f"Approve it with: argot glossary approve {sense.id}")
+        say_aside(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
+        say_aside(f"Approve it with: argot glossary approve {sense.id}")
 
 
 def _say_accepted(done: AcceptedProposals) -> None:
     for sense in done.senses:
         say(_describe_sense(sense))
     for one in done.left:
-        note(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
+        say_aside(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
     undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
-    note(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
+    say_aside(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
 
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -195,7 +203,7 @@ def _change_status(
     from argot.service.usecases.senses import glossary_sense
 
     # In the version just read: a change in between is refused, and not approved unseen.
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
         say(_describe_sense(client.as_user(as_user).call(case, sense_id=sense, version=seen.version, why=why)))
 
@@ -215,7 +223,7 @@ def dismiss(
     """Say no to a proposal, or that a missed term needs no meaning: for good."""
     from argot.service.usecases.proposals import glossary_dismiss, glossary_dismiss_miss, glossary_reopen
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         if undo:
             # `isascii` as well: "²" is a digit too, and no number.
             if not (what.isascii() and what.isdigit()):
@@ -248,8 +256,8 @@ def effects(
     from argot.service.usecases.glossary_impact import glossary_effects
 
     # Read here: the service may not see the file.
-    given = _questions(questions) if questions else []
-    with knowledge_base(home) as client:
+    given = _read_questions(questions) if questions else []
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(
             glossary_effects,
             sense_id=sense,
@@ -265,27 +273,27 @@ def effects(
     changed = [row for row in found.rows if row.changed]
     for row in changed:
         say(f"\n{line(row.question)}")
-        table(["", "before", "after"], _sides(row))
+        print_table(["", "before", "after"], _make_side_rows(row))
     left = f", {found.left_out} left out for lack of time" if found.left_out else ""
-    note(f"{counted(found.questions, 'past question')} with it, {found.changed} of them would change{left}")
+    say_aside(f"{format_count(found.questions, 'past question')} with it, {found.changed} of them would change{left}")
 
 
-def _sides(row: QuestionImpact) -> list[list[object]]:
+def _make_side_rows(row: QuestionImpact) -> list[list[object]]:
     sides = (row.before, row.after)
-    rows: list[list[object]] = [["read as", *map(_reading, sides)]]
+    rows: list[list[object]] = [["read as", *map(_describe_reading, sides)]]
     # With the same passages on both sides, the rows would repeat each other.
     if "passages" in row.changed:
         for rank in range(max(len(side.passages) for side in sides)):
-            rows.append([f"passage {rank + 1}", *(_passage(side, rank) for side in sides)])
+            rows.append([f"passage {rank + 1}", *(_format_passage(side, rank) for side in sides)])
     return rows
 
 
-def _reading(side: QuestionAsRead) -> str:
+def _describe_reading(side: QuestionAsRead) -> str:
     read = [f"{one.surface} = {one.expansion}{' (a guess)' if one.guess else ''}" for one in side.terms]
     return ", ".join([*read, *(f"{term} unknown" for term in side.unknown)]) or "no term"
 
 
-def _passage(side: QuestionAsRead, rank: int) -> str:
+def _format_passage(side: QuestionAsRead, rank: int) -> str:
     # One side may have found fewer.
     if rank >= len(side.passages):
         return ""
@@ -293,15 +301,15 @@ def _passage(side: QuestionAsRead, rank: int) -> str:
     return " › ".join(part for part in (one.document, one.heading) if part)
 
 
-def _questions(path: Path) -> list[str]:
+def _read_questions(path: Path) -> list[str]:
     try:
         lines = [text for text in read_text(path).splitlines() if text.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as UTF-8 text: {error}. Give another file.") from error
-    return [_question(text, number, path) for number, text in enumerate(lines, 1)]
+    return [_read_question(text, number, path) for number, text in enumerate(lines, 1)]
 
 
-def _question(text: str, number: int, path: Path) -> str:
+def _read_question(text: str, number: int, path: Path) -> str:
     # A file may mix both: no question begins with a brace.
     if not text.lstrip().startswith("{"):
         return text

@@ -10,12 +10,12 @@ import typer
 from argot.errors import MissingExtra
 from argot.ui.cli.command_base import (
     Home,
-    error_console,
-    examples,
+    format_examples,
     line,
-    note,
-    progress_text,
+    make_text_column,
+    open_error_console,
     say,
+    say_aside,
     settings_for,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
@@ -23,7 +23,9 @@ from argot.ui.cli.usecase_commands import UseCaseCommands
 
 def register(app: typer.Typer) -> None:
     app.command(
-        epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2")
+        epilog=format_examples(
+            "argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2"
+        )
     )(serve)
     UseCaseCommands(app)("monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom")(
         metrics
@@ -46,7 +48,7 @@ def serve(
     settings = settings_for(home, host=host, port=port, workers=workers)
     # Before the service opens the knowledge base: only one process may have it open.
     if samples:
-        put_samples_in(home)
+        add_samples(home)
     from argot.ui.server import serve as serve_web
 
     serve_web(settings.home, settings)
@@ -57,15 +59,15 @@ def metrics(text: str, /) -> None:
     say(text.rstrip())
 
 
-def put_samples_in(home: Home) -> None:
+def add_samples(home: Home) -> None:
     """Build the sample knowledge base with a progress bar; the second time nothing is left to do."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.service.operations.sample_base import build
 
     settings = settings_for(home)
-    console = error_console()
-    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+    console = open_error_console()
+    columns = (make_text_column(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("samples", total=None)
 
@@ -73,4 +75,4 @@ def put_samples_in(home: Home) -> None:
             progress.update(task, completed=done, total=total or None, description=f"samples {line(name)}"[:60])
 
         report = build(settings.home, settings, move)
-    note(f"Sample knowledge base in {settings.home}: {report}")
+    say_aside(f"Sample knowledge base in {settings.home}: {report}")

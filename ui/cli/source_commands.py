@@ -13,14 +13,14 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
-    counted,
-    examples,
-    knowledge_base,
+    format_count,
+    format_examples,
     line,
-    note,
+    open_knowledge_base,
+    print_table,
     say,
+    say_aside,
     say_json,
-    table,
 )
 from argot.ui.cli.document_commands import show_progress
 from argot.ui.cli.usecase_commands import UseCaseCommands
@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 
 @source.command(
     "add",
-    epilog=examples(
+    epilog=format_examples(
         "argot source add /srv/handbook --every 6h",
         "argot source add /srv/hr --name hr --audience hr --exclude 'drafts/' --exclude '*.tmp.docx'",
         "argot source add https://git.example.org/team/handbook.git --include 'docs/' --with branch=main",
@@ -118,19 +118,19 @@ def add(
 
     if bool(address) == bool(loader):
         raise InvalidInput("Give an address or --loader. For the folder you are in, write: argot source add .")
-    with knowledge_base(home, create=True) as client:
+    with open_knowledge_base(home, create=True) as client:
         made = client.call(
             source_add,
-            address=loader or _whole(address),
-            kind="loader" if loader else _kind(kind),
+            address=loader or _resolve_address(address),
+            kind="loader" if loader else _parse_kind(kind),
             name=name,
             include=include,
             exclude=exclude,
             audience=audience,
             tags=tag,
             every=every,
-            options=_pairs(with_),
-            variables=_pairs(with_env),
+            options=_parse_pairs(with_),
+            variables=_parse_pairs(with_env),
         )
     if json_:
         say_json(made)
@@ -138,23 +138,23 @@ def add(
         say(f"Source {made.name} ({made.kind}): {line(made.address)}\nRead it with: argot source sync {made.name}")
 
 
-@source.command("list", epilog=examples("argot source list", "argot source list --json"))
+@source.command("list", epilog=format_examples("argot source list", "argot source list --json"))
 def list_sources(json_: Json = False, home: Home = None) -> None:
     """List the sources, how the last sync of each went, and how far those are that a running service syncs just now."""
     from argot.service.usecases.document_sources import source_list, source_progress
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.call(source_list)
         under_way = {} if json_ else {one.source: one for one in client.call(source_progress)}
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["name", "kind", "address", "every", "documents", "state", "last sync", "changed"],
         [
             [
-                *(one.name, one.kind, one.address, _time(one.every), one.documents),
-                *last_sync(one, under_way.get(one.name)),
+                *(one.name, one.kind, one.address, _format_time(one.every), one.documents),
+                *describe_last_sync(one, under_way.get(one.name)),
             ]
             for one in found
         ],
@@ -162,14 +162,15 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
     for one in found:
         for told in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
             if told:
-                note(f"{one.name}: {line(told)}")
+                say_aside(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
-            note(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
-    note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
+            say_aside(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
+    say_aside(format_count(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
 
 
 @source.command(
-    "sync", epilog=examples("argot source sync", "argot source sync handbook", "argot source sync handbook --confirm")
+    "sync",
+    epilog=format_examples("argot source sync", "argot source sync handbook", "argot source sync handbook --confirm"),
 )
 def sync(
     name: Annotated[
@@ -189,7 +190,7 @@ def sync(
 
     if confirm and name is None:
         raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         if name is not None:
             reports = [_sync_source(client, name, confirm=confirm)]
         else:
@@ -198,7 +199,7 @@ def sync(
         say_json(reports)
     else:
         for report in reports:
-            _summarise(report)
+            _print_summary(report)
     if any(report.failed or report.state != "synced" for report in reports):
         raise typer.Exit(1)
 
@@ -218,7 +219,7 @@ def remove(
     ] = False,
 ) -> None:
     """Stop keeping documents in step with a source. They stay, unless --with-documents is given."""
-    say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
+    say(f"Removed the source {gone.name}; {format_count(gone.removed, 'document')} removed, {gone.kept} kept.")
 
 
 def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
@@ -228,7 +229,7 @@ def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
         try:
             reports.append(_sync_source(client, name, confirm=False))
         except Conflict as error:
-            note(error)
+            say_aside(error)
     return reports
 
 
@@ -239,18 +240,18 @@ def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
         return client.watch(move).call(source_sync, name=name, confirm=confirm)
 
 
-def _summarise(report: SyncReport) -> None:
+def _print_summary(report: SyncReport) -> None:
     for problem in report.problems:
-        note(f"failed: {line(problem.name)}: {line(problem.detail)}")
+        say_aside(f"failed: {line(problem.name)}: {line(problem.detail)}")
     for one in report.near:
-        note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
+        say_aside(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     counts = [f"{count} {kind}" for kind in kinds if (count := getattr(report, kind))]
     say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")
     if report.detail:
-        note(line(report.detail))
+        say_aside(line(report.detail))
     if report.gone:
-        note(_list_gone(report.gone, report.waiting))
+        say_aside(_list_gone(report.gone, report.waiting))
 
 
 def _list_gone(names: Sequence[str], number: int) -> str:
@@ -259,7 +260,7 @@ def _list_gone(names: Sequence[str], number: int) -> str:
     return f"gone there: {', '.join(map(line, names))}{more}"
 
 
-def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
+def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
     """Return its state, the time of its last sync, and what that changed."""
     if under_way is not None:
         far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
@@ -270,19 +271,19 @@ def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, s
     return state, (one.synced_at or "")[:16], changes
 
 
-def _time(seconds: int) -> str:
+def _format_time(seconds: int) -> str:
     """Return a time as it is typed: 6h."""
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 
-def _kind(given: str | None) -> SourceKind | None:
+def _parse_kind(given: str | None) -> SourceKind | None:
     from argot.service.usecases.document_sources import KINDS
     from argot.service.usecases.usecase_registry import find_choice
 
     return None if given is None else find_choice(KINDS, given, "--kind")
 
 
-def _whole(address: str) -> str:
+def _resolve_address(address: str) -> str:
     """A path is made absolute: the process that reads it may work in another folder."""
     # What is no path is named as it was typed when it is refused.
     if "://" in address or (":" in address and not Path(address).exists()):
@@ -290,7 +291,7 @@ def _whole(address: str) -> str:
     return str(Path(address).expanduser().absolute())
 
 
-def _pairs(given: list[str] | None) -> dict[str, str] | None:
+def _parse_pairs(given: list[str] | None) -> dict[str, str] | None:
     pairs = [one.partition("=") for one in given or ()]
     for key, sign, _ in pairs:
         if not key or not sign:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from argot.locations import place
 from argot.ui.cli.command_base import line, say
-from argot.ui.rendering.safe_markdown import ticked
+from argot.ui.rendering.safe_markdown import draw_boxes
 
 if TYPE_CHECKING:
     from argot.results import AskResult, Choice, ModelCall, Sentence
@@ -16,7 +16,7 @@ UNSUPPORTED = "[?]"
 
 def print_turn(result: AskResult) -> None:
     """One answer for people."""
-    say(_answer(result))
+    say(_format_answer(result))
     if result.status == "answered" and result.answered_by == "model":
         say(f"\nWritten by the language model {line(result.model)}; each mark was found in the documents.")
     _print_notes(result)
@@ -29,7 +29,7 @@ def print_turn(result: AskResult) -> None:
 def print_choices(result: AskResult) -> None:
     """The things one may pick, numbered."""
     for number, choice in enumerate(result.choices, 1):
-        say(f"  {number}. {choice_text(choice)}")
+        say(f"  {number}. {format_choice(choice)}")
 
 
 def print_timings(result: AskResult) -> None:
@@ -46,7 +46,7 @@ def _call(call: ModelCall) -> str:
     return f"{line(call.prompt)} {call.seconds * 1000:.0f} ms" + (f" ({about})" if about else "")
 
 
-def choice_text(choice: Choice) -> str:
+def format_choice(choice: Choice) -> str:
     if choice.expansion:
         context = f" ({line(choice.context)})" if choice.context else ""
         meaning = f"{line(choice.expansion)}{context}"
@@ -58,7 +58,7 @@ def choice_text(choice: Choice) -> str:
     return line(choice.term)
 
 
-def _answer(result: AskResult) -> str:
+def _format_answer(result: AskResult) -> str:
     """The answer with marks; what no passage supports carries [?]. White space between sentences stays as written."""
     rest = result.answer
     marked = []
@@ -68,12 +68,12 @@ def _answer(result: AskResult) -> str:
         if found < 0:
             continue
         end = found + len(sentence.text)
-        marked += [rest[:end], _marks(sentence)]
+        marked += [rest[:end], _format_marks(sentence)]
         rest = rest[end:]
-    return ticked("".join([*marked, rest]))
+    return draw_boxes("".join([*marked, rest]))
 
 
-def _marks(sentence: Sentence) -> str:
+def _format_marks(sentence: Sentence) -> str:
     marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{number}]" for number in sentence.cited)
     return f" {marks}" if marks else ""
 

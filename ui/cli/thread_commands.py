@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from argot.types import Sense
-from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    format_examples,
+    line,
+    open_knowledge_base,
+    print_table,
+    say,
+    say_aside,
+    say_json,
+)
 from argot.ui.cli.terminal_answer import print_turn
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -29,18 +40,18 @@ def register(app: typer.Typer) -> None:
 @thread_command("threads.thread_list", "argot threads list", name="list", json=True)
 def list_threads(found: list[Thread], /) -> None:
     """List your threads, the latest first."""
-    table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
-    note(f"{len(found)} threads")
+    print_table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
+    say_aside(f"{len(found)} threads")
 
 
-@threads.command("show", epilog=examples("argot threads show t0123456789abcdef"))
+@threads.command("show", epilog=format_examples("argot threads show t0123456789abcdef"))
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show the questions and answers of a thread, as far as you may still read what they rest on."""
     from argot.service.json_values import convert_to_json
     from argot.service.usecases.glossary_impact import thread_news
     from argot.service.usecases.threads import thread_read
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_read, thread=thread)
         # After the thread: news are given out once, and would be lost if it could not be read.
         news = client.as_user(as_user).call(thread_news, thread=thread)
@@ -52,13 +63,13 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
         say(f"\n> {line(turn.question)}\n")
         print_turn(turn)
     for one in news:
-        say(f"\nNews: {line(one.term)} has a meaning now: {_meanings(one.senses)}. Ask again, if you like:")
+        say(f"\nNews: {line(one.term)} has a meaning now: {_format_meanings(one.senses)}. Ask again, if you like:")
         say(f"  {line(one.question)}")
 
 
 @threads.command(
     "share",
-    epilog=examples("argot threads share t0123456789abcdef", "argot threads share t0123456789abcdef --not"),
+    epilog=format_examples("argot threads share t0123456789abcdef", "argot threads share t0123456789abcdef --not"),
 )
 def share(
     thread: ThreadId,
@@ -69,7 +80,7 @@ def share(
     """Let the glossary's managers read this thread's questions that met unknown terms; else they are only counted."""
     from argot.service.usecases.glossary_impact import thread_share
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
     who = "Managers may read" if done.shared else "Managers no longer read"
     say(f"{who} {done.questions} of its questions: those that met unknown terms.")
@@ -77,7 +88,7 @@ def share(
 
 @threads.command(
     "export",
-    epilog=examples(
+    epilog=format_examples(
         "argot threads export t0123456789abcdef > talk.md", "argot threads export t0123456789abcdef --json"
     ),
 )
@@ -85,7 +96,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
     """Write a thread out to keep: Markdown with its sources, or everything as JSON."""
     from argot.service.usecases.threads import thread_export
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         form: Literal["json", "markdown"] = "json" if json_ else "markdown"
         # `say` ends the line itself.
         say(client.as_user(as_user).call(thread_export, thread=thread, form=form).text.rstrip("\n"))
@@ -93,7 +104,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
 
 @threads.command(
     "feedback",
-    epilog=examples("argot threads feedback", "argot threads feedback --jsonl --bad > judged.jsonl"),
+    epilog=format_examples("argot threads feedback", "argot threads feedback --jsonl --bad > judged.jsonl"),
 )
 def feedback(
     *,
@@ -110,18 +121,18 @@ def feedback(
 
     # Both options mean the same as none.
     value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:
         for one in found:
             # On one line each, so that the file can be read line by line.
             say(json.dumps(convert_to_json(one), ensure_ascii=False))
         return
-    table(["when", "", "question", "reason"], [_judged_row(one) for one in found])
-    note(f"{len(found)} answers judged")
+    print_table(["when", "", "question", "reason"], [_make_judged_row(one) for one in found])
+    say_aside(f"{len(found)} answers judged")
 
 
-def _judged_row(one: JudgedAnswer) -> list[object]:
+def _make_judged_row(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.threads import SharedAnswer
 
     # Where it was not shared, only the verdict is there.
@@ -141,5 +152,5 @@ def delete(found: Thread, /, thread: ThreadId) -> None:
     say(f"Deleted {found.id}: {line(found.title)}")
 
 
-def _meanings(senses: Sequence[Sense]) -> str:
+def _format_meanings(senses: Sequence[Sense]) -> str:
     return "; ".join(f"{line(one.expansion)} ({line(one.context)})" for one in senses)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, say_json
+from argot.ui.cli.command_base import AsUser, Home, Json, format_examples, line, open_knowledge_base, say_json
 
 if TYPE_CHECKING:
     from argot.service.usecases.usecase_registry import Declared
@@ -72,16 +72,16 @@ class UseCaseCommands:
                     question = ask.format_map({key: line(value) for key, value in given.items()})
                     # On standard error, so that the question is seen when the output goes into a file.
                     typer.confirm(question, abort=True, err=True)
-                with knowledge_base(home, create=create) as client:
+                with open_knowledge_base(home, create=create) as client:
                     found = client.as_user(as_user).call(load_usecase(path), **given)
                 if json_:
                     say_json(found)
                 else:
                     show(found, **given)
 
-            _set_parameters(run, {**_parameters(show), **common})
+            _set_parameters(run, {**_get_parameters(show), **common})
             run.usecase = path  # type: ignore[attr-defined]
-            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=examples(*lines))(run)
+            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=format_examples(*lines))(run)
             return show
 
         return register
@@ -94,7 +94,7 @@ def load_usecase(path: str) -> Declared:
     return found
 
 
-def _parameters(show: Callable[..., None]) -> dict[str, tuple[Any, Any]]:
+def _get_parameters(show: Callable[..., None]) -> dict[str, tuple[Any, Any]]:
     """Return the types and defaults of a function's parameters, without the first one."""
     result, *others = inspect.signature(show).parameters.values()
     # The type of the result cannot be evaluated: type checkers alone import it.

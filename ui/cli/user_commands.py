@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    format_examples,
+    line,
+    open_knowledge_base,
+    print_table,
+    say,
+    say_aside,
+    say_json,
+)
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
@@ -31,7 +41,8 @@ def register(app: typer.Typer) -> None:
 
 
 @user.command(
-    "add", epilog=examples("argot user add ann --password --group hr", "argot user add leo --password --manages Legal")
+    "add",
+    epilog=format_examples("argot user add ann --password --group hr", "argot user add leo --password --manages Legal"),
 )
 def add(  # noqa: PLR0917
     name: Name,
@@ -49,34 +60,43 @@ def add(  # noqa: PLR0917
 
     # Before the knowledge base is opened: nobody shall wait while somebody types.
     # Before the knowledge base is opened, as in `add`.
-    given = _new_password(name) if password else None
-    with knowledge_base(home) as client:
+    given = _read_new_password(name) if password else None
+    with open_knowledge_base(home) as client:
         made = client.call(
             user_add,
             name=name,
             groups=group or [],
             display_name=display_name,
             password=given,
-            role=_role(role),
+            role=_parse_role(role),
             manages=manages,
         )
-    say(_line(made))
+    say(_format_user(made))
 
 
 @user_command("users.user_list", "argot user list", name="list", json=True)
 def list_users(users: list[UserShown], /) -> None:
     """List the users."""
-    table(
+    print_table(
         ["name", "display name", "groups", "role", "manages", "signs in"],
         [
-            [one.name, one.display_name, ", ".join(one.groups), one.role, _list_managed_contexts(one), _signs_in(one)]
+            [
+                one.name,
+                one.display_name,
+                ", ".join(one.groups),
+                one.role,
+                _list_managed_contexts(one),
+                _describe_sign_in(one),
+            ]
             for one in users
         ],
     )
-    note(f"{len(users)} users")
+    say_aside(f"{len(users)} users")
 
 
-@user.command("roles", epilog=examples("argot user roles ann", "argot user roles ann --manages NAND --manages Tools"))
+@user.command(
+    "roles", epilog=format_examples("argot user roles ann", "argot user roles ann --manages NAND --manages Tools")
+)
 def roles(
     name: Name,
     role: Role = None,
@@ -87,11 +107,11 @@ def roles(
     """Show what a user may do, or say what it shall be from now on."""
     from argot.service.usecases.users import user_roles
 
-    with knowledge_base(home) as client:
-        say(_line(client.call(user_roles, name=name, role=_role(role), manages=manages, leave=leave)))
+    with open_knowledge_base(home) as client:
+        say(_format_user(client.call(user_roles, name=name, role=_parse_role(role), manages=manages, leave=leave)))
 
 
-def _role(given: str | None) -> RoleName | None:
+def _parse_role(given: str | None) -> RoleName | None:
     from argot.service.usecases.usecase_registry import find_choice
     from argot.service.usecases.users import ROLES
 
@@ -99,13 +119,13 @@ def _role(given: str | None) -> RoleName | None:
     return None if given is None else find_choice(ROLES, given, "--role")
 
 
-@user.command("password", epilog=examples("argot user password ann"))
+@user.command("password", epilog=format_examples("argot user password ann"))
 def password(name: Name, home: Home = None) -> None:
     """Give a user another password; a pipe gives it in a line. Every session of theirs ends."""
     from argot.service.usecases.users import user_password
 
-    given = _new_password(name)
-    with knowledge_base(home) as client:
+    given = _read_new_password(name)
+    with open_knowledge_base(home) as client:
         client.call(user_password, name=name, password=given)
     say(f"User {line(name)} has a new password and is signed out everywhere.")
 
@@ -132,16 +152,16 @@ def link(
     ] = "",
 ) -> None:
     """Let a user sign in at the OpenID Connect provider, and no longer by a password."""
-    say(_line(linked))
+    say(_format_user(linked))
 
 
 @user_command("users.user_unlink", "argot user unlink ann")
 def unlink(unlinked: UserShown, /, name: Name) -> None:
     """Let a user no longer sign in at the provider. Its groups end, and their sessions and keys."""
-    say(_line(unlinked))
+    say(_format_user(unlinked))
 
 
-@user.command("sessions", epilog=examples("argot user sessions ann", "argot user sessions ann --end"))
+@user.command("sessions", epilog=format_examples("argot user sessions ann", "argot user sessions ann --end"))
 def sessions(
     name: Name,
     end: Annotated[bool, typer.Option("--end", help="Sign the user out everywhere.")] = False,
@@ -151,7 +171,7 @@ def sessions(
     """Show where a user is signed in."""
     from argot.service.usecases.users import user_end_sessions, user_sessions
 
-    with knowledge_base(home) as client:
+    with open_knowledge_base(home) as client:
         if end:
             say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name).ended} sessions.")
             return
@@ -159,14 +179,14 @@ def sessions(
     if json_:
         say_json(found)
         return
-    table(
+    print_table(
         ["session", "since", "last used", "from", "with"],
         [[one.id, one.created_at, one.seen_at, one.address, one.agent] for one in found],
     )
-    note(f"{len(found)} sessions")
+    say_aside(f"{len(found)} sessions")
 
 
-def _new_password(name: str) -> SecretStr:
+def _read_new_password(name: str) -> SecretStr:
     # Never an argument of the command: those stand in the shell's history, and every user of the machine can list them.
     from pydantic import SecretStr
 
@@ -178,10 +198,10 @@ def _new_password(name: str) -> SecretStr:
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 
-def _line(made: UserShown) -> str:
+def _format_user(made: UserShown) -> str:
     groups = ", ".join(made.groups) or "none"
     manages = f" of {_list_managed_contexts(made)}" if made.manages else ""
-    return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_signs_in(made)}"
+    return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_describe_sign_in(made)}"
 
 
 def _list_managed_contexts(made: UserShown) -> str:
@@ -189,7 +209,7 @@ def _list_managed_contexts(made: UserShown) -> str:
     return "every context" if "*" in made.manages else ", ".join(made.manages)
 
 
-def _signs_in(made: UserShown) -> str:
+def _describe_sign_in(made: UserShown) -> str:
     # First: whoever is suspended does not sign in, with a password or without.
     if made.suspended_at:
         return "suspended"

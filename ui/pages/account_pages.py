@@ -23,18 +23,25 @@ from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSign
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import show_session
-from argot.ui.pages.provider_pages import entered, leave, own_address, own_page, provider_pages, sign_in_page
+from argot.ui.pages.provider_pages import (
+    build_provider_pages,
+    choose_own_page,
+    end_session,
+    get_own_address,
+    let_in,
+    sign_in_page,
+)
 from argot.ui.web.authentication import Authenticator
-from argot.ui.web.authorization import VISITOR, Visitor, Who, needs
+from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
-from argot.ui.web.security import SIGN_IN, SIGNING_OUT
+from argot.ui.web.security import SIGN_IN_PATH, SIGN_OUT_SUFFIX
 
 ACCOUNT = "/account"
 # Sent along as a flag, not as a text: an address must not put words into a page of ours.
-CHANGED = "Your password is changed, and you are signed out everywhere else."
-YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
-MOST_PASSWORD_CHARS = 2000
-DIFFERENT = "The two new passwords differ. Type the same one twice."
+CHANGED_NOTICE = "Your password is changed, and you are signed out everywhere else."
+CONFIRMATION_FIELD = "your_password"
+MAX_PASSWORD_CHARS = 2000
+DIFFERENT_PASSWORDS = "The two new passwords differ. Type the same one twice."
 Field = Annotated[str, Form(max_length=2000)]
 
 
@@ -50,7 +57,7 @@ class Confirmation:
         self.sign_in = sign_in
         self.address = address
 
-    def asked_of(self, who: Visitor) -> bool:
+    def must_ask(self, who: Visitor) -> bool:
         return has_password(self.kb, who.name)
 
     async def require(self, request: Request, who: Visitor) -> None:
@@ -59,10 +66,10 @@ class Confirmation:
         Raises:
             SignInRefused
         """
-        if self.asked_of(who):
-            given = (await request.form()).get(YOUR_PASSWORD)
+        if self.must_ask(who):
+            given = (await request.form()).get(CONFIRMATION_FIELD)
             # `Field` bounds the other forms; this one is read past FastAPI.
-            password = given[:MOST_PASSWORD_CHARS] if isinstance(given, str) else ""
+            password = given[:MAX_PASSWORD_CHARS] if isinstance(given, str) else ""
             await self.sign_in.confirm(who.name, password, self.address(request))
 
 
@@ -75,19 +82,19 @@ def sign_in_pages(
 ) -> APIRouter:
     router = APIRouter()
 
-    @router.get(SIGN_IN)
+    @router.get(SIGN_IN_PATH)
     @needs("anonymous")
     async def form(request: Request, next: str = "/") -> Response:
-        if request.scope.get(VISITOR) is not None:
-            return RedirectResponse(own_page(next), status_code=303)
-        leaving = request.scope.get(SIGNING_OUT)
-        if provider and leaving and (out := await provider.exit(leaving, own_address(kb, request) + SIGN_IN)):
+        if request.scope.get(VISITOR_KEY) is not None:
+            return RedirectResponse(choose_own_page(next), status_code=303)
+        leaving = request.scope.get(SIGN_OUT_SUFFIX)
+        if provider and leaving and (out := await provider.exit(leaving, get_own_address(kb, request) + SIGN_IN_PATH)):
             # A page, no redirect: a form's redirects may lead nowhere but here (Content-Security-Policy, form-action).
-            gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGNING_OUT)}
+            gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGN_OUT_SUFFIX)}
             return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc_label)
         return await sign_in_page(kb, next=next)
 
-    @router.post(SIGN_IN)
+    @router.post(SIGN_IN_PATH)
     @needs("anonymous", csrf=False)
     async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
         # No token: there is no session that could hold one. The guard checks the origin of the page.
@@ -97,9 +104,9 @@ def sign_in_pages(
         except SignInRefused as refusal:
             headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
             return await sign_in_page(kb, refusal.status, headers, next=next, name=name, error=str(refusal))
-        await leave(kb, request.scope.get(VISITOR))
+        await end_session(kb, request.scope.get(VISITOR_KEY))
         # A new session, never one that the browser had before: it may have been planted there (session fixation).
-        return entered(authenticator, token, own_page(next))
+        return let_in(authenticator, token, choose_own_page(next))
 
     @router.get("/login")
     @needs("anonymous")
@@ -111,14 +118,14 @@ def sign_in_pages(
     @needs("anonymous", csrf=False)
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script knows no token.
-        await leave(kb, request.scope.get(VISITOR))
-        return signed_out(JSONResponse({"success": True}), request.scope.get(VISITOR))
+        await end_session(kb, request.scope.get(VISITOR_KEY))
+        return signed_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
-        await leave(kb, request.scope.get(VISITOR))
-        return signed_out(RedirectResponse(SIGN_IN, status_code=303), request.scope.get(VISITOR))
+        await end_session(kb, request.scope.get(VISITOR_KEY))
+        return signed_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
 
     def signed_out(answer: Response, who: object) -> Response:
         """The browser forgets the session, and is shown out at the provider next."""
@@ -126,17 +133,17 @@ def sign_in_pages(
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
             ticket = provider.make_leaving_ticket(who.session)
             answer.headers.append(
-                "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGNING_OUT)
+                "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGN_OUT_SUFFIX)
             )
         return answer
 
     if provider:
-        router.include_router(provider_pages(kb, authenticator, provider))
-    router.include_router(account_pages(kb, authenticator, sign_in, confirmation))
+        router.include_router(build_provider_pages(kb, authenticator, provider))
+    router.include_router(build_account_pages(kb, authenticator, sign_in, confirmation))
     return router
 
 
-def account_pages(
+def build_account_pages(
     kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
 ) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
@@ -152,7 +159,7 @@ def account_pages(
     @router.get("")
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
-        return await account(who, done=CHANGED if changed else "")
+        return await account(who, done=CHANGED_NOTICE if changed else "")
 
     @router.get("/data")
     @needs("asker")
@@ -166,7 +173,7 @@ def account_pages(
     @needs("asker")
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
         if new != again:
-            return await account(who, 400, error=DIFFERENT)
+            return await account(who, 400, error=DIFFERENT_PASSWORDS)
         address = authenticator.address(request.scope, request.headers)
         try:
             await sign_in.change_password(who.name, old, new, address)
@@ -177,7 +184,7 @@ def account_pages(
         # Every session ended with the old password, this one too: the browser gets another.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
-        return entered(authenticator, token, f"{ACCOUNT}?changed=1")
+        return let_in(authenticator, token, f"{ACCOUNT}?changed=1")
 
     @router.post("/keys")
     @needs("asker")
@@ -185,7 +192,7 @@ def account_pages(
         try:
             await confirmation.require(request, who)
             # The answer shows the key, without a redirect: only its digest is kept, so no other page could.
-            made = await key_add(kb, who.principal, name=name, days=_days(days))
+            made = await key_add(kb, who.principal, name=name, days=_parse_days(days))
         except SignInRefused as refusal:
             return await account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
@@ -204,13 +211,13 @@ def account_pages(
     async def everywhere(who: Who) -> Response:
         await end_sessions(kb, who.name)
         return RedirectResponse(
-            SIGN_IN, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
+            SIGN_IN_PATH, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
         )
 
     return router
 
 
-def _days(typed: str) -> int | None:
+def _parse_days(typed: str) -> int | None:
     """The number of days that was typed; None: the field was empty.
 
     Raises:

@@ -18,7 +18,7 @@ from argot.ui.pages.page_base import number
 from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor
 
-STEP = 50
+PAGE_ROWS = 50
 ORDERS: Mapping[Order, str] = {
     "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
 }  # fmt: skip
@@ -39,7 +39,7 @@ _NAMES = ("q", "tag", "audience", "state", "age", "order")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class DocumentList:
     """What was asked for, as the form and the links have it, and what was found. `where`: the page's address.
 
     `derivation`: how far documents (their ids) are with what is derived unasked; for managers.
@@ -64,10 +64,10 @@ class Listed:
 
 
 _BY_DEFAULT = ("order", "newest")
-CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "step": STEP}
+CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "step": PAGE_ROWS}
 
 
-async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> Listed:
+async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> DocumentList:
     """The documents that the address asks for; what it says amiss counts as not said."""
     given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
     order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
@@ -77,11 +77,13 @@ async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, wh
     moment = format_utc(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
-    found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=STEP)
-    return Listed(where, given, start, found, await derivation_told(kb, who, [one.id for one in found.documents]))
+    found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=PAGE_ROWS)
+    return DocumentList(
+        where, given, start, found, await describe_derivation(kb, who, [one.id for one in found.documents])
+    )
 
 
-async def derivation_told(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
+async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
     """What a manager reads of how far these documents (ids) are; nothing of those of which nothing is derived."""
     if not documents or who.role == "asker":
         return {}

@@ -18,45 +18,45 @@ from argot.service.usecases.document_fetch import document_fetch
 from argot.service.usecases.queue_of_jobs import JobShown, job_list, job_retry
 from argot.service.usecases.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.usecase_registry import get_outcome
-from argot.ui.pages.document_list import CHOICES, STEP, documents_listed
-from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
+from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
+from argot.ui.pages.form_fields import split_commas
+from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
-from argot.ui.web.sent_files import sent_name
+from argot.ui.web.sent_files import read_sent_name
 
 DOCUMENTS = "/documents"
 DUSTBIN = f"{DOCUMENTS}/dustbin"
-AROUND = 2**20
+FORM_OVERHEAD_BYTES = 2**20
 """Bytes that a form may have besides its files."""
-MOST_TOGETHER = 100
+MAX_TICKED = 100
 """Files of one form without a script; with one, each is sent by itself."""
 CHANGES: tuple[Change, ...] = get_args(Change)
 _ID = re.compile(r"d[0-9a-f]{16}")
 
 
-def document_link(document: str, rest: str = "") -> str:
+def link_document(document: str, rest: str = "") -> str:
     """The address of a document's page, or of something below it."""
     return f"{DOCUMENTS}/{quote(document, safe='')}{rest}"
 
 
-def document_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=DOCUMENTS, route_class=upload_route(kb))
+def build_document_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=DOCUMENTS, route_class=make_upload_route(kb))
     pages = Pages(kb)
-    _list(router, pages)
-    _dustbin(router, pages)
+    _add_list(router, pages)
+    _add_dustbin(router, pages)
     return router
 
 
-def upload_route(kb: KnowledgeBase) -> type[BoundedRoute]:
+def make_upload_route(kb: KnowledgeBase) -> type[BoundedRoute]:
     """Routes whose forms may hold a file of the largest size."""
 
     class UploadRoute(BoundedRoute):
-        most = int(kb.settings.max_file_mb * 1_000_000) + AROUND
+        most = int(kb.settings.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
 
     return UploadRoute
 
 
-def _list(router: APIRouter, pages: Pages) -> None:
+def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def documents(request: Request, who: Who) -> Response:
@@ -68,37 +68,37 @@ def _list(router: APIRouter, pages: Pages) -> None:
         """The list alone, as one types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
-        found = await documents_listed(pages.kb, request, who, DOCUMENTS)
+        found = await list_documents(pages.kb, request, who, DOCUMENTS)
         return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.post("/upload")
     @needs("manager")
     async def put_in(request: Request, who: Who) -> Response:
         """One file or web address of a script, answered with JSON; or all of a form, answered with the page."""
-        form = await form_of(request)
+        form = await read_form(request)
         files = [one for one in (await request.form()).getlist("files") if isinstance(one, UploadFile) and one.filename]
-        readers = between_commas(form.get("audience", "")) or None
-        labels: dict[str, Any] = {"audience": readers, "tags": between_commas(form.get("tags", "")) or None}
+        readers = split_commas(form.get("audience", "")) or None
+        labels: dict[str, Any] = {"audience": readers, "tags": split_commas(form.get("tags", "")) or None}
         wanted: list[UploadFile | str] = [*files, *([form["address"]] if form.get("address", "").strip() else [])]
         if request.headers.get("accept") == "application/json":
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            told = {**_told(report), "detail": "; ".join(filter(None, (report.detail, *report.notices)))}
-            return JSONResponse({**told, "files": list(map(_told, report.files))})
-        if not wanted or len(wanted) > MOST_TOGETHER:
-            reason = f"At most {MOST_TOGETHER} files can be sent together." if wanted else "No file was chosen."
+            told = {**_describe_report(report), "detail": "; ".join(filter(None, (report.detail, *report.notices)))}
+            return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
+        if not wanted or len(wanted) > MAX_TICKED:
+            reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
             return await list_page(request, who, error=InvalidInput(reason), given=form)
         outcomes: list[dict[str, str]] = []
         for one in wanted:
             try:
                 report = await _put_in(pages.kb, who, one, labels)
-                outcomes += map(_told, report.files or [report])
+                outcomes += map(_describe_report, report.files or [report])
                 outcomes += [
                     {"kind": "notice", "name": report.name, "detail": one, "href": ""} for one in report.notices
                 ]
             except (InvalidInput, NotAllowed) as error:
-                name = one if isinstance(one, str) else sent_name(one)
+                name = one if isinstance(one, str) else read_sent_name(one)
                 outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
         return await list_page(request, who, given=form, outcomes=outcomes)
 
@@ -107,9 +107,9 @@ def _list(router: APIRouter, pages: Pages) -> None:
     async def change(request: Request, who: Who) -> Response:
         """The same change to all documents that are ticked; the list stays narrowed as the address has it."""
         given = await request.form()
-        chosen = [one for one in given.getlist("document") if isinstance(one, str)][:STEP]
+        chosen = [one for one in given.getlist("document") if isinstance(one, str)][:PAGE_ROWS]
         what = next((one for one in CHANGES if one == given.get("change")), None)
-        values = between_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
+        values = split_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
         if not chosen or what is None:
             return await list_page(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
         try:
@@ -125,7 +125,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
             return await list_page(request, who, outcomes=failed)
         told = f"all-{what}-unknown" if done.notices else f"all-{what}"
         query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
-        return sent_to_address(f"{DOCUMENTS}?{query}")
+        return redirect_to_address(f"{DOCUMENTS}?{query}")
 
     @router.post("/jobs/{job}/retry")
     @needs("manager")
@@ -135,7 +135,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
             await job_retry(pages.kb, who.principal, job=job)
         except (InvalidInput, NotFound, Conflict) as error:
             return await list_page(request, who, error=error)
-        return sent_to_address(DOCUMENTS)
+        return redirect_to_address(DOCUMENTS)
 
     async def list_page(
         request: Request,
@@ -145,7 +145,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
         given: dict[str, str] | None = None,
         outcomes: list[dict[str, str]] | None = None,
     ) -> Response:
-        found = await documents_listed(pages.kb, request, who, DOCUMENTS)
+        found = await list_documents(pages.kb, request, who, DOCUMENTS)
         removed = request.query_params.get("removed", "")
         shown = {
             "listed": found,
@@ -154,19 +154,19 @@ def _list(router: APIRouter, pages: Pages) -> None:
             # An address may name what can be taken back, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
             "most_mb": pages.kb.settings.max_file_mb,
-            "aside": await _put_aside(pages, who),
+            "aside": await _list_put_aside(pages, who),
         }
-        return page("documents.html", request, who, error=error, **shown, **CHOICES)
+        return show_page("documents.html", request, who, error=error, **shown, **CHOICES)
 
 
-async def _put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
+async def _list_put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
     """The jobs that failed so often that they are left alone."""
     if not who.principal.manages_all:
         return []
     return [one for one in await job_list(pages.kb, who.principal) if one.state == "aside"]
 
 
-def _dustbin(router: APIRouter, pages: Pages) -> None:
+def _add_dustbin(router: APIRouter, pages: Pages) -> None:
     @router.get("/dustbin")
     @needs("manager")
     async def dustbin(request: Request, who: Who) -> Response:
@@ -176,9 +176,9 @@ def _dustbin(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def erase(request: Request, who: Who) -> Response:
         """Erase one for good; without `document` all of them."""
-        document = (await form_of(request)).get("document") or None
+        document = (await read_form(request)).get("document") or None
         await removed_erase(pages.kb, who.principal, document=document)
-        return sent_to_address(f"{DUSTBIN}?done=erased")
+        return redirect_to_address(f"{DUSTBIN}?done=erased")
 
     @router.post("/dustbin/{document}/restore")
     @needs("manager")
@@ -187,11 +187,13 @@ def _dustbin(router: APIRouter, pages: Pages) -> None:
             report = await document_restore(pages.kb, who.principal, document=document)
         except (Conflict, InvalidInput) as error:
             return await dustbin_page(request, who, error)
-        return sent_to_address(document_link(report.document.id if report.document else "", "?done=brought-back"))
+        return redirect_to_address(link_document(report.document.id if report.document else "", "?done=brought-back"))
 
     async def dustbin_page(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
         found = await removed_list(pages.kb, who.principal)
-        return page("dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days)
+        return show_page(
+            "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days
+        )
 
 
 async def _put_in(
@@ -200,9 +202,9 @@ async def _put_in(
     """A file of a form, or what is at a web address."""
     if isinstance(one, str):
         return await document_fetch(kb, who.principal, address=one, **labels)
-    return await upload(kb, who.principal, name=sent_name(one), data=await one.read(), folder=folder, **labels)
+    return await upload(kb, who.principal, name=read_sent_name(one), data=await one.read(), folder=folder, **labels)
 
 
-def _told(report: MemberReport) -> dict[str, str]:
-    href = document_link(report.document.id) if report.document else ""
+def _describe_report(report: MemberReport) -> dict[str, str]:
+    href = link_document(report.document.id) if report.document else ""
     return {"kind": report.kind, "name": report.name, "detail": report.detail, "href": href}

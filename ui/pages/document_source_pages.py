@@ -22,8 +22,8 @@ from argot.service.usecases.document_sources import (
     source_sync_start,
 )
 from argot.ui.pages.document_pages import DOCUMENTS
-from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
+from argot.ui.pages.form_fields import split_commas
+from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 SOURCES = f"{DOCUMENTS}/sources"
@@ -36,12 +36,12 @@ KINDS: Mapping[SourceKind, str] = {
     "imap": "Mail",
     "loader": "Loader",
 }
-EVERY: Mapping[str, str] = {
+INTERVALS: Mapping[str, str] = {
     "": "Only when asked", "30m": "Every 30 minutes", "6h": "Every 6 hours", "1d": "Every day", "7d": "Every week",
 }  # fmt: skip
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-_TYPED = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch", "options", "secrets")
-_ON_THE_PAGE = ((re.compile(r"--with-env (?=\w)"), "under Secrets "), (re.compile(r"--with (?=\w)"), "under Options "))
+_FIELDS = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch", "options", "secrets")
+_PAGE_TERMS = ((re.compile(r"--with-env (?=\w)"), "under Secrets "), (re.compile(r"--with (?=\w)"), "under Options "))
 """What a use case calls by the command line's name, and the page by another."""
 _CHANGES = ("added", "updated", "renamed", "removed", "failed")
 """Of a sync, what is worth saying even of one that found nothing else."""
@@ -73,7 +73,7 @@ class SourceRow:
 
     @property
     def detail(self) -> str:
-        return in_page_terms(self.source.detail)
+        return use_page_terms(self.source.detail)
 
     @property
     def is_cut_off(self) -> bool:
@@ -81,14 +81,14 @@ class SourceRow:
         return self.source.state == "syncing" and self.under_way is None
 
 
-def in_page_terms(text: str) -> str:
+def use_page_terms(text: str) -> str:
     """A message with the names of the page's fields in the place of options of the command line."""
-    for option, field in _ON_THE_PAGE:
+    for option, field in _PAGE_TERMS:
         text = option.sub(field, text)
     return text
 
 
-def _pairs(text: str) -> dict[str, str]:
+def _parse_pairs(text: str) -> dict[str, str]:
     """Lines of key=value, as typed into one field.
 
     Raises:
@@ -103,37 +103,37 @@ def _pairs(text: str) -> dict[str, str]:
     return found
 
 
-def document_source_pages(kb: KnowledgeBase) -> APIRouter:
+def build_document_source_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=SOURCES, route_class=BoundedRoute)
     pages = Pages(kb)
-    _list(router, pages)
-    _changes(router, pages)
+    _add_list(router, pages)
+    _add_changes(router, pages)
     return router
 
 
-def _list(router: APIRouter, pages: Pages) -> None:
+def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def sources(request: Request, who: Who) -> Response:
-        return await _page(pages, request, who)
+        return await _render_sources(pages, request, who)
 
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
         """The list alone, asked for again and again while something is being synced."""
         if "hx-request" not in request.headers:
-            return sent_to_address(SOURCES)
-        return part("source_rows.html", who=who, rows=await _rows(pages, who))
+            return redirect_to_address(SOURCES)
+        return part("source_rows.html", who=who, rows=await _list_rows(pages, who))
 
 
-def _changes(router: APIRouter, pages: Pages) -> None:
+def _add_changes(router: APIRouter, pages: Pages) -> None:
     kb = pages.kb
 
     @router.post("")
     @needs("manager")
     async def add(request: Request, who: Who) -> Response:
-        form = await form_of(request)
-        given = {name: form.get(name, "").strip() for name in _TYPED}
+        form = await read_form(request)
+        given = {name: form.get(name, "").strip() for name in _FIELDS}
         try:
             if not given["address"]:
                 raise InvalidInput("Where is it? Give the path of a folder, or an address.")
@@ -143,44 +143,45 @@ def _changes(router: APIRouter, pages: Pages) -> None:
                 address=given["address"],
                 name=given["name"] or None,
                 kind=next((kind for kind in KINDS if kind == given["kind"]), None),
-                include=between_commas(given["include"]) or None,
-                exclude=between_commas(given["exclude"]) or None,
-                audience=between_commas(given["audience"]) or None,
-                tags=between_commas(given["tags"]) or None,
+                include=split_commas(given["include"]) or None,
+                exclude=split_commas(given["exclude"]) or None,
+                audience=split_commas(given["audience"]) or None,
+                tags=split_commas(given["tags"]) or None,
                 every=given["every"],
-                options=_pairs(given["options"]) | ({"branch": given["branch"]} if given["branch"] else {}) or None,
-                variables=_pairs(given["secrets"]) or None,
+                options=_parse_pairs(given["options"]) | ({"branch": given["branch"]} if given["branch"] else {})
+                or None,
+                variables=_parse_pairs(given["secrets"]) or None,
             )
             if not form.get("now"):
-                return sent_to_address(f"{SOURCES}?done=source-named")
+                return redirect_to_address(f"{SOURCES}?done=source-named")
             await source_sync_start(kb, who.principal, name=made.name)
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await _page(pages, request, who, error, given)
-        return sent_to_address(f"{SOURCES}?done=source-added")
+            return await _render_sources(pages, request, who, error, given)
+        return redirect_to_address(f"{SOURCES}?done=source-added")
 
     @router.post("/{name}/sync")
     @needs("manager")
     async def sync(request: Request, who: Who, name: str) -> Response:
         """With `confirm` also what seems too much is taken out."""
-        confirm = bool((await form_of(request)).get("confirm"))
+        confirm = bool((await read_form(request)).get("confirm"))
         try:
             await source_sync_start(kb, who.principal, name=name, confirm=confirm)
         except Conflict as error:
-            return await _page(pages, request, who, error)
-        return sent_to_address(SOURCES)
+            return await _render_sources(pages, request, who, error)
+        return redirect_to_address(SOURCES)
 
     @router.post("/{name}/remove")
     @needs("manager")
     async def remove(request: Request, who: Who, name: str) -> Response:
-        with_documents = (await form_of(request)).get("documents") == "remove"
+        with_documents = (await read_form(request)).get("documents") == "remove"
         try:
             await source_remove(kb, who.principal, name=name, with_documents=with_documents)
         except Conflict as error:
-            return await _page(pages, request, who, error)
-        return sent_to_address(f"{SOURCES}?done=source-{'erased' if with_documents else 'removed'}")
+            return await _render_sources(pages, request, who, error)
+        return redirect_to_address(f"{SOURCES}?done=source-{'erased' if with_documents else 'removed'}")
 
 
-async def _page(
+async def _render_sources(
     pages: Pages,
     request: Request,
     who: Visitor,
@@ -188,14 +189,14 @@ async def _page(
     given: Mapping[str, str] | None = None,
 ) -> Response:
     shown: dict[str, Any] = {
-        "given": {name: (given or {}).get(name, "") for name in _TYPED},
+        "given": {name: (given or {}).get(name, "") for name in _FIELDS},
         "kinds": KINDS,
-        "every": EVERY,
+        "every": INTERVALS,
     }
-    shown["refused"] = in_page_terms(str(error)) if error else ""
-    return page("sources.html", request, who, error=error, rows=await _rows(pages, who), **shown)
+    shown["refused"] = use_page_terms(str(error)) if error else ""
+    return show_page("sources.html", request, who, error=error, rows=await _list_rows(pages, who), **shown)
 
 
-async def _rows(pages: Pages, who: Visitor) -> list[SourceRow]:
+async def _list_rows(pages: Pages, who: Visitor) -> list[SourceRow]:
     under_way = {one.source: one for one in await source_progress(pages.kb, who.principal)}
     return [SourceRow(one, under_way.get(one.name)) for one in await source_list(pages.kb, who.principal)]

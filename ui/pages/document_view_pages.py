@@ -24,32 +24,32 @@ from argot.service.usecases.document_revisions import (
     document_revisions,
 )
 from argot.service.usecases.documents import read_original, read_source, remove
-from argot.ui.pages.document_list import derivation_told
-from argot.ui.pages.document_pages import DOCUMENTS, document_link, upload_route
-from argot.ui.pages.form_fields import between_commas, values_by_field
-from argot.ui.pages.page_base import Pages, form_of, number, page, sent_to_address
-from argot.ui.pages.source_pages import INERT
+from argot.ui.pages.document_list import describe_derivation
+from argot.ui.pages.document_pages import DOCUMENTS, link_document, make_upload_route
+from argot.ui.pages.form_fields import parse_field_lines, split_commas
+from argot.ui.pages.page_base import Pages, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
-SHOWN_DIFFERENCES = 200
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+MAX_DIFFERENCES = 200
+PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """What every browser shows, and what can hold no script."""
 
 
-def document_view_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=f"{DOCUMENTS}/{{document}}", route_class=upload_route(kb))
+def build_document_view_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=f"{DOCUMENTS}/{{document}}", route_class=make_upload_route(kb))
     pages = Pages(kb)
-    _reading(router, pages)
-    _changing(router, pages)
-    _revisions(router, pages)
+    _add_reading(router, pages)
+    _add_changes(router, pages)
+    _add_revisions(router, pages)
     return router
 
 
-def _reading(router: APIRouter, pages: Pages) -> None:
+def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def document(request: Request, who: Who, document: str) -> Response:
-        return await _document_page(pages, request, who, document)
+        return await _render_document(pages, request, who, document)
 
     @router.get("/page-{number}.png")
     @needs("manager")
@@ -57,23 +57,23 @@ def _reading(router: APIRouter, pages: Pages) -> None:
         try:
             drawn = await document_page(pages.kb, who.principal, document=document, page=number)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT)
+            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+        return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT_HEADERS)
 
     @router.get("/picture")
     @needs("manager")
     async def whole_picture(who: Who, document: str) -> Response:
         """A file that is a picture, to be shown beside what was read of it."""
         found = await read_original(pages.kb, who.principal, document=document)
-        if found.media_type not in PICTURES:
+        if found.media_type not in PICTURE_TYPES:
             raise NotFound("This document is no picture that a browser shows.")
-        return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT)
+        return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT_HEADERS)
 
     @router.get("/markdown")
     @needs("manager")
     async def markdown(who: Who, document: str) -> Response:
         found = await read_source(pages.kb, who.principal, document=document)
-        return PlainTextResponse(found.markdown, headers=INERT)
+        return PlainTextResponse(found.markdown, headers=INERT_HEADERS)
 
     @router.get("/original")
     @needs("manager")
@@ -81,35 +81,35 @@ def _reading(router: APIRouter, pages: Pages) -> None:
         """The file as it was put in, to be saved: a file of strangers is never shown as a page of ours."""
         found = await read_original(pages.kb, who.principal, document=document)
         name = quote(found.document.name, safe="")
-        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(base64.b64decode(found.base64), media_type="application/octet-stream", headers=headers)
 
 
-def _changing(router: APIRouter, pages: Pages) -> None:
+def _add_changes(router: APIRouter, pages: Pages) -> None:
     kb = pages.kb
 
     @router.post("/labels")
     @needs("manager")
     async def labels(request: Request, who: Who, document: str) -> Response:
-        form = await form_of(request)
-        given: dict[str, Any] = {name: between_commas(form.get(name, "")) for name in ("tags", "audience")}
+        form = await read_form(request)
+        given: dict[str, Any] = {name: split_commas(form.get(name, "")) for name in ("tags", "audience")}
         try:
             if "fields" in form:
-                given["fields"] = values_by_field(form["fields"])
+                given["fields"] = parse_field_lines(form["fields"])
             saved = await document_label(kb, who.principal, document=document, **given)
         except (InvalidInput, NotAllowed) as error:
-            return await _document_page(pages, request, who, document, error, at="labels", typed=form)
+            return await _render_document(pages, request, who, document, error, at="labels", typed=form)
         if not who.principal.may_read(saved.audience):
-            return sent_to_address(f"{DOCUMENTS}?done=hidden")
-        return sent_to_address(document_link(document, "?done=saved-unknown" if saved.notices else "?done=saved"))
+            return redirect_to_address(f"{DOCUMENTS}?done=hidden")
+        return redirect_to_address(link_document(document, "?done=saved-unknown" if saved.notices else "?done=saved"))
 
     @router.post("/remove")
     @needs("manager")
     async def take_out(who: Who, document: str) -> Response:
         removed = await remove(kb, who.principal, document=document)
         if not kb.settings.keep_removed_days:
-            return sent_to_address(f"{DOCUMENTS}?done=erased")
-        return sent_to_address(f"{DOCUMENTS}?done=removed&removed={removed.id}")
+            return redirect_to_address(f"{DOCUMENTS}?done=erased")
+        return redirect_to_address(f"{DOCUMENTS}?done=removed&removed={removed.id}")
 
     @router.post("/reread")
     @needs("manager")
@@ -122,7 +122,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         file = (await request.form()).get("file")
         if not isinstance(file, UploadFile) or not file.filename:
             error = InvalidInput("No file was chosen.")
-            return await _document_page(pages, request, who, document, error, at="replaced")
+            return await _render_document(pages, request, who, document, error, at="replaced")
         data, name = await file.read(), file.filename
         work = document_replace(kb, who.principal, document=document, name=name, data=data)
         return await done(request, who, document, "replaced", work)
@@ -137,20 +137,20 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         try:
             await work
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await _document_page(pages, request, who, document, error, at=what)
-        return sent_to_address(document_link(document, f"?done={what}"))
+            return await _render_document(pages, request, who, document, error, at=what)
+        return redirect_to_address(link_document(document, f"?done={what}"))
 
 
-def _revisions(router: APIRouter, pages: Pages) -> None:
+def _add_revisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/revisions/{revision}")
     @needs("manager")
     async def compare(request: Request, who: Who, document: str, revision: str) -> Response:
         found = await document_compare(pages.kb, who.principal, document=document, revision=revision)
-        shown = found.differences[:SHOWN_DIFFERENCES]
-        return page("revision.html", request, who, found=found, differences_shown=shown)
+        shown = found.differences[:MAX_DIFFERENCES]
+        return show_page("revision.html", request, who, found=found, differences_shown=shown)
 
 
-async def _document_page(
+async def _render_document(
     pages: Pages,
     request: Request,
     who: Visitor,
@@ -172,9 +172,9 @@ async def _document_page(
     # Only who manages everything may change documents, and with them see what they were.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
-    derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
+    derivation = (await describe_derivation(pages.kb, who, [read.document.id])).get(read.document.id, "")
     use = await document_use(pages.kb, who.principal, document=document) if changes else None
     shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}, "at": at}
-    shown |= {"raw": request.query_params.get("text") == "raw", "pictures": PICTURES}
+    shown |= {"raw": request.query_params.get("text") == "raw", "pictures": PICTURE_TYPES}
     shown |= {"derivation": derivation, "near": await document_near(pages.kb, who.principal, document=document)}
-    return page("document.html", request, who, error=error, may_change=changes, **shown)
+    return show_page("document.html", request, who, error=error, may_change=changes, **shown)

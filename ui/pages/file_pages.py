@@ -25,13 +25,13 @@ from argot.service.usecases.glossary_files import (
     glossary_preview,
 )
 from argot.service.usecases.usecase_registry import get_outcome
-from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, form_of, page, sent_to
+from argot.ui.pages.page_base import HOME, MAX_BODY_BYTES, BoundedRoute, Pages, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 # Of each kind of change. The counts are of all.
-SHOWN = 50
-KEPT_SECONDS = 30 * 60
-MOST_KEPT_BYTES = 4 * MOST_BYTES
+MAX_ROWS = 50
+KEEP_SECONDS = 30 * 60
+MAX_KEPT_BYTES = 4 * MAX_BODY_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class Uploads:
 
     def keep(self, upload: Upload) -> str:
         """The token by which it is found again."""
-        old = [token for token, one in self._kept.items() if one.who == upload.who or one.at < upload.at - KEPT_SECONDS]
+        old = [token for token, one in self._kept.items() if one.who == upload.who or one.at < upload.at - KEEP_SECONDS]
         for token in old:
             del self._kept[token]
         token = secrets.token_urlsafe(16)
         self._kept[token] = upload
         # The oldest go first. The one just kept stays, however large: the size of a request bounds it.
-        while len(self._kept) > 1 and sum(len(one.data) for one in self._kept.values()) > MOST_KEPT_BYTES:
+        while len(self._kept) > 1 and sum(len(one.data) for one in self._kept.values()) > MAX_KEPT_BYTES:
             self._kept.popitem(last=False)
         return token
 
@@ -76,32 +76,32 @@ class Uploads:
             NotFound: it was kept too long ago, imported already, or is somebody else's.
         """
         found = self._kept.get(token)
-        if found is None or found.who != who or time.monotonic() - found.at > KEPT_SECONDS:
+        if found is None or found.who != who or time.monotonic() - found.at > KEEP_SECONDS:
             raise NotFound("This file is not here any more. Choose it again.")
         return self._kept.pop(token)
 
 
-def file_pages(kb: KnowledgeBase) -> APIRouter:
+def build_file_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages, uploads = Pages(kb), Uploads()
 
     @router.get("/files")
     @needs("manager")
     async def files(request: Request, who: Who) -> Response:
-        return await _files_page(pages, request, who)
+        return await _render_files(pages, request, who)
 
     @router.post("/files/preview")
     @needs("manager")
     async def preview(request: Request, who: Who) -> Response:
         try:
-            return await previewed(request, who, await _uploaded(request, who))
+            return await previewed(request, who, await _read_upload(request, who))
         except (InvalidInput, NotAllowed) as error:
-            return await _files_page(pages, request, who, error)
+            return await _render_files(pages, request, who, error)
 
     @router.post("/files/import")
     @needs("manager")
     async def import_(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         try:
             upload = uploads.take(form.get("token", ""), who.name)
             done = await imported(who, upload, form.get("why", ""))
@@ -109,25 +109,25 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
             # The glossary changed since the preview: the file is kept once more, and what it changes is shown anew.
             return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", ""))
         except (InvalidInput, NotAllowed, NotFound) as error:
-            return await _files_page(pages, request, who, error)
+            return await _render_files(pages, request, who, error)
         # Nothing in it was new, so there is no change to show.
         if done.change is None:
-            return sent_to("", done="imported")
-        return sent_to(f"/history/{done.change}", done="imported")
+            return redirect("", done="imported")
+        return redirect(f"/history/{done.change}", done="imported")
 
     async def imported(who: Visitor, upload: Upload, why: str) -> ImportReport:
         """What importing the file came to, just as it was previewed."""
-        importing = glossary_import_file(pages.kb, who.principal, **_told(upload), seen=upload.seen, why=why)
+        importing = glossary_import_file(pages.kb, who.principal, **_make_parameters(upload), seen=upload.seen, why=why)
         return await get_outcome(importing)
 
     async def previewed(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
     ) -> Response:
         """What the file would change by now; importing it does that and nothing else."""
-        found = await glossary_preview(pages.kb, who.principal, **_told(upload), limit=SHOWN)
+        found = await glossary_preview(pages.kb, who.principal, **_make_parameters(upload), limit=MAX_ROWS)
         token = uploads.keep(replace(upload, seen=found.stamp))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
-        return page("preview.html", request, who, error=error, **given, **read_dataclass_fields(found))
+        return show_page("preview.html", request, who, error=error, **given, **read_dataclass_fields(found))
 
     @router.get("/files/export")
     @needs("manager")
@@ -143,23 +143,23 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
     return router
 
 
-async def _files_page(pages: Pages, request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
+async def _render_files(pages: Pages, request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
     contexts = [one.name for one in await pages.contexts(who) if one.may_manage]
-    return page("files.html", request, who, formats=FORMATS, error=error, contexts=contexts)
+    return show_page("files.html", request, who, formats=FORMATS, error=error, contexts=contexts)
 
 
-async def _uploaded(request: Request, who: Visitor) -> Upload:
+async def _read_upload(request: Request, who: Visitor) -> Upload:
     file = (await request.form()).get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise InvalidInput("No file was chosen.")
     # Some browsers send the whole path. The name alone says the format.
     name = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:200]
-    form = await form_of(request)
+    form = await read_form(request)
     left_open = {field: form.get(field, "").strip() for field in ("context", "language", "format")}
     return Upload(who.name, name, await file.read(), time.monotonic(), **left_open)
 
 
-def _told(upload: Upload) -> dict[str, Any]:
+def _make_parameters(upload: Upload) -> dict[str, Any]:
     data = base64.b64encode(upload.data).decode("ascii")
     open_ = {"context": upload.context, **({"language": upload.language} if upload.language else {})}
     return {"data": data, "name": upload.name, "format": upload.format, **open_}

@@ -9,22 +9,22 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict
 from argot.errors import InvalidInput
 from argot.service.usecases.glossary_history import Saved, SavedSince
 from argot.types import Context, Sense
-from argot.ui.rendering.page_filters import as_text, stored_fields
+from argot.ui.rendering.page_filters import format_value, list_fields
 
 FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "owner", "audience", "review_by")
-OF_CONTEXT = ("description", "contact", "audience")
-EMPTY: dict[str, str] = dict.fromkeys((*FIELDS, "why"), "")
+CONTEXT_FIELDS = ("description", "contact", "audience")
+EMPTY_FORM: dict[str, str] = dict.fromkeys((*FIELDS, "why"), "")
 Stored: TypeAlias = Sense | Context | Mapping[str, Any]
 """A sense or context as it is; or its fields as they were, by name."""
 
 
-def typed(form: Mapping[str, str]) -> dict[str, str]:
+def read_typed(form: Mapping[str, str]) -> dict[str, str]:
     """The fields as they were typed. A context that is typed wins over one that is chosen."""
-    given = {name: form.get(name, "") for name in EMPTY}
+    given = {name: form.get(name, "") for name in EMPTY_FORM}
     return {**given, "context": form.get("new_context", "").strip() or given["context"]}
 
 
-class Written(TypedDict):
+class SenseInput(TypedDict):
     """What a form says of a sense, as use cases take it."""
 
     term: str
@@ -38,7 +38,7 @@ class Written(TypedDict):
     review_by: str | None
 
 
-def written(given: Mapping[str, str]) -> Written:
+def make_sense_input(given: Mapping[str, str]) -> SenseInput:
     """The fields as use cases take them. No audience: what there is stays, a new sense is for everyone."""
     return {
         "term": given["term"],
@@ -49,17 +49,17 @@ def written(given: Mapping[str, str]) -> Written:
         "aliases": [line.strip() for line in given["aliases"].splitlines() if line.strip()],
         "notes": given["notes"],
         "owner": given["owner"],
-        "audience": between_commas(given["audience"]) or None,
+        "audience": split_commas(given["audience"]) or None,
         "review_by": given["review_by"].strip() or None,
     }
 
 
-def between_commas(text: str) -> list[str]:
+def split_commas(text: str) -> list[str]:
     """Names of groups or people as they are typed into one field."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def values_by_field(text: str) -> dict[str, list[str]]:
+def parse_field_lines(text: str) -> dict[str, list[str]]:
     """Lines of "name: value" as they are typed into one field; a name may come several times.
 
     Raises:
@@ -74,10 +74,10 @@ def values_by_field(text: str) -> dict[str, list[str]]:
     return found
 
 
-def values_of(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
+def read_values(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """A stored sense or context as the form shows it."""
-    told = stored_fields(stored)
-    shown = {name: as_text(told[name]) for name in fields}
+    told = list_fields(stored)
+    shown = {name: format_value(told[name]) for name in fields}
     return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
 
 
@@ -92,35 +92,37 @@ class DifferingField:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedByBoth(Generic[Saved]):
+class EditComparison(Generic[Saved]):
     """What somebody else saved since this person looked, compared with what this person typed."""
 
     since: SavedSince[Saved]
     compared: list[DifferingField]
 
 
-def differing_fields(
+def compare_fields(
     since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS
 ) -> list[DifferingField]:
     """The fields that differ. Who left a field alone takes what the other wrote."""
-    theirs = values_of(since.current, fields)
-    kept = merged(since, given, fields)
+    theirs = read_values(since.current, fields)
+    kept = merge_fields(since, given, fields)
     return [
         DifferingField(name, theirs[name], given[name], "theirs" if kept[name] == theirs[name] else "yours")
         for name in fields
-        if _plain(name, theirs[name]) != _plain(name, given[name])
+        if _normalize(name, theirs[name]) != _normalize(name, given[name])
     ]
 
 
-def merged(since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
+def merge_fields(since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """What was typed; but theirs, where nothing was changed since the version that was seen."""
-    theirs = values_of(since.current, fields)
-    base = values_of(since.base, fields) if since.base else None
-    untouched = {name for name in fields if base is not None and _plain(name, given[name]) == _plain(name, base[name])}
+    theirs = read_values(since.current, fields)
+    base = read_values(since.base, fields) if since.base else None
+    untouched = {
+        name for name in fields if base is not None and _normalize(name, given[name]) == _normalize(name, base[name])
+    }
     # A three-way merge: a field that only the other person changed is no conflict.
     return {**given, **{name: theirs[name] for name in untouched}}
 
 
-def _plain(name: str, text: str) -> str:
+def _normalize(name: str, text: str) -> str:
     # Space around a text and the order of readers make no difference.
-    return ", ".join(sorted(set(between_commas(text)))) if name == "audience" else text.strip()
+    return ", ".join(sorted(set(split_commas(text)))) if name == "audience" else text.strip()

@@ -18,29 +18,31 @@ from argot.service.usecases.senses import (
     glossary_list,
     glossary_reopen_conflict,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, effects_together, form_of, number, page, sent_to
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, read_form, redirect, show_effects, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
-SHOWN = 200
+MAX_CHANGES = 200
 # An import has thousands of rows in one change.
-ROWS = 100
+MAX_ROWS = 100
 
 
 def change_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
-    _history(router, pages)
-    _conflicts(router, pages)
-    _drafts(router, pages)
+    _add_history(router, pages)
+    _add_conflicts(router, pages)
+    _add_drafts(router, pages)
     _use(router, pages)
     return router
 
 
-def _history(router: APIRouter, pages: Pages) -> None:
+def _add_history(router: APIRouter, pages: Pages) -> None:
     @router.get("/history")
     @needs("manager")
     async def history(request: Request, who: Who) -> Response:
-        return page("history.html", request, who, changes=await glossary_changes(pages.kb, who.principal, limit=SHOWN))
+        return show_page(
+            "history.html", request, who, changes=await glossary_changes(pages.kb, who.principal, limit=MAX_CHANGES)
+        )
 
     @router.get("/history/{change}")
     @needs("manager")
@@ -50,7 +52,7 @@ def _history(router: APIRouter, pages: Pages) -> None:
     @router.post("/history/{change}/roll-back")
     @needs("manager")
     async def roll_back(request: Request, who: Who, change: int) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         force = form.get("force") == "yes"
         try:
             done = await glossary_roll_back(
@@ -58,73 +60,73 @@ def _history(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, NotAllowed) as error:
             return await _change_page(pages, request, who, change, error)
-        return sent_to(f"/history/{done.id}", done="rolled-back")
+        return redirect(f"/history/{done.id}", done="rolled-back")
 
 
 async def _change_page(
     pages: Pages, request: Request, who: Who, change: int, error: Conflict | NotAllowed | None = None
 ) -> Response:
     # One more than is shown tells whether there are more.
-    rows = await glossary_history(pages.kb, who.principal, change=change, limit=ROWS + 1)
+    rows = await glossary_history(pages.kb, who.principal, change=change, limit=MAX_ROWS + 1)
     changes = await glossary_changes(pages.kb, who.principal, limit=1000)
     found = next((one for one in changes if one.id == change), None)
     blocking = error.changes if isinstance(error, Conflict) else ()
-    shown = {"rows": rows[:ROWS], "more": len(rows) > ROWS, "number": change, "found": found}
-    return page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
+    shown = {"rows": rows[:MAX_ROWS], "more": len(rows) > MAX_ROWS, "number": change, "found": found}
+    return show_page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
 
 
-def _conflicts(router: APIRouter, pages: Pages) -> None:
+def _add_conflicts(router: APIRouter, pages: Pages) -> None:
     @router.get("/conflicts")
     @needs("manager")
     async def conflicts(request: Request, who: Who, status: str = "") -> Response:
-        return await _conflicts_page(pages, request, who, accepted=status == "accepted")
+        return await _render_conflicts(pages, request, who, accepted=status == "accepted")
 
     @router.post("/conflicts/accept")
     @needs("manager")
     async def accept(request: Request, who: Who) -> Response:
-        form = await form_of(request)
-        kind, senses, why = form.get("kind", ""), await _ticked(request), form.get("why", "")
+        form = await read_form(request)
+        kind, senses, why = form.get("kind", ""), await _read_ticked(request), form.get("why", "")
         try:
             await glossary_accept_conflict(pages.kb, who.principal, kind=kind, senses=senses, why=why)
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
-            return await _conflicts_page(pages, request, who, error=error)
-        return sent_to("/conflicts", done="conflict-accepted")
+            return await _render_conflicts(pages, request, who, error=error)
+        return redirect("/conflicts", done="conflict-accepted")
 
     @router.post("/conflicts/reopen")
     @needs("manager")
     async def reopen(request: Request, who: Who) -> Response:
         try:
             await glossary_reopen_conflict(
-                pages.kb, who.principal, change=max(number((await form_of(request)).get("change")), 0)
+                pages.kb, who.principal, change=max(number((await read_form(request)).get("change")), 0)
             )
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
-            return await _conflicts_page(pages, request, who, accepted=True, error=error)
-        return sent_to("/conflicts", done="conflict-reopened")
+            return await _render_conflicts(pages, request, who, accepted=True, error=error)
+        return redirect("/conflicts", done="conflict-reopened")
 
 
-def _drafts(router: APIRouter, pages: Pages) -> None:
+def _add_drafts(router: APIRouter, pages: Pages) -> None:
     @router.get("/drafts")
     @needs("manager")
     async def drafts(request: Request, who: Who) -> Response:
-        return await _drafts_page(pages, request, who)
+        return await _render_drafts(pages, request, who)
 
     @router.post("/drafts/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
         """What approving the ticked would change in past questions."""
-        found = await glossary_effects_together(pages.kb, who.principal, senses=await _ticked(request))
-        return effects_together(request, who, found, back="/drafts")
+        found = await glossary_effects_together(pages.kb, who.principal, senses=await _read_ticked(request))
+        return show_effects(request, who, found, back="/drafts")
 
     @router.post("/drafts/approve")
     @needs("manager")
     async def approve(request: Request, who: Who) -> Response:
-        senses = await _ticked(request)
+        senses = await _read_ticked(request)
         if not senses:
-            return sent_to("/drafts", done="none-ticked")
+            return redirect("/drafts", done="none-ticked")
         done = await glossary_approve_many(pages.kb, who.principal, senses=senses)
         if not done.left:
-            return sent_to("/drafts", done="all-approved")
-        return await _drafts_page(pages, request, who, left=done.left, made=len(done.senses))
+            return redirect("/drafts", done="all-approved")
+        return await _render_drafts(pages, request, who, left=done.left, made=len(done.senses))
 
 
 def _use(router: APIRouter, pages: Pages) -> None:
@@ -132,18 +134,18 @@ def _use(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def use(request: Request, who: Who) -> Response:
         found = await glossary_use(pages.kb, who.principal)
-        used, missed = found.used[:ROWS], found.missed[:ROWS]
-        return page("use.html", request, who, weeks=found.weeks, used=used, missed=missed)
+        used, missed = found.used[:MAX_ROWS], found.missed[:MAX_ROWS]
+        return show_page("use.html", request, who, weeks=found.weeks, used=used, missed=missed)
 
 
-async def _conflicts_page(
+async def _render_conflicts(
     pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
 ) -> Response:
-    found = await glossary_conflicts(pages.kb, who.principal, limit=SHOWN, accepted=accepted)
-    return page("conflicts.html", request, who, error=error, **read_dataclass_fields(found), of_accepted=accepted)
+    found = await glossary_conflicts(pages.kb, who.principal, limit=MAX_CHANGES, accepted=accepted)
+    return show_page("conflicts.html", request, who, error=error, **read_dataclass_fields(found), of_accepted=accepted)
 
 
-async def _ticked(request: Request) -> list[tuple[int, int]]:
+async def _read_ticked(request: Request) -> list[tuple[int, int]]:
     """The drafts that were ticked, each with the version that was seen."""
     ticked = [str(one).partition(":") for one in (await request.form()).getlist("sense")]
     senses = [(number(sense), number(version)) for sense, _, version in ticked]
@@ -151,13 +153,13 @@ async def _ticked(request: Request) -> list[tuple[int, int]]:
     return [one for one in senses if min(one) >= 0]
 
 
-async def _drafts_page(
+async def _render_drafts(
     pages: Pages, request: Request, who: Who, *, left: list[LeftSense] | None = None, made: int = 0
 ) -> Response:
-    found = await glossary_list(pages.kb, who.principal, status="draft", limit=SHOWN)
+    found = await glossary_list(pages.kb, who.principal, status="draft", limit=MAX_CHANGES)
     mine = [show_sense(who.principal, one) for one in found]
     picked = request.query_params.get("pick") == "all"
     # `picked`: all are ticked, by a link that loads the page again, because pages work without a script.
-    return page(
+    return show_page(
         "drafts.html", request, who, 409 if left else 200, drafts=mine, left=left or [], made=made, picked=picked
     )

@@ -12,8 +12,8 @@ from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.insight import STEP, insight
-from argot.ui.pages.page_base import BoundedRoute, number, page
-from argot.ui.rendering.insight_charts import questions_chart, share_bar
+from argot.ui.pages.page_base import BoundedRoute, number, show_page
+from argot.ui.rendering.insight_charts import draw_questions, draw_share
 from argot.ui.web.authorization import Who, needs
 
 INSIGHT = "/insight"
@@ -24,7 +24,7 @@ SURFACES: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def insight_pages(kb: KnowledgeBase) -> APIRouter:
+def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=INSIGHT, route_class=BoundedRoute)
 
     @router.get("")
@@ -43,14 +43,14 @@ def insight_pages(kb: KnowledgeBase) -> APIRouter:
             # The usual period stands below what is wrong with the one that was typed.
             error, found = wrong, await insight(kb, who.principal)
         here = {"since": found.since, "until": found.until}
-        return page(
+        return show_page(
             "insight.html",
             request,
             who,
             error=error,
             found=found,
-            chart=questions_chart(found.counts.days, found.since, found.until),
-            share=share_bar,
+            chart=draw_questions(found.counts.days, found.since, found.until),
+            share=draw_share,
             periods={name: f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
             # The period that the tabs name, if it is one of them.
             chosen=PERIODS.get(days, "" if since or until else PERIODS[30]),

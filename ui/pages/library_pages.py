@@ -7,16 +7,16 @@ from fastapi import APIRouter, Request, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.document_passages import document_contents
-from argot.ui.pages.document_list import CHOICES, documents_listed
-from argot.ui.pages.page_base import BoundedRoute, page, part
+from argot.ui.pages.document_list import CHOICES, list_documents
+from argot.ui.pages.page_base import BoundedRoute, part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 LIBRARY = "/library"
-SHOWN_HEADINGS = 500
-MOST_CONTACTS = 5
+MAX_HEADINGS = 500
+MAX_CONTACTS = 5
 
 
-def library_pages(kb: KnowledgeBase) -> APIRouter:
+def build_library_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=LIBRARY, route_class=BoundedRoute)
 
     @router.get("")
@@ -30,20 +30,20 @@ def library_pages(kb: KnowledgeBase) -> APIRouter:
         """The list alone, as one types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
-        found = await documents_listed(kb, request, who, LIBRARY)
+        found = await list_documents(kb, request, who, LIBRARY)
         return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.get("/{document}")
     @needs("asker")
     async def contents(request: Request, who: Who, document: str) -> Response:
         found = await document_contents(kb, who.principal, document=document)
-        return page("library_document.html", request, who, found=found, shown=SHOWN_HEADINGS)
+        return show_page("library_document.html", request, who, found=found, shown=MAX_HEADINGS)
 
     async def list_page(request: Request, who: Visitor) -> Response:
-        found = await documents_listed(kb, request, who, LIBRARY)
+        found = await list_documents(kb, request, who, LIBRARY)
         # Whom to ask for documents, where there are none.
         named = [] if found.found.total else [one.contact for one in await context_list(kb, who.principal)]
-        contacts = list(dict.fromkeys(filter(None, named)))[:MOST_CONTACTS]
-        return page("library.html", request, who, listed=found, contacts=contacts, **CHOICES)
+        contacts = list(dict.fromkeys(filter(None, named)))[:MAX_CONTACTS]
+        return show_page("library.html", request, who, listed=found, contacts=contacts, **CHOICES)
 
     return router

@@ -25,14 +25,14 @@ from argot.service.usecases.sense_results import flatten_markdown
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
-from argot.ui.web.page_templates import environment
+from argot.ui.web.page_templates import build_environment
 from argot.wings import wings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 HOME = "/glossary"
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BODY_BYTES = 64 * 1024 * 1024
 """The largest request: a glossary of 100,000 senses is about 20 MiB."""
 HEADERS = {
     "Cache-Control": "no-store",
@@ -53,7 +53,7 @@ HEADERS = {
 
 
 # The address names one of these and holds no text: nobody can put words into our pages by a link.
-DONE = {
+DONE_MESSAGES = {
     "draft": "Saved as a draft. It answers nobody until it is approved.",
     "saved": "Saved.",
     "saved-unknown": "Saved. No group or person exists of one of these names: nobody reads it by that now.",
@@ -102,7 +102,7 @@ class BoundedRoute(APIRoute):
 
     # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
-    most = MOST_BYTES
+    most = MAX_BODY_BYTES
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, most = super().get_route_handler(), self.most
@@ -119,38 +119,38 @@ class BoundedRoute(APIRoute):
 
 
 @cache
-def templates() -> Environment:
+def load_templates() -> Environment:
     """The templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
     from argot.ui.rendering import page_filters
 
-    made = environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
+    made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
         WINGS={wing.name for wing in wings()},
         WING_LINKS=[link for wing in wings() for link in wing.links],
         HOME=HOME,
-        link=glossary_link,
-        person_link=person_link,
+        link=link_glossary,
+        person_link=link_person,
         LABELS=page_filters.LABELS,
-        bars=page_filters.bars,
-        differences=page_filters.differences,
-        stored_fields=page_filters.stored_fields,
-        place_of=page_filters.place_of,
+        bars=page_filters.draw_bars,
+        differences=page_filters.mark_differences,
+        stored_fields=page_filters.list_fields,
+        place_of=page_filters.format_place,
         validity=describe_validity,
     )
     made.filters.update(
-        moment=page_filters.moment,
-        day=page_filters.day,
-        sentence=page_filters.sentence,
-        file_kind=page_filters.file_kind,
+        moment=page_filters.format_moment,
+        day=page_filters.format_day,
+        sentence=page_filters.capitalize,
+        file_kind=page_filters.get_file_kind,
         count=page_filters.count,
         time_left=format_time_left,
-        laid_out=page_filters.laid_out_text,
+        laid_out=page_filters.render_text,
         one_line=flatten_markdown,
     )
     return made
 
 
-def page(
+def show_page(
     template: str,
     request: Request,
     who: Visitor,
@@ -161,51 +161,51 @@ def page(
     **values: Any,
 ) -> HTMLResponse:
     """A whole page. It shows what `done` in its address stands for, or an `error`, which also sets its status."""
-    shown = {"done": DONE.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
-    html = templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
-    return HTMLResponse(html, status_code=code if error is None else _status_of(error), headers=HEADERS)
+    shown = {"done": DONE_MESSAGES.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
+    html = load_templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
+    return HTMLResponse(html, status_code=code if error is None else _get_status(error), headers=HEADERS)
 
 
-def _status_of(error: Exception) -> int:
+def _get_status(error: Exception) -> int:
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
 
 def part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
     """A part of a page, for HTMX to put in."""
-    html = templates().get_template(template).render(values)
+    html = load_templates().get_template(template).render(values)
     return HTMLResponse(html, headers={**HEADERS, **(headers or {})})
 
 
-def effects_together(request: Request, who: Visitor, effects: CombinedImpact, *, back: str) -> HTMLResponse:
+def show_effects(request: Request, who: Visitor, effects: CombinedImpact, *, back: str) -> HTMLResponse:
     """What several changes would change together: a part of a page for HTMX, else a page of its own."""
     if "hx-request" in request.headers:
         return part("effects_together.html", effects=effects)
-    return page("effects_together_page.html", request, who, effects=effects, back=back)
+    return show_page("effects_together_page.html", request, who, effects=effects, back=back)
 
 
-def sent_to(path: str, **query: str | int) -> RedirectResponse:
+def redirect(path: str, **query: str | int) -> RedirectResponse:
     """Redirect the browser after something was done, so that reloading does not do it again."""
-    return RedirectResponse(glossary_link(path, **query), status_code=303)
+    return RedirectResponse(link_glossary(path, **query), status_code=303)
 
 
-def glossary_link(path: str, **query: str | int | None) -> str:
+def link_glossary(path: str, **query: str | int | None) -> str:
     """An address under the glossary, its parameters quoted; those that are empty are left out."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{HOME}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")
 
 
-def person_link(name: str, **query: str) -> str:
+def link_person(name: str, **query: str) -> str:
     """The address of a person's page."""
     return f"/people/{quote(name, safe='')}" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
 
-def sent_to_address(address: str) -> RedirectResponse:
-    """As `sent_to`, for pages that are not of the glossary."""
+def redirect_to_address(address: str) -> RedirectResponse:
+    """As `redirect`, for pages that are not of the glossary."""
     return RedirectResponse(address, status_code=303)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextShown(Context):
+class ContextRow(Context):
     """A context, and whether it is the visitor's to change."""
 
     may_manage: bool
@@ -217,15 +217,15 @@ class Pages:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    async def contexts(self, who: Visitor) -> list[ContextShown]:
+    async def contexts(self, who: Visitor) -> list[ContextRow]:
         """The contexts one may know."""
         found = await context_list(self.kb, who.principal)
         return [
-            ContextShown(**read_dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found
+            ContextRow(**read_dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found
         ]
 
 
-async def form_of(request: Request) -> dict[str, str]:
+async def read_form(request: Request) -> dict[str, str]:
     """The texts of a form, with line feeds alone; the first of fields with the same name."""
     texts: dict[str, str] = {}
     for name, value in (await request.form()).multi_items():

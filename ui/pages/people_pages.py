@@ -29,14 +29,14 @@ from argot.service.usecases.users import (
     user_suspend,
 )
 from argot.ui.pages.account_pages import Confirmation
-from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, person_link, sent_to_address
+from argot.ui.pages.form_fields import split_commas
+from argot.ui.pages.page_base import BoundedRoute, Pages, link_person, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 PEOPLE = "/people"
-SHOWN = 200
+MAX_PEOPLE = 200
 FIELDS = ("name", "display_name", "groups", "role")
-EMPTY: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "manages": []}
+EMPTY_FORM: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "manages": []}
 
 
 class PeoplePages(Pages):
@@ -47,15 +47,15 @@ class PeoplePages(Pages):
         self.confirmation = confirmation
 
 
-def people_pages(kb: KnowledgeBase, confirmation: Confirmation) -> APIRouter:
+def build_people_pages(kb: KnowledgeBase, confirmation: Confirmation) -> APIRouter:
     router = APIRouter(prefix=PEOPLE, route_class=BoundedRoute)
     pages = PeoplePages(kb, confirmation)
-    _everybody(router, pages)
-    _somebody(router, pages)
+    _add_list(router, pages)
+    _add_person(router, pages)
     return router
 
 
-def _everybody(router: APIRouter, pages: PeoplePages) -> None:
+def _add_list(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("")
     @needs("admin")
     async def people(request: Request, who: Who, q: str = "") -> Response:
@@ -65,9 +65,9 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
     @needs("admin")
     async def add(request: Request, who: Who) -> Response:
         """A new person. A password that was made up is shown on this page alone."""
-        form = await form_of(request)
-        given = await _given(request)
-        password = _typed_password(form)
+        form = await read_form(request)
+        given = await _read_person(request)
+        password = _read_password(form)
         try:
             _require_contexts(given)
             await pages.confirmation.require(request, who)
@@ -76,8 +76,8 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
                 who.principal,
                 name=given["name"],
                 display_name=given["display_name"],
-                groups=_groups(given),
-                role=_role(given),
+                groups=_read_groups(given),
+                role=_read_role(given),
                 manages=given["manages"] if given["role"] == "manager" else None,
                 password=password,
                 # A typed password wins over "make one up".
@@ -88,20 +88,20 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
         except (InvalidInput, Conflict, SignInRefused) as error:
             return await _list_page(pages, request, who, given=given, error=error)
         if isinstance(made, UserWithPassword):
-            return page("password.html", request, who, user=made, password=made.password, new=True)
-        return sent_to_address(person_link(made.name, done="person"))
+            return show_page("password.html", request, who, user=made, password=made.password, new=True)
+        return redirect_to_address(link_person(made.name, done="person"))
 
 
-def _somebody(router: APIRouter, pages: PeoplePages) -> None:
+def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("/{name}")
     @needs("admin")
     async def person(request: Request, who: Who, name: str) -> Response:
-        return await _person_page(pages, request, who, name)
+        return await _render_person(pages, request, who, name)
 
     @router.post("/{name}")
     @needs("admin")
     async def save(request: Request, who: Who, name: str) -> Response:
-        given = await _given(request)
+        given = await _read_person(request)
 
         async def setting() -> None:
             await pages.confirmation.require(request, who)
@@ -110,8 +110,8 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
                 who.principal,
                 name=name,
                 display_name=given["display_name"],
-                groups=_groups(given),
-                role=_role(given),
+                groups=_read_groups(given),
+                role=_read_role(given),
                 manages=given["manages"],
             )
 
@@ -120,17 +120,17 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
     @router.post("/{name}/password")
     @needs("admin")
     async def password(request: Request, who: Who, name: str) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         try:
             await pages.confirmation.require(request, who)
             made = await user_password(
-                pages.kb, who.principal, name=name, password=_typed_password(form), in_window=True
+                pages.kb, who.principal, name=name, password=_read_password(form), in_window=True
             )
         except (InvalidInput, SignInRefused) as error:
-            return await _person_page(pages, request, who, name, error)
+            return await _render_person(pages, request, who, name, error)
         if isinstance(made, UserWithPassword):
-            return page("password.html", request, who, user=made, password=made.password, new=False)
-        return sent_to_address(person_link(name, done="password"))
+            return show_page("password.html", request, who, user=made, password=made.password, new=False)
+        return redirect_to_address(link_person(name, done="password"))
 
     @router.post("/{name}/suspend")
     @needs("admin")
@@ -164,8 +164,8 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
         try:
             await change()
         except (InvalidInput, SignInRefused) as error:
-            return await _person_page(pages, request, who, name, error)
-        return sent_to_address(person_link(name, done=what))
+            return await _render_person(pages, request, who, name, error)
+        return redirect_to_address(link_person(name, done=what))
 
 
 async def _list_page(
@@ -181,45 +181,47 @@ async def _list_page(
     wanted = q.strip().casefold()
     found = [one for one in every if wanted in " ".join((one.name, one.display_name, *one.groups)).casefold()]
     first = not any(one.has_password for one in every)
-    shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
+    shown = {"people": found[:MAX_PEOPLE], "found": len(found), "total": len(every), "q": q, "first": first}
     # The first with a password must be an administrator: from then on nobody is let in without one.
-    values = given or {**EMPTY, "role": "admin" if first else "asker"}
+    values = given or {**EMPTY_FORM, "role": "admin" if first else "asker"}
     contexts = [one.name for one in await pages.contexts(who)]
-    confirms = pages.confirmation.asked_of(who)
-    return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms)
+    confirms = pages.confirmation.must_ask(who)
+    return show_page(
+        "people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms
+    )
 
 
-async def _person_page(
+async def _render_person(
     pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
     values = {**read_dataclass_fields(user), "groups": ", ".join(user.groups)}
     contexts = [one.name for one in await pages.contexts(who)]
-    shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
+    shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.must_ask(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)
-    return page("person.html", request, who, error=error, **shown, sessions=sessions)
+    return show_page("person.html", request, who, error=error, **shown, sessions=sessions)
 
 
-async def _given(request: Request) -> dict[str, Any]:
+async def _read_person(request: Request) -> dict[str, Any]:
     """What was typed; `manages` holds the ticked contexts, `*` alone if all were chosen."""
-    form = await form_of(request)
-    # From the form itself: `form_of` keeps the first of several fields of one name.
+    form = await read_form(request)
+    # From the form itself: `read_form` keeps the first of several fields of one name.
     ticked = [str(one) for one in (await request.form()).getlist("manages")]
     given = {name: form.get(name, "").strip() for name in FIELDS}
     return {**given, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
 
 
-def _typed_password(form: dict[str, str]) -> SecretStr | None:
+def _read_password(form: dict[str, str]) -> SecretStr | None:
     # A typed password counts even if the choice beside it was forgotten, unless "none" was chosen.
     given, way = form.get("password", ""), form.get("way")
     return SecretStr(given) if way == "typed" or (given and way != "none") else None
 
 
-def _groups(given: dict[str, Any]) -> list[str]:
-    return between_commas(given["groups"])
+def _read_groups(given: dict[str, Any]) -> list[str]:
+    return split_commas(given["groups"])
 
 
-def _role(given: dict[str, Any]) -> Role:
+def _read_role(given: dict[str, Any]) -> Role:
     return find_choice(ROLES, given["role"], "the role")
 
 

@@ -15,62 +15,62 @@ from argot.service.sign_in.account import end_sessions, has_passwords
 from argot.service.sign_in.openid_connect import ProviderRefusal, ProviderUnreachable
 from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, OLD, ProviderSignIn
 from argot.ui.web.authentication import Authenticator
-from argot.ui.web.authorization import VISITOR, Visitor, needs
+from argot.ui.web.authorization import VISITOR_KEY, Visitor, needs
 from argot.ui.web.page_templates import render_page
-from argot.ui.web.security import SIGN_IN, SIGNING_IN
+from argot.ui.web.security import SIGN_IN_PATH, SIGN_IN_SUFFIX
 
-PROVIDER = f"{SIGN_IN}/provider"
-RETURN = f"{PROVIDER}/return"
+PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
+RETURN_PATH = f"{PROVIDER_PATH}/return"
 """The address to be named to the provider: people come back to it."""
-MOST_NEXT_CHARS = 1500
-DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
+MAX_NEXT_CHARS = 1500
+PROVIDER_DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
 
 
-def provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
+def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
     router = APIRouter()
 
-    @router.get(PROVIDER)
+    @router.get(PROVIDER_PATH)
     @needs("anonymous")
     async def begin(request: Request, next: str = "/") -> Response:
         try:
-            entrance, ticket = await provider.begin(own_address(kb, request) + RETURN)
+            entrance, ticket = await provider.begin(get_own_address(kb, request) + RETURN_PATH)
         except (ProviderUnreachable, MissingExtra) as error:
             return await unreachable(error, next)
-        kept = f"{ticket}~{quote(own_page(next)[:MOST_NEXT_CHARS], safe='')}"
-        cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGNING_IN)
+        kept = f"{ticket}~{quote(choose_own_page(next)[:MAX_NEXT_CHARS], safe='')}"
+        cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGN_IN_SUFFIX)
         return RedirectResponse(entrance, 303, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
 
-    @router.get(RETURN)
+    @router.get(RETURN_PATH)
     @needs("anonymous")
     async def end(request: Request, state: str = "", code: str = "", error: str = "") -> Response:
-        ticket, _, next = request.scope.get(SIGNING_IN, "").partition("~")
+        ticket, _, next = request.scope.get(SIGN_IN_SUFFIX, "").partition("~")
         next = unquote(next)
         try:
             if error or not code:
                 raise ProviderRefusal(f"You were not signed in there{f' ({error:.60})' if error else ''}. Try again.")
             if not ticket:
                 raise ProviderRefusal(OLD)
-            user, id_token = await provider.end(ticket, state, code, own_address(kb, request) + RETURN)
+            user, id_token = await provider.end(ticket, state, code, get_own_address(kb, request) + RETURN_PATH)
         except ProviderRefusal as refusal:
             return done_with(await sign_in_page(kb, 403, next=next, error=str(refusal)))
         except ProviderUnreachable as fault:
             return done_with(await unreachable(fault, next))
-        await leave(kb, request.scope.get(VISITOR))
+        await end_session(kb, request.scope.get(VISITOR_KEY))
         address = authenticator.address(request.scope, request.headers)
         token = await provider.token(user, id_token, address, request.headers.get("user-agent", ""))
-        return done_with(entered(authenticator, token, own_page(next)))
+        return done_with(let_in(authenticator, token, choose_own_page(next)))
 
     async def unreachable(error: ArgotError, next: str) -> Response:
-        return await sign_in_page(kb, 503, next=next, error=DOWN.format(kb.settings.oidc_label, error))
+        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc_label, error))
 
     def done_with(answer: Response) -> Response:
-        answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGNING_IN))
+        answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))
         return answer
 
     return router
 
 
-def own_address(kb: KnowledgeBase, request: Request) -> str:
+def get_own_address(kb: KnowledgeBase, request: Request) -> str:
     """The address under which a browser has opened Argot, without a slash at its end."""
     # The guard has seen that the Host is one of our own.
     return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
@@ -85,32 +85,32 @@ async def sign_in_page(
     name: str = "",
     error: str = "",
 ) -> Response:
-    where = own_page(next)
+    where = choose_own_page(next)
     provider = kb.settings.oidc_label if kb.settings.oidc_issuer else ""
-    entrance = f"{PROVIDER}?next={quote(where, safe='')}"
+    entrance = f"{PROVIDER_PATH}?next={quote(where, safe='')}"
     shown: dict[str, Any] = {"next": where, "name": name, "error": error, "provider": provider, "entrance": entrance}
     passwords = await kb.look_up(has_passwords, kb)
     return render_page("sign_in.html", status, headers, **shown, passwords=passwords)
 
 
-async def leave(kb: KnowledgeBase, who: object) -> None:
+async def end_session(kb: KnowledgeBase, who: object) -> None:
     """End the session by which this visitor came in, if there is one."""
     if isinstance(who, Visitor) and who.session is not None:
         await end_sessions(kb, who.name, only=who.session)
 
 
-def own_page(address: str) -> str:
+def choose_own_page(address: str) -> str:
     """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
     # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
     parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
     if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
         return "/"
     # Back to a page to sign in on would be a circle.
-    return "/" if f"{parts.path}/".startswith((f"{SIGN_IN}/", "/login/")) else address
+    return "/" if f"{parts.path}/".startswith((f"{SIGN_IN_PATH}/", "/login/")) else address
 
 
-def entered(authenticator: Authenticator, token: str, where: str) -> Response:
-    seconds = floor(authenticator.longest_session)
+def let_in(authenticator: Authenticator, token: str, where: str) -> Response:
+    seconds = floor(authenticator.max_session_seconds)
     return RedirectResponse(
         where, status_code=303, headers={"Set-Cookie": authenticator.set_cookie(token, seconds=seconds)}
     )

@@ -44,59 +44,59 @@ from argot.service.usecases.senses import (
     glossary_term,
 )
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.form_fields import EMPTY, typed, written
+from argot.ui.pages.form_fields import EMPTY_FORM, make_sense_input, read_typed
 from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
     Pages,
     bounded,
-    effects_together,
-    form_of,
-    glossary_link,
+    link_glossary,
     number,
-    page,
     part,
-    sent_to,
+    read_form,
+    redirect,
+    show_effects,
+    show_page,
 )
-from argot.ui.pages.sense_pages import form_page
+from argot.ui.pages.sense_pages import render_form
 from argot.ui.web.authorization import Visitor, Who, needs
 
-SHOWN = 100
+MAX_TERMS = 100
 # The evidence is shown of the first proposals for a term only: each takes a look at its passages.
-EVIDENCE = 4
-OFFERED = 50
+MAX_EVIDENCE_PROPOSALS = 4
+MAX_PROPOSALS = 50
 """Proposals on a page."""
-MOST_SEARCHED = 200
+MAX_RESULTS = 200
 MISS_STATUSES: tuple[Literal["open", "dismissed", "defined"], ...] = ("open", "dismissed", "defined")
 
 
-def queue_pages(kb: KnowledgeBase) -> APIRouter:
+def build_queue_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
-    _misses(router, pages)
-    _proposals(router, pages)
-    _decisions(router, pages)
+    _add_misses(router, pages)
+    _add_proposals(router, pages)
+    _add_decisions(router, pages)
     return router
 
 
-def _misses(router: APIRouter, pages: Pages) -> None:
+def _add_misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue")
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
         # An unknown status in the address shows the open ones, and no error.
         wanted = find_choice(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
         # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
-        found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
+        found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=MAX_TERMS + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
         # By term, for the template to put beside each miss.
         growth = {row.term: row for row in use.missed}
-        return page(
+        return show_page(
             "queue.html",
             request,
             who,
             weeks=use.weeks,
-            misses=found[:SHOWN],
-            more=len(found) > SHOWN,
+            misses=found[:MAX_TERMS],
+            more=len(found) > MAX_TERMS,
             status=wanted,
             by_term=growth,
         )
@@ -104,7 +104,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue/term")
     @needs("manager")
     async def miss(request: Request, who: Who, t: str = "") -> Response:
-        return await miss_page(pages, request, who, t)
+        return await render_miss(pages, request, who, t)
 
     @router.get("/queue/choose")
     @needs("manager")
@@ -120,7 +120,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
         """Shows what making the term another name of a sense would change, and asks whether to."""
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        return page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
+        return show_page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
 
     @router.get("/queue/alias/effects")
     @needs("manager")
@@ -138,14 +138,14 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
         # Where the form of this part asks again, with a question that was typed.
-        address = {"path": glossary_link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
+        address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
         return part("effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after)
 
     @router.post("/queue/alias")
     @needs("manager")
     async def alias(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
         why = form.get("why", "")
         # From a proposal: merging closes it as well.
@@ -156,39 +156,39 @@ def _misses(router: APIRouter, pages: Pages) -> None:
             sense = await glossary_alias(
                 pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
             )
-        return sent_to("/term", t=sense.term, done="alias")
+        return redirect("/term", t=sense.term, done="alias")
 
     @router.post("/queue/look")
     @needs("manager")
     async def look(request: Request, who: Who) -> Response:
         """Look in the documents, now, for what a term means."""
-        term = (await form_of(request)).get("term", "")
+        term = (await read_form(request)).get("term", "")
         found = await glossary_propose(pages.kb, who.principal, term=term)
-        return sent_to("/queue/term", t=term, done="found" if found else "not-found")
+        return redirect("/queue/term", t=term, done="found" if found else "not-found")
 
     @router.post("/queue/dismiss")
     @needs("manager")
     async def dismiss(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         await glossary_dismiss_miss(pages.kb, who.principal, term=form.get("term", ""), why=form.get("why", ""))
-        return sent_to("/queue", done="dismissed")
+        return redirect("/queue", done="dismissed")
 
 
-def _proposals(router: APIRouter, pages: Pages) -> None:
+def _add_proposals(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals")
     @needs("manager")
     async def proposals(request: Request, who: Who) -> Response:
-        return await offers_page(pages, request, who, request.query_params)
+        return await render_proposals(pages, request, who, request.query_params)
 
     @router.post("/proposals/accept")
     @needs("manager")
     async def accept_many(request: Request, who: Who) -> Response:
         """Accept the ticked proposals, or all that are sure enough, in one change that can be taken back as one."""
-        form, ticked = await form_of(request), (await request.form()).getlist("id")
+        form, ticked = await read_form(request), (await request.form()).getlist("id")
         # Ticks and "all that are sure enough" are two buttons of one form; the second one wins.
         ids, least = [number(str(one)) for one in ticked], form.get("least", "")
         if not least and not ids:
-            return sent_to("/proposals", done="none-ticked")
+            return redirect("/proposals", done="none-ticked")
         approved = form.get("approve") == "yes"
         try:
             done = await glossary_accept_many(
@@ -197,41 +197,41 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
                 least=bounded(least) if least else None,
                 # `number` gives -1 for what is none.
                 proposal_ids=None if least else [one for one in ids if one >= 0],
-                context=typed(form)["context"],
+                context=read_typed(form)["context"],
                 status="approved" if approved else "draft",
                 why=form.get("why", ""),
             )
         except InvalidInput as error:
             # The same page again, as it was filtered: the form carries that in fields of its own.
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
-            return await offers_page(pages, request, who, seen, error=error, ticked=ids)
+            return await render_proposals(pages, request, who, seen, error=error, ticked=ids)
         # No redirect: what could not be accepted is told on this page alone.
-        return page("accepted.html", request, who, **read_dataclass_fields(done), approved=approved)
+        return show_page("accepted.html", request, who, **read_dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
         """What accepting the ticked would change in past questions, once they are approved."""
-        # Every field called "id": `form_of` keeps only the first of each name.
+        # Every field called "id": `read_form` keeps only the first of each name.
         ids = [number(str(one)) for one in (await request.form()).getlist("id")]
-        context = typed(await form_of(request))["context"]
+        context = read_typed(await read_form(request))["context"]
         found = await glossary_effects_together(
             pages.kb, who.principal, proposal_ids=[one for one in ids if one >= 0], context=context
         )
-        return effects_together(request, who, found, back="/proposals")
+        return show_effects(request, who, found, back="/proposals")
 
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
         """Begin to mine the documents in the background; one may leave the page."""
         await glossary_mine_start(pages.kb, who.principal)
-        return sent_to("/proposals")
+        return redirect("/proposals")
 
     @router.post("/proposals/mine/stop")
     @needs("manager")
     async def stop(who: Who) -> Response:
         await glossary_mine_stop(pages.kb, who.principal)
-        return sent_to("/proposals")
+        return redirect("/proposals")
 
     @router.get("/proposals/mining")
     @needs("manager")
@@ -245,35 +245,35 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def proposal(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        return await miss_page(pages, request, who, found.term, only=found)
+        return await render_miss(pages, request, who, found.term, only=found)
 
 
-def _decisions(router: APIRouter, pages: Pages) -> None:
+def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/{proposal_id}/edit")
     @needs("manager")
     async def edit(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**_given(found, who), "context": found.context or ""}
-        return await form_page(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
+        given = {**_make_form(found, who), "context": found.context or ""}
+        return await render_form(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
 
     @router.post("/proposals/{proposal_id}/edit")
     @needs("manager")
     async def save(request: Request, who: Who, proposal_id: int) -> Response:
-        given = typed(await form_of(request))
+        given = read_typed(await read_form(request))
         return await accepted(request, who, proposal_id, given)
 
     @router.post("/proposals/{proposal_id}/accept")
     @needs("manager")
     async def accept(request: Request, who: Who, proposal_id: int) -> Response:
         """As it was proposed, in the context chosen."""
-        form = await form_of(request)
+        form = await read_form(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**_given(found, who), "context": typed(form)["context"]}
+        given = {**_make_form(found, who), "context": read_typed(form)["context"]}
         return await accepted(request, who, proposal_id, given)
 
     async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
         try:
-            edited = EditedProposal(**written(given))
+            edited = EditedProposal(**make_sense_input(given))
             sense = await glossary_accept(
                 pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=given["why"]
             )
@@ -281,20 +281,20 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
             # With all that was typed, to be mended and sent again.
-            return await form_page(pages, request, who, given, action=action, proposal=found, error=error)
-        return sent_to(f"/sense/{sense.id}", done="draft")
+            return await render_form(pages, request, who, given, action=action, proposal=found, error=error)
+        return redirect(f"/sense/{sense.id}", done="draft")
 
     @router.post("/proposals/{proposal_id}/dismiss")
     @needs("manager")
     async def dismiss(request: Request, who: Who, proposal_id: int) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         await glossary_dismiss(pages.kb, who.principal, proposal_id=proposal_id, why=form.get("why", ""))
         # A line that offers to take it back replaces the proposal, and the list stays where it was.
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             return part("dismissed.html", one=found)
         # One known value only: the field could send the browser anywhere.
-        return sent_to(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
+        return redirect(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
 
     @router.post("/proposals/{proposal_id}/reopen")
     @needs("manager")
@@ -303,13 +303,13 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             return part("dismissed.html", one=found)
-        return sent_to(f"/proposals/{proposal_id}")
+        return redirect(f"/proposals/{proposal_id}")
 
 
-def _given(proposal: ProposalShown, who: Visitor) -> dict[str, str]:
+def _make_form(proposal: ProposalShown, who: Visitor) -> dict[str, str]:
     """The form of a sense as it is proposed, in no context yet."""
     return {
-        **EMPTY,
+        **EMPTY_FORM,
         "term": proposal.term,
         "expansion": proposal.expansion,
         "description": proposal.description,
@@ -318,7 +318,7 @@ def _given(proposal: ProposalShown, who: Visitor) -> dict[str, str]:
     }
 
 
-async def offers_page(
+async def render_proposals(
     pages: Pages,
     request: Request,
     who: Visitor,
@@ -330,19 +330,21 @@ async def offers_page(
     """The open proposals, as many as fit on a page; after an error with the same ones ticked."""
     q, least, start = asked.get("q", ""), bounded(asked.get("least", "")), max(number(asked.get("start")), 0)
     found = await glossary_offers(
-        pages.kb, who.principal, text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED
+        pages.kb, who.principal, text=q[:MAX_RESULTS], least=least, start=start, limit=MAX_PROPOSALS
     )
     if asked.get("pick") == "all":
         # Without an expansion a proposal cannot be accepted as it stands, and its box is disabled.
         ticked = [one.id for one in found.proposals if one.expansion]
-    shown = {"q": q, "least": least, "start": start, "step": OFFERED, "ticked": set(ticked)}
+    shown = {"q": q, "least": least, "start": start, "step": MAX_PROPOSALS, "ticked": set(ticked)}
     # Mining may be under way, and is shown above the list.
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one.may_manage]
-    return page("proposals.html", request, who, error=error, **read_dataclass_fields(found), **shown, contexts=contexts)
+    return show_page(
+        "proposals.html", request, who, error=error, **read_dataclass_fields(found), **shown, contexts=contexts
+    )
 
 
-async def miss_page(
+async def render_miss(
     pages: Pages, request: Request, who: Visitor, term: str, *, only: ProposalShown | None = None
 ) -> Response:
     """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
@@ -350,7 +352,10 @@ async def miss_page(
     misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
         offered = await glossary_proposals(pages.kb, who.principal, term=term)
-        told = [await glossary_proposal(pages.kb, who.principal, proposal_id=one.id) for one in offered[:EVIDENCE]]
+        told = [
+            await glossary_proposal(pages.kb, who.principal, proposal_id=one.id)
+            for one in offered[:MAX_EVIDENCE_PROPOSALS]
+        ]
     else:
         told = [only]
     known = await glossary_term(pages.kb, who.principal, term=term)
@@ -362,7 +367,7 @@ async def miss_page(
     around += [one.before + one.match + one.after for one in places.passages[:3]]
     # A term that has senses has its contexts; guessing takes a reading of the texts.
     likely = "" if known.senses else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
-    return page(
+    return show_page(
         "miss.html",
         request,
         who,

@@ -26,101 +26,112 @@ from argot.service.usecases.senses import (
 )
 from argot.service.usecases.usecase_registry import UseCase
 from argot.types import Sense
-from argot.ui.pages.form_fields import EMPTY, FIELDS, SavedByBoth, differing_fields, merged, typed, values_of, written
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, number, page, part, sent_to
+from argot.ui.pages.form_fields import (
+    EMPTY_FORM,
+    FIELDS,
+    EditComparison,
+    compare_fields,
+    make_sense_input,
+    merge_fields,
+    read_typed,
+    read_values,
+)
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, part, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 Decision = UseCase[..., SenseShown]
 
 
-def sense_pages(kb: KnowledgeBase) -> APIRouter:
+def build_sense_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
-    _writing(router, pages)
-    _changing(router, pages)
-    _deciding(router, pages)
+    _add_writing(router, pages)
+    _add_changing(router, pages)
+    _add_decisions(router, pages)
     return router
 
 
-def _writing(router: APIRouter, pages: Pages) -> None:
+def _add_writing(router: APIRouter, pages: Pages) -> None:
     @router.get("/new")
     @needs("manager")
     async def new(request: Request, who: Who, term: str = "", context: str = "", expansion: str = "") -> Response:
         # Links fill the form in beforehand, as with a missed term and its likely context.
-        given = {**EMPTY, "term": term, "context": context, "expansion": expansion, "owner": who.name}
-        return await form_page(pages, request, who, given, action="/new")
+        given = {**EMPTY_FORM, "term": term, "context": context, "expansion": expansion, "owner": who.name}
+        return await render_form(pages, request, who, given, action="/new")
 
     @router.post("/new")
     @needs("manager")
     async def add(request: Request, who: Who) -> Response:
-        given = typed(await form_of(request))
+        given = read_typed(await read_form(request))
         try:
-            sense = await glossary_draft(pages.kb, who.principal, sense=NewSense(**written(given)), why=given["why"])
+            sense = await glossary_draft(
+                pages.kb, who.principal, sense=NewSense(**make_sense_input(given)), why=given["why"]
+            )
         except (InvalidInput, Conflict, NotAllowed) as error:
-            return await form_page(pages, request, who, given, action="/new", error=error)
-        return sent_to(f"/sense/{sense.id}", done="draft")
+            return await render_form(pages, request, who, given, action="/new", error=error)
+        return redirect(f"/sense/{sense.id}", done="draft")
 
     @router.post("/warnings")
     @needs("manager")
     async def warnings(request: Request, who: Who) -> Response:
-        form = await form_of(request)
-        given = typed(form)
+        form = await read_form(request)
+        given = read_typed(form)
         # Without its own number a stored sense would be found to collide with itself.
-        found = await _warnings(pages, who, given, number(form.get("sense_id")))
+        found = await _list_warnings(pages, who, given, number(form.get("sense_id")))
         return part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
 
 
-def _changing(router: APIRouter, pages: Pages) -> None:
+def _add_changing(router: APIRouter, pages: Pages) -> None:
     @router.get("/sense/{sense_id}/edit")
     @needs("manager")
     async def edit(request: Request, who: Who, sense_id: int) -> Response:
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        return await form_page(pages, request, who, values_of(sense), action=action_of(sense_id), sense=sense)
+        return await render_form(pages, request, who, read_values(sense), action=make_action(sense_id), sense=sense)
 
     @router.post("/sense/{sense_id}/edit")
     @needs("manager")
     async def save(request: Request, who: Who, sense_id: int) -> Response:
-        form = await form_of(request)
-        given, version = typed(form), number(form.get("version"))
+        form = await read_form(request)
+        given, version = read_typed(form), number(form.get("version"))
         try:
             saved = await glossary_save(
-                pages.kb, who.principal, sense_id=sense_id, version=version, sense=whole(given), why=given["why"]
+                pages.kb, who.principal, sense_id=sense_id, version=version, sense=make_fields(given), why=given["why"]
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
+            return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         if saved.status == "approved":
-            return sent_to("/term", t=saved.term, done="saved")
-        return sent_to(f"/sense/{sense_id}", done="saved")
+            return redirect("/term", t=saved.term, done="saved")
+        return redirect(f"/sense/{sense_id}", done="saved")
 
     @router.post("/sense/{sense_id}/preview")
     @needs("manager")
     async def preview(request: Request, who: Who, sense_id: int) -> Response:
         """What saving the form would change in past questions, and in one typed there. Nothing is stored."""
-        form = await form_of(request)
+        form = await read_form(request)
         # The version with which the form was opened: a change since then must still be found when it is saved.
-        given, version, q = typed(form), number(form.get("version")), form.get("q", "")[:4000]
+        given, version, q = read_typed(form), number(form.get("version")), form.get("q", "")[:4000]
         try:
             found = await glossary_edit_effects(
                 pages.kb,
                 who.principal,
                 sense_id=sense_id,
                 version=version,
-                sense=whole(given),
+                sense=make_fields(given),
                 questions=[q] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
                 return part("effects_error.html", error=str(error))
-            return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
+            return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
             return part("effects.html", sense=replace(sense, term=given["term"]), **shown)
         here = replace(sense, version=version)
-        return await form_page(pages, request, who, given, action=action_of(sense_id), sense=here, tried=shown)
+        return await render_form(pages, request, who, given, action=make_action(sense_id), sense=here, tried=shown)
 
 
-def _deciding(router: APIRouter, pages: Pages) -> None:
+def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/sense/{sense_id}")
     @needs("manager")
     async def review(request: Request, who: Who, sense_id: int) -> Response:
@@ -136,7 +147,7 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
         found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=tried)
         shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": f"Once {tried}d", "change": tried}
         if "hx-request" not in request.headers:
-            return page("effects_page.html", request, who, **shown)
+            return show_page("effects_page.html", request, who, **shown)
         return part("effects.html", **shown)
 
     @router.post("/sense/{sense_id}/approve")
@@ -150,16 +161,16 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
         return await decide(request, who, sense_id, glossary_retire, "retired")
 
     async def decide(request: Request, who: Visitor, sense_id: int, decision: Decision, done: str) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         version, why = number(form.get("version")), form.get("why", "")
         try:
             sense = await decision(pages.kb, who.principal, sense_id=sense_id, version=version, why=why)
         except (Conflict, InvalidInput) as error:
             return await review_page(pages, request, who, sense_id, error=error, why=why)
-        return sent_to("/term", t=sense.term, done=done)
+        return redirect("/term", t=sense.term, done=done)
 
 
-async def form_page(
+async def render_form(
     pages: Pages,
     request: Request,
     who: Visitor,
@@ -168,14 +179,14 @@ async def form_page(
     action: str,
     sense: Sense | None = None,
     error: Exception | None = None,
-    both: SavedByBoth[Sense] | None = None,
+    both: EditComparison[Sense] | None = None,
     proposal: ProposalShown | None = None,
     tried: dict[str, Any] | None = None,
 ) -> Response:
     """The form of a sense, filled in; after an error or a conflict with all that was typed."""
-    found = await _warnings(pages, who, given, sense.id if sense else -1)
+    found = await _list_warnings(pages, who, given, sense.id if sense else -1)
     other = error.current if isinstance(error, Conflict) and both is None else None
-    return page(
+    return show_page(
         "sense_form.html",
         request,
         who,
@@ -198,19 +209,19 @@ async def review_page(
 ) -> Response:
     """A sense before it is approved: what it says, what speaks against it, what it would change."""
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-    return page(
+    return show_page(
         "review.html",
         request,
         who,
         error=error,
         sense=sense,
         why=why,
-        warnings=await _warnings(pages, who, values_of(sense), sense_id),
+        warnings=await _list_warnings(pages, who, read_values(sense), sense_id),
         places=await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=4),
     )
 
 
-async def not_saved(
+async def render_unsaved(
     pages: Pages,
     request: Request,
     who: Visitor,
@@ -221,32 +232,32 @@ async def not_saved(
     version: int,
 ) -> Response:
     """The form again; if somebody else saved in between, with the fields that differ."""
-    action = action_of(sense_id)
+    action = make_action(sense_id)
     if isinstance(error, Conflict):
         # Two kinds of conflict come here: somebody saved this sense in between, or another sense is in the way.
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since.current
         if current.version != version:
-            both = SavedByBoth(since, differing_fields(since, given))
-            kept = merged(since, given)
-            return await form_page(pages, request, who, kept, action=action, sense=current, error=error, both=both)
+            both = EditComparison(since, compare_fields(since, given))
+            kept = merge_fields(since, given)
+            return await render_form(pages, request, who, kept, action=action, sense=current, error=error, both=both)
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
     shown = replace(sense, version=version)
-    return await form_page(pages, request, who, given, action=action, sense=shown, error=error)
+    return await render_form(pages, request, who, given, action=action, sense=shown, error=error)
 
 
-def action_of(sense_id: int) -> str:
+def make_action(sense_id: int) -> str:
     return f"/sense/{sense_id}/edit"
 
 
-def whole(given: dict[str, str]) -> SenseFields:
+def make_fields(given: dict[str, str]) -> SenseFields:
     # The form holds all of a stored sense: `None`, which means "as it is", must not stand for an emptied field.
-    said = SenseFields(**written(given))
+    said = SenseFields(**make_sense_input(given))
     return replace(said, review_by=said.review_by or "", audience=said.audience or [])
 
 
-async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
-    said = written(given)
+async def _list_warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
+    said = make_sense_input(given)
     # Asked while somebody types, and so also before there is a term.
     if not said["term"].strip():
         return []

@@ -16,20 +16,23 @@ from argot.service.usecases.documents import PassageShown, page_picture, read_or
 from argot.service.usecases.threads import thread_export
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
-from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, passage_panel
-from argot.ui.rendering.safe_markdown import plain
-from argot.ui.rendering.source_addresses import spans_of
-from argot.ui.web.asker_identity import current_principal
+from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage
+from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.web.asker_identity import get_current_principal
 from argot.ui.web.authorization import needs
 
-NOT_STORED = {"Cache-Control": "no-store"}
-INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+NO_STORE_HEADERS = {"Cache-Control": "no-store"}
+INERT_HEADERS = {
+    **NO_STORE_HEADERS,
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+}
 """For files that come from people: opened by themselves they may do nothing."""
-EXPORTED: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
+EXPORT_FORMATS: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
 """In which form a conversation is exported, by the ending of the file's name."""
 
 
-def sources(kb: KnowledgeBase) -> APIRouter:
+def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter()
 
     @router.get(f"{THREADS}/{{thread}}/export.{{ending}}")
@@ -37,55 +40,55 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     async def export(thread: str, ending: str) -> Response:
         """One's own conversation as a file."""
         try:
-            principal = await current_principal(kb)
-            form = EXPORTED[find_choice(list(EXPORTED), ending, "the ending of the file")]
+            principal = await get_current_principal(kb)
+            form = EXPORT_FORMATS[find_choice(list(EXPORT_FORMATS), ending, "the ending of the file")]
             file = await thread_export(kb, principal, thread=thread, form=form)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        headers = {**INERT, "Content-Disposition": f'attachment; filename="{file.name}"'}
+            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+        headers = {**INERT_HEADERS, "Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.text, media_type=f"{file.media_type}; charset=utf-8", headers=headers)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/page.png")
     @needs("asker")
     async def page_image(request: Request, passage_id: str) -> Response:
         """The page of a PDF with the place marked."""
-        spans = spans_of(request.query_params.getlist("span"))
+        spans = parse_spans(request.query_params.getlist("span"))
         try:
-            drawn = await page_picture(kb, await current_principal(kb), passage_id=passage_id, spans=spans)
+            drawn = await page_picture(kb, await get_current_principal(kb), passage_id=passage_id, spans=spans)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        return Response(base64.b64decode(drawn.base64), media_type="image/png", headers=INERT)
+            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+        return Response(base64.b64decode(drawn.base64), media_type="image/png", headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}")
     @needs("asker")
     async def passage(request: Request, passage_id: str) -> Response:
         try:
-            found = await _passage(kb, passage_id)
+            found = await _load_passage(kb, passage_id)
             # What was put into a conversation has no page there.
-            manages = role_of(await current_principal(kb)) != "asker" and not found.uri.startswith(THREAD)
-            text = passage_panel(found, spans_of(request.query_params.getlist("span")), manages=manages)
+            manages = role_of(await get_current_principal(kb)) != "asker" and not found.uri.startswith(THREAD)
+            text = format_passage(found, parse_spans(request.query_params.getlist("span")), manages=manages)
         except ArgotError as error:
             # Status 200, because the panel shows the words of nothing else.
-            text = plain(error)
-        return PlainTextResponse(text, headers=INERT)
+            text = escape_markdown(error)
+        return PlainTextResponse(text, headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/original")
     @needs("asker")
     async def original(passage_id: str) -> Response:
         try:
-            found = await _passage(kb, passage_id)
-            source = await read_original(kb, await current_principal(kb), document=found.document_id)
+            found = await _load_passage(kb, passage_id)
+            source = await read_original(kb, await get_current_principal(kb), document=found.document_id)
             # A web page that somebody put in as a document would otherwise open at our address.
             if source.media_type != "application/pdf":
                 raise NotFound("Only the originals of PDF documents can be shown.")
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT)
+            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
         name = quote(source.document.name, safe="")
-        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(base64.b64decode(source.base64), media_type="application/pdf", headers=headers)
 
     return router
 
 
-async def _passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
-    return await read_passage(kb, await current_principal(kb), passage_id=passage_id)
+async def _load_passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
+    return await read_passage(kb, await get_current_principal(kb), passage_id=passage_id)

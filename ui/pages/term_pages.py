@@ -23,18 +23,28 @@ from argot.service.usecases.senses import (
 )
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import Sense, SenseStatus
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, glossary_link, number, page, part, sent_to
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    link_glossary,
+    number,
+    part,
+    read_form,
+    redirect,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
-SHOWN = 50
-SEARCHED = 20
-MOST_SEARCHED = 200
+PAGE_ROWS = 50
+SEARCH_ROWS = 20
+MAX_RESULTS = 200
 """The most results of a search, shown when one asks for more."""
-HISTORY = 30
+MAX_CHANGES = 30
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 
-def term_pages(kb: KnowledgeBase) -> APIRouter:
+def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
 
@@ -50,21 +60,21 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
         # Without a script, and when the page is loaded again: a whole page.
         if "hx-request" not in request.headers:
             return await home_page(request, who)
-        wanted = _wanted(request)
-        found = await _found(pages, who, **wanted)
+        wanted = _read_search(request)
+        found = await _find_senses(pages, who, **wanted)
         return part(
             "results.html",
             # Replaced, not added: each letter typed would be an entry in the browser's history.
-            {"HX-Replace-Url": glossary_link("", **{**wanted, "start": wanted["start"] or None})},
+            {"HX-Replace-Url": link_glossary("", **{**wanted, "start": wanted["start"] or None})},
             **wanted,
             **found,
         )
 
     async def home_page(request: Request, who: Visitor) -> Response:
-        wanted = _wanted(request)
-        found = await _found(pages, who, **wanted)
+        wanted = _read_search(request)
+        found = await _find_senses(pages, who, **wanted)
         contexts = [one.name for one in await context_list(pages.kb, who.principal)]
-        return page("home.html", request, who, contexts=contexts, **wanted, **found)
+        return show_page("home.html", request, who, contexts=contexts, **wanted, **found)
 
     @router.get("/to-do")
     @needs("manager")
@@ -82,13 +92,13 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def term(request: Request, who: Who, t: str = "") -> Response:
         # As from an empty search: the list instead of an error.
         if not t.strip():
-            return sent_to("")
+            return redirect("")
         return await term_page(request, who, t)
 
     async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
-        around = await _around(pages, who, found)
-        return page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
+        around = await _load_surroundings(pages, who, found)
+        return show_page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
 
     @router.get("/occurrences")
     @needs("manager")
@@ -99,24 +109,24 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.post("/term/roll-back")
     @needs("manager")
     async def roll_back(request: Request, who: Who) -> Response:
-        form = await form_of(request)
+        form = await read_form(request)
         term, moment = form.get("term", ""), number(form.get("moment"))
         try:
             await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
             return await term_page(request, who, term, error)
-        return sent_to("/term", t=term, done="rolled-back")
+        return redirect("/term", t=term, done="rolled-back")
 
     @router.get("/passage/{passage_id}")
     @needs("manager")
     async def passage(request: Request, who: Who, passage_id: str, mark: str = "") -> Response:
         found = await glossary_passage(pages.kb, who.principal, passage_id=passage_id, phrase=mark)
-        return page("passage.html", request, who, found=found)
+        return show_page("passage.html", request, who, found=found)
 
     return router
 
 
-def _wanted(request: Request) -> dict[str, Any]:
+def _read_search(request: Request) -> dict[str, Any]:
     """What the address says: text to search for, status, context, and where the page starts."""
     asked = request.query_params
     status = asked.get("status", "")
@@ -130,30 +140,30 @@ def _wanted(request: Request) -> dict[str, Any]:
     }
 
 
-async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
+async def _find_senses(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
     """The senses of a page, whether there are more, and where the next page starts."""
     of = find_choice(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():
         # A search is ranked as a whole, so it has two pages at most: the best, and the rest.
-        most = MOST_SEARCHED if start else SEARCHED
+        most = MAX_RESULTS if start else SEARCH_ROWS
         senses = await glossary_search(
             pages.kb, who.principal, text=q, status=of, context=context or None, limit=most + 1
         )
-        return {"senses": senses[:most], "more": len(senses) > most, "step": SEARCHED}
+        return {"senses": senses[:most], "more": len(senses) > most, "step": SEARCH_ROWS}
     senses = await glossary_list(
-        pages.kb, who.principal, status=of, context=context or None, start=start, limit=SHOWN + 1
+        pages.kb, who.principal, status=of, context=context or None, start=start, limit=PAGE_ROWS + 1
     )
     # One more than is shown was asked for, to know whether there is another page.
-    return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
+    return {"senses": senses[:PAGE_ROWS], "more": len(senses) > PAGE_ROWS, "step": PAGE_ROWS}
 
 
-async def _around(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
+async def _load_surroundings(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
     """What else a term's page shows: documents, questions, history, proposals."""
     name = found.term
     places = {
         sense.id: await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=3)
-        for sense in found.senses[:SHOWN]
+        for sense in found.senses[:PAGE_ROWS]
     }
     use = await glossary_use(pages.kb, who.principal, term=name)
     return {
@@ -161,7 +171,7 @@ async def _around(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
         "places": places,
         "weeks": use.weeks,
         "used": use.used,
-        "history": await glossary_history(pages.kb, who.principal, term=name, limit=HISTORY),
+        "history": await glossary_history(pages.kb, who.principal, term=name, limit=MAX_CHANGES),
         "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
         # Also dismissed and defined ones: the page tells all that became of the term.
         "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),

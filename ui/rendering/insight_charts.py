@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from argot.service.usecases.insight import DayCount
 
-MOST_BARS = 92
+MAX_BARS = 92
 """Days that are shown one by one; longer periods are shown by week, and then by month."""
 WIDE, GAP, TALL = 10, 2, 60
 _RECTANGLE = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"></rect>')
@@ -36,11 +36,11 @@ class Chart:
     most: int
 
 
-def questions_chart(days: Sequence[DayCount], since: str, until: str) -> Chart:
+def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
     """The questions of a period; the part of a bar that stands for unanswered ones is marked, and said in words."""
-    step, bars = _bars(days, date.fromisoformat(since), date.fromisoformat(until))
+    step, bars = _make_bars(days, date.fromisoformat(since), date.fromisoformat(until))
     most = max((bar.questions for bar in bars), default=0)
-    drawn = Markup("").join(_bar(place, bar, most or 1) for place, bar in enumerate(bars))
+    drawn = Markup("").join(_draw_bar(place, bar, most or 1) for place, bar in enumerate(bars))
     wide = len(bars) * (WIDE + GAP) - GAP
     told = ", ".join(f"{bar.label}: {bar.questions}" for bar in bars if bar.questions) or "none"
     # Stretched to the page's width: a year and a week are equally wide.
@@ -51,14 +51,14 @@ def questions_chart(days: Sequence[DayCount], since: str, until: str) -> Chart:
     return Chart(frame.format(step, told, wide, TALL, drawn), step, bars[0].label, bars[-1].label, most)
 
 
-def share_bar(share: float) -> Markup:
+def draw_share(share: float) -> Markup:
     """A bar as long as the share, from 0 to 1. Beside it the number stands in words."""
     return Markup('<svg class="share" aria-hidden="true"><rect width="{:.1f}%" height="100%"></rect></svg>').format(
         100 * min(max(share, 0.0), 1.0)
     )
 
 
-def _bar(place: int, bar: Bar, most: int) -> Markup:
+def _draw_bar(place: int, bar: Bar, most: int) -> Markup:
     # At least one unit high, so that a day without any still shows as a day.
     high = max(round(bar.questions / most * TALL, 1), 1)
     open_high = round(bar.unanswered / most * TALL, 1)
@@ -69,23 +69,23 @@ def _bar(place: int, bar: Bar, most: int) -> Markup:
     return Markup("<g><title>{}</title>{}{}</g>").format(told, whole, part)
 
 
-def _bars(days: Sequence[DayCount], since: date, until: date) -> tuple[str, list[Bar]]:
+def _make_bars(days: Sequence[DayCount], since: date, until: date) -> tuple[str, list[Bar]]:
     length = (until - since).days + 1
-    step = "day" if length <= MOST_BARS else "week" if length <= 7 * MOST_BARS else "month"
+    step = "day" if length <= MAX_BARS else "week" if length <= 7 * MAX_BARS else "month"
     counts: dict[str, list[int]] = {}
     day = since
     # Also those on which nobody asked: a gap is to be seen.
     while day <= until:
-        counts.setdefault(_label(day, step), [0, 0])
+        counts.setdefault(_label_day(day, step), [0, 0])
         day += timedelta(days=1)
     for one in days:
-        found = counts[_label(date.fromisoformat(one.day), step)]
+        found = counts[_label_day(date.fromisoformat(one.day), step)]
         found[0] += one.questions
         found[1] += one.unanswered
     return step, [Bar(label, *numbers) for label, numbers in counts.items()]
 
 
-def _label(day: date, step: str) -> str:
+def _label_day(day: date, step: str) -> str:
     if step == "month":
         return day.isoformat()[:7]
     return (day - timedelta(days=day.weekday() if step == "week" else 0)).isoformat()

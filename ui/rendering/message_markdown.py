@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import MAX_NEAREST_TERMS, AskResult, FoundPassage, Jargon, Sentence
-from argot.ui.rendering.safe_markdown import laid_out, literal, unlinked
+from argot.ui.rendering.safe_markdown import break_addresses, clean_text, fill_layout
 
 UNSUPPORTED = "[?]"
-HOW_TO_CHOOSE = "Answer with a number or in words, or ask something else."
+CHOICE_HINT = "Answer with a number or in words, or ask something else."
 TAKEN_BACK = "\n\n*What stands above is taken back.*\n\n"
 PASSAGES = "/argot/passages"
 
@@ -35,76 +35,76 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2
 _ACTIVE = str.maketrans({"[": "(", "]": ")", "<": "‹", "`": "'", "*": "∗"})
 
 
-def message_text(result: AskResult, site: str = "") -> str:
+def format_message(result: AskResult, site: str = "") -> str:
     """The whole message. `site`: where people open Argot, for links to the passages; empty: none are made."""
-    body = body_text(result)
-    foot = footnotes(result, site)
+    body = format_body(result)
+    foot = format_footnotes(result, site)
     return f"{body}{_RULE}{foot}" if foot else body
 
 
-def body_text(result: AskResult) -> str:
+def format_body(result: AskResult) -> str:
     """The message's text without footnotes."""
     if result.status == "answered":
-        return _marked_answer(result)
+        return _format_answer(result)
     lines = result.answer.strip().split("\n")
     if result.status == "abstained":
         # The further lines list the nearest passages, which the footnotes name.
-        return _name(lines[0])
-    said = "\n".join(map(_name, lines))
-    return f"{said}\n\n{HOW_TO_CHOOSE}" if result.choices else said
+        return _escape_name(lines[0])
+    said = "\n".join(map(_escape_name, lines))
+    return f"{said}\n\n{CHOICE_HINT}" if result.choices else said
 
 
-def footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:
+def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:
     """Sources, how terms were understood, and notes; empty where there is nothing to say.
 
     `by_number`: the text has no marks, and each source says which sentences rest on it, counted from 1.
     """
-    shown = _sources(result)
+    shown = _list_sources(result)
     title = "Sources" if result.status == "answered" else "Nearest passages"
-    understood = dict.fromkeys(_understood(term) for term in result.jargon)
-    notes = [_name(note) for note in result.notes]
+    understood = dict.fromkeys(_format_term(term) for term in result.jargon)
+    notes = [_escape_name(note) for note in result.notes]
     unsupported = [number for number, one in enumerate(result.sentences, 1) if one.lacks_support]
     if unsupported and by_number:
-        notes.append(f"No passage supports {_sentences(unsupported)}.")
+        notes.append(f"No passage supports {_format_sentences(unsupported)}.")
     elif unsupported:
         notes.append(f"{UNSUPPORTED} No passage supports this sentence.")
-    ends = {one.n: f": {_sentences(_resting_on(one.n, result))}" if by_number else "" for one in shown}
+    ends = {one.n: f": {_format_sentences(_list_sentences(one.n, result))}" if by_number else "" for one in shown}
     parts = [
-        _listed(title, [_source(passage, site) + ends[passage.n] for passage in shown]),
-        _listed("Understood as", list(understood)),
-        _listed("Notes", notes),
+        _format_list(title, [_format_source(passage, site) + ends[passage.n] for passage in shown]),
+        _format_list("Understood as", list(understood)),
+        _format_list("Notes", notes),
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def without_footnotes(text: str) -> str:
+def strip_footnotes(text: str) -> str:
     """A message of ours that comes back as history, without marks and footnotes."""
     # Of a streamed message that was taken back and begun anew only the last part counts.
     said = text.rpartition(TAKEN_BACK)[2]
-    return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{HOW_TO_CHOOSE}", ""))).replace(_JOINER, "").strip()
+    return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{CHOICE_HINT}", ""))).replace(_JOINER, "").strip()
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """The text without marks. Those a language model writes itself are provisional: each is checked afterwards."""
     return _MARK.sub("", text)
 
 
-def harmless(text: str) -> str:
+def disarm(text: str) -> str:
     """Somebody else's Markdown with its structure, in which no link, image or HTML is one."""
     return _LINKS.sub(_JOINER, _HIDDEN.sub("", text))
 
 
-def _marked_answer(result: AskResult) -> str:
+def _format_answer(result: AskResult) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     answer = result.answer
-    return laid_out(answer, [(one.text, _marked(one)) for one in result.sentences]) or harmless(answer)
+    return fill_layout(answer, [(one.text, _add_marks(one)) for one in result.sentences]) or disarm(answer)
 
 
-def _marked(sentence: Sentence) -> str:
+def _add_marks(sentence: Sentence) -> str:
     """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
     numbers = sorted({citation.n for citation in sentence.citations})
     marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{n}]" for n in numbers)
-    text = harmless(sentence.text).rstrip()
+    text = disarm(sentence.text).rstrip()
     if not marks:
         return text
     if "\n" in text:
@@ -114,29 +114,29 @@ def _marked(sentence: Sentence) -> str:
     return f"{text} {marks}"
 
 
-def _sources(result: AskResult) -> Sequence[FoundPassage]:
+def _list_sources(result: AskResult) -> Sequence[FoundPassage]:
     if result.status == "abstained":
         return result.passages[:MAX_NEAREST_TERMS]
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     return sorted((one for one in result.passages if one.n in cited), key=lambda one: one.n)
 
 
-def _source(passage: FoundPassage, site: str) -> str:
-    name = _name(passage.document) + place(passage.document, passage.page, passage.page_kind)
+def _format_source(passage: FoundPassage, site: str) -> str:
+    name = _escape_name(passage.document) + place(passage.document, passage.page, passage.page_kind)
     if site:
         name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
-    heading = f" · {_name(passage.heading)}" if passage.heading else ""
-    excerpt = f"\n  “{unlinked(_name(passage.excerpt))}”" if passage.excerpt else ""
-    fresh = f", {_name(passage.freshness)}" if passage.freshness else ""
+    heading = f" · {_escape_name(passage.heading)}" if passage.heading else ""
+    excerpt = f"\n  “{break_addresses(_escape_name(passage.excerpt))}”" if passage.excerpt else ""
+    fresh = f", {_escape_name(passage.freshness)}" if passage.freshness else ""
     return f"[{passage.n}] {name}{fresh}{heading}{excerpt}"
 
 
-def _understood(term: Jargon) -> str:
-    context = f" ({_name(term.context)})" if term.context else ""
-    return f"{_name(term.surface)}: {_name(term.expansion or term.description or term.term)}{context}"
+def _format_term(term: Jargon) -> str:
+    context = f" ({_escape_name(term.context)})" if term.context else ""
+    return f"{_escape_name(term.surface)}: {_escape_name(term.expansion or term.description or term.term)}{context}"
 
 
-def _resting_on(n: int, result: AskResult) -> list[int]:
+def _list_sentences(n: int, result: AskResult) -> list[int]:
     return [
         number
         for number, sentence in enumerate(result.sentences, 1)
@@ -144,14 +144,14 @@ def _resting_on(n: int, result: AskResult) -> list[int]:
     ]
 
 
-def _sentences(numbers: Sequence[int]) -> str:
+def _format_sentences(numbers: Sequence[int]) -> str:
     return f"sentence{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def _listed(title: str, lines: Sequence[str]) -> str:
+def _format_list(title: str, lines: Sequence[str]) -> str:
     return f"**{title}**\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
-def _name(text: object) -> str:
+def _escape_name(text: object) -> str:
     """One line of somebody else's text, in which nothing is a link, an image, HTML or a mark of ours."""
-    return literal(str(text)).translate(_ACTIVE)
+    return clean_text(str(text)).translate(_ACTIVE)

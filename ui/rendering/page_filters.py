@@ -13,12 +13,12 @@ from markupsafe import Markup
 from argot.locations import place
 from argot.service.json_values import read_dataclass_fields
 from argot.types import Context, Sense
-from argot.ui.rendering.safe_markdown import quoted
+from argot.ui.rendering.safe_markdown import quote_markdown
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-MOST_COMPARED = 3000
+MAX_COMPARED_WORDS = 3000
 """Words on each side. Comparing takes time with the product of both; longer texts are shown whole."""
 BAR, GAP, TALL = 9, 3, 30
 DELETED, INSERTED = Markup("<del>{}</del>"), Markup("<ins>{}</ins>")
@@ -81,25 +81,25 @@ FILE_KINDS = {
 """What people call a file of each media type that Argot reads; of pictures the first part says it."""
 
 
-def file_kind(media_type: str) -> str:
+def get_file_kind(media_type: str) -> str:
     return FILE_KINDS.get(media_type) or ("picture" if media_type.startswith("image/") else media_type)
 
 
-def moment(text: str | None) -> str:
+def format_moment(text: str | None) -> str:
     """An ISO time for people: 2027-01-31 12:00."""
     return (text or "")[:16].replace("T", " ")
 
 
-def day(text: str | None) -> str:
+def format_day(text: str | None) -> str:
     return (text or "")[:10]
 
 
-def sentence(text: str) -> str:
+def capitalize(text: str) -> str:
     """With a capital letter in front, and the rest as it is."""
     return text[:1].upper() + text[1:]
 
 
-class HasPlace(Protocol):
+class PlacedText(Protocol):
     """What stands on a page of a document: a passage, or a piece of evidence."""
 
     @property
@@ -109,7 +109,7 @@ class HasPlace(Protocol):
     def page(self) -> int | None: ...
 
 
-def place_of(passage: HasPlace) -> str:
+def format_place(passage: PlacedText) -> str:
     """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
     return place(passage.document, passage.page, getattr(passage, "page_kind", None))
 
@@ -120,7 +120,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 @cache
-def _renderer() -> MarkdownIt:
+def _load_renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     # Lines of a document stay lines: a scan or a mail has no empty ones between them.
@@ -128,12 +128,12 @@ def _renderer() -> MarkdownIt:
     return made.disable(["image", "link", "autolink", "reference", "html_block", "html_inline"])
 
 
-def laid_out_text(markdown: str) -> Markup:
+def render_text(markdown: str) -> Markup:
     """Markdown of a document as HTML that does nothing: no link, no picture, no HTML of its own."""
-    return Markup(_renderer().render(quoted(markdown)))  # noqa: S704  the renderer escapes all text
+    return Markup(_load_renderer().render(quote_markdown(markdown)))  # noqa: S704  the renderer escapes all text
 
 
-def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
+def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
     """A picture of counts by week, as inline SVG; read aloud it says the same in words."""
     most = max(counts, default=0) or 1
     told = ", ".join(f"{week}: {number}" for week, number in zip(weeks, counts, strict=True) if number) or "none"
@@ -155,12 +155,12 @@ def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
     return frame.format(f"{of}, by week: {told}", wide, TALL, wide, TALL, drawn)
 
 
-def differences(before: object, after: object) -> tuple[Markup, Markup]:
+def mark_differences(before: object, after: object) -> tuple[Markup, Markup]:
     """Both texts, what only one of them has marked as deleted or inserted."""
-    old, new = _words(before), _words(after)
-    if max(len(old), len(new)) > MOST_COMPARED or not old or not new:
+    old, new = _split_words(before), _split_words(after)
+    if max(len(old), len(new)) > MAX_COMPARED_WORDS or not old or not new:
         whole_old, whole_new = "".join(old), "".join(new)
-        return _tagged(DELETED, whole_old), _tagged(INSERTED, whole_new)
+        return _tag_text(DELETED, whole_old), _tag_text(INSERTED, whole_new)
     left, right = Markup(""), Markup("")
     # `autojunk` would leave words out of the comparison that occur often, such as "the" and blanks.
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -168,22 +168,22 @@ def differences(before: object, after: object) -> tuple[Markup, Markup]:
             left += "".join(old[i1:i2])
             right += "".join(new[j1:j2])
         else:
-            left += _tagged(DELETED, "".join(old[i1:i2]))
-            right += _tagged(INSERTED, "".join(new[j1:j2]))
+            left += _tag_text(DELETED, "".join(old[i1:i2]))
+            right += _tag_text(INSERTED, "".join(new[j1:j2]))
     return left, right
 
 
-def _words(value: object) -> list[str]:
+def _split_words(value: object) -> list[str]:
     # Blanks and signs too are pieces of their own: joined again they give the text as it was.
-    return re.findall(r"\s+|\w+|[^\w\s]", as_text(value))
+    return re.findall(r"\s+|\w+|[^\w\s]", format_value(value))
 
 
-def _tagged(frame: Markup, text: str) -> Markup:
+def _tag_text(frame: Markup, text: str) -> Markup:
     # `Markup.format` escapes what it fills in.
     return frame.format(text) if text else Markup("")
 
 
-def stored_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
+def list_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
     if stored is None or isinstance(stored, Mapping):
         return stored or {}
@@ -191,7 +191,7 @@ def stored_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping
     return {**told, "audience": sorted(told["audience"])}
 
 
-def as_text(value: object) -> str:
+def format_value(value: object) -> str:
     """A field's value as it stands in a form: lists one a line."""
     if isinstance(value, list | tuple):
         return "\n".join(map(str, value))

@@ -44,29 +44,29 @@ _TASK = re.compile(rf"^([ \t]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+{_OPEN}?)\[([ xX])\](
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
 
 
-def plain(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """One line of literal text: names, headings, terms, messages. Every mark of Markdown is escaped."""
     line = " ".join(_HIDDEN.sub("", str(text).replace("\n", " ")).split())
     # The renderer looks for addresses in the finished text too.
-    return _PUNCTUATION.sub(r"\\\1", unlinked(line))
+    return _PUNCTUATION.sub(r"\\\1", break_addresses(line))
 
 
-def unlinked(text: str) -> str:
+def break_addresses(text: str) -> str:
     """The text with a word joiner in each address: broken for a renderer that looks for them, not for the eye."""
     return _ADDRESS.sub(lambda match: f"{match[0]}\u2060", text)
 
 
-def literal(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text that is shown as it is, not as Markdown (labels, titles): one line, without hidden characters."""
     return " ".join(_HIDDEN.sub("", text.replace("\n", " ")).split())
 
 
-def quoted(markdown: str) -> str:
+def quote_markdown(markdown: str) -> str:
     """Markdown of a document with its structure, and nothing in it that acts."""
-    return _quoted(_HIDDEN.sub("", markdown))
+    return _quote(_HIDDEN.sub("", markdown))
 
 
-def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
+def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
     """A passage with its cited pieces in bold, of a table's row its cells; and as Markdown those pieces that bold type
     would break (code, half of an emphasis).
 
@@ -79,21 +79,23 @@ def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, l
     code = [match.span() for match in _CODE.finditer(text)]
     pieces: list[tuple[int, int]] = []
     left: list[str] = []
-    for start, end in _merged(spans, len(text)):
-        found = [cell for line in _lines(text, start, end) for cell in _cells(text, *line)]
+    for start, end in _merge_spans(spans, len(text)):
+        found = [cell for line in _split_lines(text, start, end) for cell in _split_cells(text, *line)]
         broken = [piece for piece in found if not _can_be_bold(text, piece, code)]
         pieces += [piece for piece in found if piece not in broken]
         if broken:
             words = "\n".join(text[first:last] for first, last in broken)
-            left.append(plain(words) if any(_cuts(one, code) for one in broken) else _quoted(_without_bold(words)))
+            left.append(
+                escape_markdown(words) if any(_cuts_code(one, code) for one in broken) else _quote(_strip_bold(words))
+            )
     # From the end: what is put in must not move the pieces still to come.
     for start, end in sorted(pieces, reverse=True):
         # Bold within bold would end it.
-        text = f"{text[:start]}{_OPEN}{_without_bold(text[start:end])}{_CLOSE}{text[end:]}"
-    return _quoted(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
+        text = f"{text[:start]}{_OPEN}{_strip_bold(text[start:end])}{_CLOSE}{text[end:]}"
+    return _quote(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
 
 
-def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The cells of a table's row that hold something; any other line as it is."""
     if not text[text.rfind("\n", 0, start) + 1 :].lstrip().startswith("|"):
         yield start, end
@@ -109,19 +111,19 @@ def _can_be_bold(text: str, piece: tuple[int, int], code: Sequence[tuple[int, in
     """Whether each mark of Markdown in the piece has its partner there too."""
     inside = _CODE.sub("", text[piece[0] : piece[1]])
     marks = inside.count("**") % 2 or inside.count("*") % 2 or len(_UNDERSCORE.findall(inside)) % 2
-    return not (marks or "\\*" in inside or _cuts(piece, code))
+    return not (marks or "\\*" in inside or _cuts_code(piece, code))
 
 
-def _cuts(piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
+def _cuts_code(piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
     """Whether the piece begins or ends within code."""
     return any(start < place < end for start, end in code for place in piece)
 
 
-def _without_bold(text: str) -> str:
-    return outside_code(text, lambda part: part.replace("**", ""))
+def _strip_bold(text: str) -> str:
+    return change_outside_code(text, lambda part: part.replace("**", ""))
 
 
-def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted((max(0, start), min(length, end)) for start, end in spans):
         if merged and start <= merged[-1][1]:
@@ -131,7 +133,7 @@ def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
     return merged
 
 
-def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The parts of a span on each line, without blanks around them and without a list's or heading's mark."""
     parts = []
     for line in re.finditer(r"[^\n]+", text[start:end]):
@@ -147,17 +149,17 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return parts
 
 
-def ticked(text: str) -> str:
+def draw_boxes(text: str) -> str:
     """Lines of a list of tasks, "- [x] done", with a box in the place of the brackets."""
     return _TASK.sub(lambda match: match[1] + ("☐" if match[2] == " " else "☑"), text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # Code is looked for twice: `without_links` makes bare addresses into code of their own, which is not to be escaped.
-    return outside_code(text, lambda part: outside_code(without_links(ticked(part)), _escaped))
+    return change_outside_code(text, lambda part: change_outside_code(strip_links(draw_boxes(part)), _escape_active))
 
 
-def outside_code(text: str, change: Callable[[str], str]) -> str:
+def change_outside_code(text: str, change: Callable[[str], str]) -> str:
     parts: list[str] = []
     end = 0
     for match in _CODE.finditer(text):
@@ -166,11 +168,11 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join((*parts, change(text[end:])))
 
 
-def without_links(text: str) -> str:
+def strip_links(text: str) -> str:
     text = _IMAGE.sub(lambda match: f"{match[1]} (image)".strip(), text)
     text = _LINK.sub(_link_as_text, text)
     text = _ANGLE.sub(r"\1", text)
-    return _BARE.sub(_as_code, text)
+    return _BARE.sub(_format_code, text)
 
 
 def _link_as_text(match: re.Match[str]) -> str:
@@ -180,7 +182,7 @@ def _link_as_text(match: re.Match[str]) -> str:
     return f"{words} ({address})" if outward and address != words else words
 
 
-def _as_code(match: re.Match[str]) -> str:
+def _format_code(match: re.Match[str]) -> str:
     # Punctuation at the end is the sentence's, not the address's.
     address = match[1].rstrip(".,;:!?\"')]}*_")
     # A bracket that the address itself opened is its own: .../wiki/Cell_(memory).
@@ -189,7 +191,7 @@ def _as_code(match: re.Match[str]) -> str:
     return f"`{address}`{match[1][len(address) :]}"
 
 
-def _escaped(text: str) -> str:
+def _escape_active(text: str) -> str:
     """What could still act, escaped: brackets, tags, entities, and the colons of directives (":name", ":::")."""
 
     def escape(match: re.Match[str]) -> str:
@@ -203,7 +205,7 @@ def _escaped(text: str) -> str:
     return _ACTIVE.sub(escape, text)
 
 
-def laid_out(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
+def fill_layout(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
     """The sentences as a surface shows them, in the answer's own layout.
 
     Args:
@@ -221,5 +223,5 @@ def laid_out(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
     return "".join(parts)
 
 
-def listed(lines: Sequence[str]) -> str:
+def format_list(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)

@@ -27,7 +27,7 @@ class CitedSource:
     page: int | None
 
 
-def source_of(address: object) -> CitedSource | None:
+def parse_source(address: object) -> CitedSource | None:
     """The source at an address of ours; None for anything else a page might send."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None:
@@ -35,13 +35,13 @@ def source_of(address: object) -> CitedSource | None:
     return CitedSource(found[1], found[0].partition("#")[0], bool(found[2]), int(found[3]) if found[3] else None)
 
 
-def reported_term(address: object) -> tuple[int, str] | None:
+def parse_reported_term(address: object) -> tuple[int, str] | None:
     """The turn and the term of a "not what I meant"; None for anything else a page might send."""
     found = _TERM.fullmatch(address) if isinstance(address, str) else None
     return (int(found[1]), unquote(found[2])) if found else None
 
 
-def spans_of(texts: Sequence[str]) -> list[tuple[int, int]]:
+def parse_spans(texts: Sequence[str]) -> list[tuple[int, int]]:
     """The span (12, 80) of "12-80". Malformed ones are left out: spans only colour the text."""
     found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
     return [(int(one[1]), int(one[2])) for one in found if one]

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 SCIM_ROOT = "/scim/v2"
 SCIM_TYPE = "application/scim+json"
 
-TYPES = {
+ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
     403: "permission_error",
@@ -27,18 +27,25 @@ TYPES = {
     422: "invalid_request_error",
     429: "rate_limit_error",
 }
-LONGEST = 1000
+MAX_MESSAGE_CHARS = 1000
 """Characters of a message. It quotes what was given, which need not come back whole."""
 _SCIM_ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
-CODES = {401: "invalid_api_key", 413: "too_large", 429: "rate_limit_exceeded"}
+ERROR_CODES = {401: "invalid_api_key", 413: "too_large", 429: "rate_limit_exceeded"}
 
 
-def error_body(status: int, message: str, *, code: str | None = None, param: str | None = None) -> dict[str, Any]:
-    kind = TYPES.get(status, "server_error")
-    return {"error": {"message": _sayable(message), "type": kind, "param": param, "code": code or CODES.get(status)}}
+def build_error_body(status: int, message: str, *, code: str | None = None, param: str | None = None) -> dict[str, Any]:
+    kind = ERROR_TYPES.get(status, "server_error")
+    return {
+        "error": {
+            "message": _clean_message(message),
+            "type": kind,
+            "param": param,
+            "code": code or ERROR_CODES.get(status),
+        }
+    }
 
 
-def told_to_programs(
+def answer_program(
     status: int,
     message: str,
     *,
@@ -52,19 +59,20 @@ def told_to_programs(
     more = {"WWW-Authenticate": 'Bearer realm="Argot"'} if status == 401 else {}
     said = {"Cache-Control": "no-store", **more, **(headers or {})}
     if f"{path}/".startswith(f"{SCIM_ROOT}/"):
-        return scim_error(status, message, headers=said)
-    return JSONResponse(error_body(status, message, code=code, param=param), status, headers=said)
+        return answer_scim_error(status, message, headers=said)
+    return JSONResponse(build_error_body(status, message, code=code, param=param), status, headers=said)
 
 
-def scim_error(
+def answer_scim_error(
     status: int, message: str, kind: str | None = None, *, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """`kind`: one of the protocol's own words for what is wrong (`scimType`)."""
-    told = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _sayable(message)}
+    told = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _clean_message(message)}
     return JSONResponse(told | ({"scimType": kind} if kind else {}), status, headers=headers, media_type=SCIM_TYPE)
 
 
-def _sayable(message: str) -> str:
-    if len(message) > LONGEST:
-        message = f"{message[: LONGEST // 2]} [...] {message[-LONGEST // 2 :]}"  # the remedy stands at its end
+def _clean_message(message: str) -> str:
+    if len(message) > MAX_MESSAGE_CHARS:
+        # The remedy stands at its end.
+        message = f"{message[: MAX_MESSAGE_CHARS // 2]} [...] {message[-MAX_MESSAGE_CHARS // 2 :]}"
     return message.encode("utf-8", "replace").decode("utf-8")  # what was given is repeated, lone surrogates too

@@ -13,13 +13,13 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
 from argot.types import LOCAL_NAME, Principal
 
-SECRET = "secret"  # noqa: S105  the name of a file
+SECRET_FILE = "secret"  # noqa: S105  the name of a file
 
 asker: ContextVar[str | None] = ContextVar("asker", default=None)
 """The name of the visitor of the request or connection at hand. Set by the guard before anything else."""
 
 
-async def current_principal(kb: KnowledgeBase) -> Principal:
+async def get_current_principal(kb: KnowledgeBase) -> Principal:
     """The principal on whose behalf this request or connection acts.
 
     Raises:
@@ -33,7 +33,7 @@ async def current_principal(kb: KnowledgeBase) -> Principal:
     return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
 
 
-def local_display_name() -> str:
+def get_local_display_name() -> str:
     """The name that this machine has for the person at it: that of the account."""
     try:
         return getpass.getuser()
@@ -41,9 +41,9 @@ def local_display_name() -> str:
         return LOCAL_NAME
 
 
-def signing_secret(folder: Path) -> str:
+def load_signing_secret(folder: Path) -> str:
     """The key that cookies of this knowledge base are signed with: made once, readable by its owner alone."""
-    path = folder / SECRET
+    path = folder / SECRET_FILE
     if not path.exists():
         write_atomically(path, secrets.token_urlsafe(48))
     return path.read_text(encoding="ascii").strip()

@@ -31,7 +31,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import map_groups
 from argot.types import LOCAL_NAME
-from argot.ui.web.asker_identity import local_display_name
+from argot.ui.web.asker_identity import get_local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -39,10 +39,10 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-TOLD_SECONDS = 60.0
+NOTICE_SECONDS = 60.0
 """A fault that every request would meet is logged at most this often."""
-FORWARDED = "x-forwarded-for"
-PASSED_ON = re.compile(
+FORWARDED_HEADER = "x-forwarded-for"
+PROXY_HEADER_PATTERN = re.compile(
     r"forward|client-?ip|^via$|(?:real|connecting)-ip|original-(?:for|host|url)|^x-host$|proxy-?user", re.IGNORECASE
 )
 """Names of headers by which a proxy says that it passes on what somebody else asks."""
@@ -82,7 +82,7 @@ class Authenticator:
         # Browsers take a cookie of this prefix from its own host over https only: no other subdomain can plant one.
         name = f"argot_{kb.shared.schema if kb.shared else port}"
         self.cookie = f"__Host-{name}" if self.secure else name
-        self.proxies = networks(kb.settings.trusted_proxies)
+        self.proxies = parse_networks(kb.settings.trusted_proxies)
         self.ticket = ticket
         self._secluded = secluded
         self._read_ticket = read_ticket
@@ -96,7 +96,7 @@ class Authenticator:
         return self._secluded and not await self.kb.look_up(sign_in_required, self.kb)
 
     @property
-    def longest_session(self) -> float:
+    def max_session_seconds(self) -> float:
         """Seconds."""
         return self.kb.people.sessions.lifetimes.most
 
@@ -108,7 +108,7 @@ class Authenticator:
         if self.kb.shared:
             self.kb.shared.on_gap(look_anew)
 
-    async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
+    async def identify(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Who is asking; None: nobody that is known.
 
         Raises:
@@ -118,30 +118,30 @@ class Authenticator:
             StoreUnavailable: it cannot be told now.
         """
         # First, and alone: a request with a wrong key must not be answered on behalf of a cookie beside it.
-        if key := key_in(headers):
-            return await self._by_key(key)
+        if key := read_key(headers):
+            return await self._admit_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
             user = await self._named(headers.getlist(self._header))
-            return self._by_header(await self._in_groups(user, headers))
-        token = self.cookie_of(headers)
+            return self._admit_header(await self._update_groups(user, headers))
+        token = self.read_cookie(headers)
         if not token:
             return None
         # The same cookie holds a session or, before anybody has a password, the signed ticket of this machine.
-        session, holder = await self.kb.look_up(self._of_token, token)
+        session, holder = await self.kb.look_up(self._find_session, token)
         if session is not None:
-            return await self._by_session(session, holder, token)
+            return await self._admit_session(session, holder, token)
         return self.local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
 
     def local(self, ticket: str) -> Visitor:
         """The person at this machine, who holds this ticket."""
-        return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), self._csrf(ticket), "local")
+        return Visitor(LOCAL_NAME, get_local_display_name(), make_local_principal(), self._csrf(ticket), "local")
 
-    async def stays(self, who: Visitor, used: bool) -> bool:
+    async def may_stay(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
         try:
             if who.auth_method == "local":
                 return await self.is_open()
-            user, session = await self.kb.look_up(self._there, who)
+            user, session = await self.kb.look_up(self._look_up, who)
         except StoreUnavailable:
             # With services on one PostgreSQL nothing can be read or asked either until it is back: the window stays.
             if self.kb.shared is None:
@@ -154,13 +154,13 @@ class Authenticator:
         if who.auth_method == "key":
             return await self.kb.look_up(self._has_key, who)
         if session and used and self.kb.people.sessions.due(session):
-            await self._note(self.kb.people.sessions.note, session)
+            await self._record_use(self.kb.people.sessions.note, session)
         return session is not None
 
     def _has_key(self, who: Visitor) -> bool:
         return any(key.id == who.session and not key.has_ended for key in self.kb.people.keys.of(who.name))
 
-    def _there(self, who: Visitor) -> tuple[User | None, Session | None]:
+    def _look_up(self, who: Visitor) -> tuple[User | None, Session | None]:
         people = self.kb.people
         return people.find(who.name), people.sessions.find_session(who.session) if who.session else None
 
@@ -169,11 +169,11 @@ class Authenticator:
         peer = str(scope["client"][0]) if scope.get("client") else ""
         if not self.from_proxy(scope):
             return peer
-        named = [one.strip() for line in headers.getlist(FORWARDED) for one in line.split(",")]
+        named = [one.strip() for line in headers.getlist(FORWARDED_HEADER) for one in line.split(",")]
         # From the right: each proxy adds whom it saw behind what it was sent, and the left is what the sender made up.
-        return next((one for one in reversed(named) if one and not within(one, self.proxies)), peer)
+        return next((one for one in reversed(named) if one and not is_within(one, self.proxies)), peer)
 
-    def cookie_of(self, headers: Headers, more: str = "") -> str:
+    def read_cookie(self, headers: Headers, more: str = "") -> str:
         """The session's cookie, or the one beside it that is called so."""
         name = self.cookie + more
         try:
@@ -188,35 +188,35 @@ class Authenticator:
         site = "Strict" if strict else "Lax"
         return f"{self.cookie}{more}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
-    async def _note(self, note: Callable[[T], None], used: T) -> None:
+    async def _record_use(self, note: Callable[[T], None], used: T) -> None:
         """Write down a use. Where nothing can be written (a full disk), people still get in to read."""
         try:
             await self.kb.blocking(note, used)
         except StoreUnavailable as error:
             if time.monotonic() >= self._told_again:
-                self._told_again = time.monotonic() + TOLD_SECONDS
+                self._told_again = time.monotonic() + NOTICE_SECONDS
                 logger.error("a use of a key or session is not noted: %s", error)
 
-    def _of_token(self, token: str) -> tuple[Session | None, User | None]:
+    def _find_session(self, token: str) -> tuple[Session | None, User | None]:
         session = self.kb.people.sessions.find(token)
         user = self.kb.people.find(session.user) if session else None
         return session, user
 
-    async def _by_session(self, session: Session, user: User | None, token: str) -> Visitor | None:
+    async def _admit_session(self, session: Session, user: User | None, token: str) -> Visitor | None:
         if user is None or user.shut_out:
             return None
         if self.kb.people.sessions.due(session):
-            await self._note(self.kb.people.sessions.note, session)
+            await self._record_use(self.kb.people.sessions.note, session)
         method: Literal["provider", "password"] = "provider" if user.linked else "password"
         return Visitor(user.name, user.display_name or user.name, user.principal, self._csrf(token), method, session.id)
 
-    def _of_key(self, token: str) -> tuple[Key | None, User | None]:
+    def _find_key(self, token: str) -> tuple[Key | None, User | None]:
         key = self.kb.people.keys.find(token)
         return key, self.kb.people.find(key.user) if key else None
 
-    async def _by_key(self, token: str) -> Visitor:
+    async def _admit_key(self, token: str) -> Visitor:
         keys = self.kb.people.keys
-        key, user = await self.kb.look_up(self._of_key, token)
+        key, user = await self.kb.look_up(self._find_key, token)
         # A key of the person at this machine ends when sitting at it stops being enough: with the first password.
         if key is None or (user is None and not (key.user == LOCAL_NAME and await self.is_open())):
             raise WrongKey(WRONG_KEY)
@@ -228,16 +228,16 @@ class Authenticator:
         if key.ends_at and key.has_ended:
             raise WrongKey(ENDED_KEY.format(key.id, key.ends_at[:16].replace("T", " ")))
         if keys.due(key):
-            await self._note(keys.note, key)
-        return self._with_key(key, user)
+            await self._record_use(keys.note, key)
+        return self._make_key_visitor(key, user)
 
-    def _with_key(self, key: Key, user: User | None) -> Visitor:
+    def _make_key_visitor(self, key: Key, user: User | None) -> Visitor:
         if user is None:
             # No token against forgery (""): no page is shown to a key.
-            return Visitor(LOCAL_NAME, local_display_name(), make_local_principal(), "", "key", key.id)
+            return Visitor(LOCAL_NAME, get_local_display_name(), make_local_principal(), "", "key", key.id)
         return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
 
-    def _by_header(self, user: User) -> Visitor:
+    def _admit_header(self, user: User) -> Visitor:
         if user.lapsed_at:
             raise NotAllowed("Your organisation's provider no longer confirms who you are. Ask an administrator.")
         if user.suspended_at:
@@ -247,7 +247,7 @@ class Authenticator:
 
     async def _named(self, values: list[str]) -> User:
         """The user of this name; made as an asker if a setting says so."""
-        name = _decoded(values[0]).strip()
+        name = _decode_header(values[0]).strip()
         # Two values: the proxy added its own beside one that the browser sent, and either may be the false one.
         if len(values) != 1 or not name:
             raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
@@ -261,12 +261,12 @@ class Authenticator:
         except InvalidInput as error:
             raise NotAllowed(str(error)) from error
 
-    async def _in_groups(self, user: User, headers: Headers) -> User:
+    async def _update_groups(self, user: User, headers: Headers) -> User:
         """The user in the groups that the proxy names now; none named is none."""
         # Somebody whose groups the provider says is in those, however they came in.
         if not self._groups_header or user.linked:
             return user
-        named = [_decoded(line) for line in headers.getlist(self._groups_header)]
+        named = [_decode_header(line) for line in headers.getlist(self._groups_header)]
         # Two headers: as above, either may be the false one.
         theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
         groups = map_groups(theirs, self.kb.settings)
@@ -276,26 +276,26 @@ class Authenticator:
         return await self.kb.look_up(self.kb.people.user, user.name)
 
     def from_proxy(self, scope: Scope) -> bool:
-        return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)
+        return bool(scope.get("client")) and is_within(str(scope["client"][0]), self.proxies)
 
     def _csrf(self, proof: str) -> str:
         """The token for forms of whoever holds this proof: computed, not stored, so a restart does not change it."""
         return hmac.new(self.key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
-def passed_on(headers: Headers) -> str:
+def find_proxy_header(headers: Headers) -> str:
     """The header by which a proxy says that somebody else is asking; empty: none says so."""
-    return next((name for name in headers if PASSED_ON.search(name)), "")
+    return next((name for name in headers if PROXY_HEADER_PATTERN.search(name)), "")
 
 
-def key_in(headers: Headers) -> str:
+def read_key(headers: Headers) -> str:
     """The key a request comes with; empty: none, or this header holds something that is no key of ours."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     token = token.strip()
     return token if kind.casefold() == "bearer" and token.startswith(PREFIX) else ""
 
 
-def networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]:
+def parse_networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]:
     """The addresses and networks between commas.
 
     Raises:
@@ -313,7 +313,7 @@ def networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]
     return tuple(found)
 
 
-def within(address: str, found: tuple[Network, ...]) -> bool:
+def is_within(address: str, found: tuple[Network, ...]) -> bool:
     try:
         # fe80::1%eth0: the part behind the sign names an interface of this machine.
         parsed = ipaddress.ip_address(address.partition("%")[0])
@@ -324,7 +324,7 @@ def within(address: str, found: tuple[Network, ...]) -> bool:
     return any((mapped or parsed) in network for network in found)
 
 
-def _decoded(value: str) -> str:
+def _decode_header(value: str) -> str:
     # ASGI hands headers out as Latin-1; proxies send names in UTF-8.
     try:
         return value.encode("latin-1").decode("utf-8")

@@ -44,14 +44,14 @@ logger = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 Access: TypeAlias = Literal["anonymous"] | Role
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
-VISITOR = "argot.visitor"
+VISITOR_KEY = "argot.visitor"
 """Where in a request's scope the visitor stands; None for somebody who is not signed in."""
-ENTRY = "argot.entry"
-_DECLARED = "__argot_access__"
-PROGRAMS = ("/v1/", "/api/", "/scim/")
+ENTRY_KEY = "argot.entry"
+_ACCESS_KEY = "__argot_access__"
+PROGRAM_ROOTS = ("/v1/", "/api/", "/scim/")
 PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/workbench", "/people", "/account")
 """Where our own pages begin, each with a page of its own. The chat window has all other addresses."""
 """Addresses that begin so are for programs: refusals and errors there are JSON."""
@@ -88,38 +88,38 @@ def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callab
     """
 
     def declare(function: F) -> F:
-        setattr(function, _DECLARED, (access, csrf, program))
+        setattr(function, _ACCESS_KEY, (access, csrf, program))
         return function
 
     return declare
 
 
-def visitor(connection: HTTPConnection) -> Visitor:
+def get_visitor(connection: HTTPConnection) -> Visitor:
     """The visitor of this request, as a dependency.
 
     Raises:
         NotAllowed: nobody is signed in (on addresses open to the anonymous).
     """
-    found = connection.scope.get(VISITOR)
+    found = connection.scope.get(VISITOR_KEY)
     if not isinstance(found, Visitor):
         raise NotAllowed("You are not signed in. Reload the page.")
     return found
 
 
-Who = Annotated[Visitor, Depends(visitor)]
+Who = Annotated[Visitor, Depends(get_visitor)]
 """The one way in which an endpoint learns who is asking."""
 
 
-async def unforged(request: Request) -> None:
+async def refuse_forgery(request: Request) -> None:
     """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
     Raises:
         HTTPException: 403; OutOfDate where what was typed can be given back.
     """
-    who, entry = request.scope.get(VISITOR), request.scope.get(ENTRY)
+    who, entry = request.scope.get(VISITOR_KEY), request.scope.get(ENTRY_KEY)
     if (
         # Nobody signed in: no rights that a foreign page could borrow. A key: no browser adds it by itself.
-        request.method in SAFE
+        request.method in SAFE_METHODS
         or who is None
         or who.auth_method == "key"
         or (isinstance(entry, AddressRule) and not entry.csrf)
@@ -132,10 +132,10 @@ async def unforged(request: Request) -> None:
         given = value if isinstance(value, str) else None
     # As bytes: `compare_digest` raises on strings that are not ASCII.
     if given is None or not hmac.compare_digest(given.encode(), who.csrf.encode()):
-        from argot.ui.web.form_recovery import OutOfDate, fields_of, may_be_kept
+        from argot.ui.web.form_recovery import OutdatedForm, may_be_kept, read_fields
 
         kept = may_be_kept(request.url.path, request.headers.get("content-type", ""))
-        raise OutOfDate(await fields_of(request) if kept else [])
+        raise OutdatedForm(await read_fields(request) if kept else [])
 
 
 # -- the table of addresses ------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Addresses:
 
     @classmethod
     def of(cls, app: FastAPI) -> Addresses:
-        return cls(_entries(app))
+        return cls(_list_entries(app))
 
     def at(self, scope: Scope) -> AddressRule | None:
         """The address this request goes to."""
@@ -187,28 +187,28 @@ class Addresses:
                 return entry
         return None
 
-    def methods_at(self, path: str) -> list[str]:
+    def list_methods(self, path: str) -> list[str]:
         """The methods of an address that is for programs."""
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
 
 
-def _entries(app: FastAPI) -> Iterator[AddressRule]:
+def _list_entries(app: FastAPI) -> Iterator[AddressRule]:
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 
     for route in iter_route_contexts(app.routes):
         if isinstance(route.original_route, Mount):
-            yield from _window_entries(route.original_route.app)
+            yield from _list_window_entries(route.original_route.app)
             continue
         # No role declared is `None`, which `allowed` answers with 404: what was forgotten is closed, not open.
-        access, csrf, program = getattr(route.endpoint, _DECLARED, (None, True, False))
+        access, csrf, program = getattr(route.endpoint, _ACCESS_KEY, (None, True, False))
         bounded = getattr(route.original_route, "bounds_bodies", False)
         # A route of a websocket has no methods.
         for method in sorted(route.methods or {"WEBSOCKET"}):
             yield AddressRule(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
 
 
-def _window_entries(window: Any) -> Iterator[AddressRule]:
+def _list_window_entries(window: Any) -> Iterator[AddressRule]:
     """Chainlit's addresses; which are open is declared in `chainlit_guard.py`. What it mounts is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
@@ -222,13 +222,13 @@ def _window_entries(window: Any) -> Iterator[AddressRule]:
             yield AddressRule(method, path, access.get(name), own=False)
 
 
-def for_programs(path: str) -> bool:
+def is_for_programs(path: str) -> bool:
     """Whether an address is one of the API."""
     # The slash counts /api itself among them, and keeps /apiary out.
-    return f"{path}/".startswith(PROGRAMS)
+    return f"{path}/".startswith(PROGRAM_ROOTS)
 
 
-def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] | None:
+def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] | None:
     """None if this visitor may go there, else the status and the reason."""
     if entry is None or entry.access is None:
         return 404, "There is nothing here."
@@ -241,5 +241,5 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
         return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."
     of = "documents" if "/documents" in entry.path else "the glossary"
     takes = "an administrator" if entry.access == "admin" else f"a manager of {of}"
-    what = "address" if for_programs(entry.path) else "page"
+    what = "address" if is_for_programs(entry.path) else "page"
     return 403, f"This {what} is for {takes}. Ask an administrator for the role '{entry.access}'."

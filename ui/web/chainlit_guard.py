@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
 from argot.service.usecases.attachments import MOST_FILES
-from argot.ui.web.authorization import VISITOR, Access, Visitor
+from argot.ui.web.authorization import VISITOR_KEY, Access, Visitor
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -47,16 +47,16 @@ ROUTES: Mapping[str, Access] = {
 }
 """Chainlit's addresses that are open, and to whom. Others are closed, or answered in its place (`chat_routes.py`)."""
 
-FILE = "/project/file"
+FILE_PATH = "/project/file"
 # Of a body that the window sends, but for files.
-MOST_JSON_BYTES = 1024 * 1024
-MOST_FRAME_BYTES = 2 * 1024 * 1024
+MAX_JSON_BYTES = 1024 * 1024
+MAX_FRAME_BYTES = 2 * 1024 * 1024
 """A larger message ends the connection. A question of a megabyte still gets an answer in words."""
 BEGIN_SECONDS = 20.0
 """The longest a websocket may be open before it begins a session."""
-MOST_ADDRESS_CHARS = 4096
-MOST_SETTING_CHARS = 1000
-MOST_CHOSEN = 1000
+MAX_ADDRESS_CHARS = 4096
+MAX_SETTING_CHARS = 1000
+MAX_CHOSEN = 1000
 NO_THREAD = "unknown"
 """Stands in for a thread id that cannot be one: there is no such thread, and the window says so."""
 NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
@@ -70,48 +70,48 @@ stand before the data, is not let through."""
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-def _well_formed(value: object) -> object:
+def _check_well_formed(value: object) -> object:
     # A script may cut a character outside the BMP in two; SQLite and UTF-8 files take no lone surrogate.
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
-Words = Annotated[str, BeforeValidator(_well_formed)]
+Words = Annotated[str, BeforeValidator(_check_well_formed)]
 SessionId = Annotated[str, Field(pattern=f"^{_UUID}$")]
-Setting = Annotated[Words, Field(max_length=MOST_SETTING_CHARS)]
+Setting = Annotated[Words, Field(max_length=MAX_SETTING_CHARS)]
 
 
-class _Given(BaseModel):
+class _Payload(BaseModel):
     """What a browser sent: fields that are not named are left out."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class AskedPayload(_Given):
+class QuestionPayload(_Payload):
     id: UUID4
     output: Words
 
 
-class FileReference(_Given):
+class FileReference(_Payload):
     id: UUID4
 
 
-class ClientMessage(_Given):
-    message: AskedPayload
+class ClientMessage(_Payload):
+    message: QuestionPayload
     fileReferences: Annotated[list[FileReference], Field(max_length=MOST_FILES)] | None = None
 
 
-class WindowMessage(_Given):
-    open: Annotated[Words, Field(max_length=MOST_ADDRESS_CHARS)]
+class WindowMessage(_Payload):
+    open: Annotated[Words, Field(max_length=MAX_ADDRESS_CHARS)]
 
 
-class ChatSettings(_Given):
+class ChatSettings(_Payload):
     profile: Setting | None = None
     context: Setting | None = None
-    tags: Annotated[list[Setting], Field(max_length=MOST_CHOSEN)] | None = None
-    documents: Annotated[list[Setting], Field(max_length=MOST_CHOSEN)] | None = None
+    tags: Annotated[list[Setting], Field(max_length=MAX_CHOSEN)] | None = None
+    documents: Annotated[list[Setting], Field(max_length=MAX_CHOSEN)] | None = None
 
 
-EVENTS: Mapping[str, type[_Given] | None] = {
+EVENTS: Mapping[str, type[_Payload] | None] = {
     "connection_successful": None,
     "clear_session": None,
     "stop": None,
@@ -121,7 +121,7 @@ EVENTS: Mapping[str, type[_Given] | None] = {
 }
 """The events of our window, and the shape of what comes with each."""
 
-UNHEARD = frozenset((
+IGNORED_EVENTS = frozenset((
     "fetch_favorites", "message_favorite", "edit_message", "chat_settings_edit",
     "audio_start", "audio_chunk", "audio_end",
 ))  # fmt: skip
@@ -136,13 +136,13 @@ def is_thread_id(value: object) -> bool:
     return isinstance(value, str) and _THREAD.fullmatch(value) is not None
 
 
-def session_of(session_id: object, who: Visitor) -> Any | None:
+def find_session(session_id: object, who: Visitor) -> Any | None:
     """Chainlit's session of this id, if it is this visitor's; None: there is none, or it is somebody else's."""
-    session = _session(session_id)
+    session = _find_any_session(session_id)
     return session if session is not None and _is_owner(session, who) else None
 
 
-def _session(session_id: object) -> Any | None:
+def _find_any_session(session_id: object) -> Any | None:
     from chainlit.session import WebsocketSession
 
     return WebsocketSession.get_by_id(session_id) if is_session_id(session_id) else None
@@ -172,7 +172,7 @@ class Window:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self.app
         if scope["type"] == "websocket":
-            app = Socket(self.app, scope[VISITOR])
+            app = Socket(self.app, scope[VISITOR_KEY])
         elif not self._is_there(scope["path"]):
             app = PlainTextResponse("There is nothing here.", status_code=404)
         await app(scope, receive, send)
@@ -184,11 +184,11 @@ class Window:
         return top != "ws" and (top != "assets" or "".join(rest) in self.assets)
 
 
-class _Dropped(Exception):
+class _IgnoredMessage(Exception):
     """Chainlit does not see this; the message says what it was."""
 
 
-class _Refused(Exception):
+class _RefusedConnection(Exception):
     """This connection cannot go on; the message says why."""
 
 
@@ -219,10 +219,10 @@ class Socket:
                 if message["type"] != "websocket.receive":
                     return message
                 try:
-                    text = self.cleaned(message.get("text"))
-                except _Dropped as what:
+                    text = self.clean_frame(message.get("text"))
+                except _IgnoredMessage as what:
                     self._report(what)
-                except _Refused as refusal:
+                except _RefusedConnection as refusal:
                     self.ended = True
                     await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)})
                 else:
@@ -240,7 +240,7 @@ class Socket:
             return
         await self.app(scope, receive_checked, send_unless_ended)
 
-    def cleaned(self, text: object) -> str | None:
+    def clean_frame(self, text: object) -> str | None:
         """The frame rebuilt for Chainlit; None: our window sends it, and Chainlit need not see it.
 
         Raises:
@@ -251,24 +251,24 @@ class Socket:
             return str(text)
         found = _FRAME.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise _Dropped("a frame that is none of Socket.IO's")
+            raise _IgnoredMessage("a frame that is none of Socket.IO's")
         kind, rest = found.groups()
         try:
             data = json.loads(rest) if rest else None
         # Deeply nested lists end `json.loads` with a RecursionError.
         except (ValueError, RecursionError) as error:
-            raise _Dropped("a frame that cannot be read") from error
-        return self._event(data) if kind == "2" else self._connecting(data)
+            raise _IgnoredMessage("a frame that cannot be read") from error
+        return self._rebuild_event(data) if kind == "2" else self._rebuild_connection(data)
 
-    def _connecting(self, auth: Any) -> str:
+    def _rebuild_connection(self, auth: Any) -> str:
         if self.begun:
-            raise _Dropped("a second beginning")
+            raise _IgnoredMessage("a second beginning")
         if not isinstance(auth, dict) or not is_session_id(auth.get("sessionId")):
-            raise _Refused(NO_SESSION)
+            raise _RefusedConnection(NO_SESSION)
         # Chainlit would give an open session to whoever names its id.
-        session = _session(auth["sessionId"])
+        session = _find_any_session(auth["sessionId"])
         if session is not None and not _is_owner(session, self.who):
-            raise _Refused(NOT_YOURS)
+            raise _RefusedConnection(NOT_YOURS)
         self.begun = True
         thread = auth.get("threadId") or None
         if thread is not None and not is_thread_id(thread):
@@ -277,11 +277,11 @@ class Socket:
         made = {"sessionId": auth["sessionId"], "threadId": thread, "clientType": "webapp"}
         return "40" + json.dumps({**made, "userEnv": None, "chatProfile": None})
 
-    def _event(self, data: Any) -> str | None:
+    def _rebuild_event(self, data: Any) -> str | None:
         name = data[0] if isinstance(data, list) and data else None
-        if not isinstance(name, str) or not self.begun or (name not in EVENTS and name not in UNHEARD):
-            raise _Dropped("an event that is none")
-        if name in UNHEARD:
+        if not isinstance(name, str) or not self.begun or (name not in EVENTS and name not in IGNORED_EVENTS):
+            raise _IgnoredMessage("an event that is none")
+        if name in IGNORED_EVENTS:
             return None
         shape = EVENTS[name]
         if shape is None:
@@ -291,10 +291,10 @@ class Socket:
         except ValidationError as error:
             if name == "window_message":  # whatever runs in the page may post some to it, and it passes them all on
                 return None
-            raise _Dropped(f"{name} with what does not belong there") from error
-        return "42" + json.dumps([name, self._as_chainlit_takes_it(given)])
+            raise _IgnoredMessage(f"{name} with what does not belong there") from error
+        return "42" + json.dumps([name, self._convert_payload(given)])
 
-    def _as_chainlit_takes_it(self, given: _Given) -> dict[str, Any]:
+    def _convert_payload(self, given: _Payload) -> dict[str, Any]:
         plain = given.model_dump(mode="json")
         if isinstance(given, ClientMessage):
             plain["message"] |= {"name": self.who.name, "type": "user_message", "createdAt": None}
@@ -302,7 +302,7 @@ class Socket:
             plain["fileReferences"] = [{"id": one} for one in files]
         return plain
 
-    def _report(self, what: _Dropped) -> None:
+    def _report(self, what: _IgnoredMessage) -> None:
         # Once in a connection: whoever sends nonsense in a loop must not fill the log.
         if not self.reported:
             self.reported = True
@@ -318,14 +318,14 @@ def _is_websocket_alone(query: bytes) -> bool:
 # -- inside Chainlit: what holds even if something above does not ---------------------------------------------------
 
 
-def confine() -> None:
+def confine_chainlit() -> None:
     """Make Chainlit keep and remove a session's files in one folder below its own, and forget the events not listed."""
     from chainlit import server
     from chainlit.config import FILES_DIRECTORY
     from chainlit.session import BaseSession, WebsocketSession
 
     def files_dir(self: Any) -> Path:
-        return folder_in(FILES_DIRECTORY, self.id)
+        return find_session_folder(FILES_DIRECTORY, self.id)
 
     BaseSession.files_dir = property(files_dir)
     # Long polling takes frames in request bodies, which nothing here checks.
@@ -334,10 +334,10 @@ def confine() -> None:
     for name in [one for one in handlers if one not in {"connect", "disconnect", *EVENTS}]:
         del handlers[name]
     for name in EVENTS:
-        handlers[name] = _with_session(handlers[name], WebsocketSession.get)
+        handlers[name] = _require_session(handlers[name], WebsocketSession.get)
 
 
-def folder_in(base: Path, session_id: object) -> Path:
+def find_session_folder(base: Path, session_id: object) -> Path:
     """The folder of a session below this one.
 
     Raises:
@@ -352,7 +352,9 @@ def folder_in(base: Path, session_id: object) -> Path:
     return folder
 
 
-def _with_session(handler: Callable[..., Awaitable[Any]], find: Callable[[str], Any]) -> Callable[..., Awaitable[Any]]:
+def _require_session(
+    handler: Callable[..., Awaitable[Any]], find: Callable[[str], Any]
+) -> Callable[..., Awaitable[Any]]:
     # Without a session Chainlit's handlers raise: another connection of the same window has taken it over meanwhile.
     @wraps(handler)
     async def handle(sid: str, *arguments: Any) -> Any:

@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from argot.ui.web.authentication import Network, within
+from argot.ui.web.authentication import Network, is_within
 
 logger = logging.getLogger(__name__)
 
-TELL_EVERY = 60.0
+WARN_SECONDS = 60.0
 """Seconds between two lines in the log about this."""
-FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
 Address: TypeAlias = str
 Waited: TypeAlias = Callable[[], float | None]
 """For how many seconds the other side has kept us waiting; None: it does not."""
@@ -50,14 +50,14 @@ class ConnectionLimits:
         self._open: dict[Address, dict[asyncio.Transport, Waited]] = {}
         self._count = 0
         # So that the first line is logged: the clock may start at 0.
-        self._told = -TELL_EVERY
+        self._told = -WARN_SECONDS
 
     def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
         """Count a new connection in; another may have to make room for it. False if there is no room."""
-        peer = peer_of(connection)
-        address, many = counted_as(peer), within(peer, self._proxies)
+        peer = get_peer(connection)
+        address, many = get_counted_address(peer), is_within(peer, self._proxies)
         # Twice where both limits are reached, that of the address and that of all.
-        while full := self._full_at(address, 0 if many else self._per_address):
+        while full := self._find_full_address(address, 0 if many else self._per_address):
             self._tell(full, address)
             if not self._make_room(full):
                 return False
@@ -67,7 +67,7 @@ class ConnectionLimits:
 
     def leave(self, connection: asyncio.Transport) -> None:
         """Count out a connection that has ended, unless it never got in or has made room already."""
-        address = counted_as(peer_of(connection))
+        address = get_counted_address(get_peer(connection))
         there = self._open.get(address, {})
         if connection in there:
             del there[connection]
@@ -75,7 +75,7 @@ class ConnectionLimits:
             if not there:
                 del self._open[address]
 
-    def _full_at(self, address: Address, most: int) -> Address:
+    def _find_full_address(self, address: Address, most: int) -> Address:
         """The address that has to give a connection up; empty: there is room. `most`: for this one; 0: any number."""
         if most and len(self._open.get(address, ())) >= most:
             return address
@@ -97,7 +97,7 @@ class ConnectionLimits:
 
     def _tell(self, full: Address, newcomer: Address) -> None:
         now = self._clock()
-        if now - self._told < TELL_EVERY:
+        if now - self._told < WARN_SECONDS:
             return
         self._told = now
         logger.warning(
@@ -110,13 +110,13 @@ class ConnectionLimits:
         )
 
 
-def peer_of(connection: asyncio.Transport) -> str:
+def get_peer(connection: asyncio.Transport) -> str:
     """The address at the other end; empty if it has hung up already."""
     name = connection.get_extra_info("peername")
     return str(name[0]) if name else ""
 
 
-def counted_as(peer: str) -> Address:
+def get_counted_address(peer: str) -> Address:
     """The address by which a connection is counted: of IPv6 its /64 network, all of which one machine may have."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])

@@ -9,13 +9,13 @@ from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound, RetryLater, TooManyQuestions
 from argot.service.observability.instrumentation import request_id
-from argot.ui.web.api_errors import told_to_programs
-from argot.ui.web.authorization import PAGE_ROOTS, VISITOR, for_programs
-from argot.ui.web.form_recovery import OutOfDate
-from argot.ui.web.kept_forms import given_back
-from argot.ui.web.page_templates import refused
+from argot.ui.web.api_errors import answer_program
+from argot.ui.web.authorization import PAGE_ROOTS, VISITOR_KEY, is_for_programs
+from argot.ui.web.form_recovery import OutdatedForm
+from argot.ui.web.kept_forms import show_kept_form
+from argot.ui.web.page_templates import show_refusal
 
-UNEXPECTED = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
+UNEXPECTED_ERROR = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -27,20 +27,20 @@ _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
 )
 
 
-def put_errors_in_words(app: FastAPI) -> None:
+def explain_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def told(request: Request, error: HTTPException) -> Response:
-        if isinstance(error, OutOfDate) and error.form and "hx-request" not in request.headers:
-            return given_back(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR))
-        return _said(request, error.status_code, str(error.detail))
+        if isinstance(error, OutdatedForm) and error.form and "hx-request" not in request.headers:
+            return show_kept_form(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR_KEY))
+        return _show_error(request, error.status_code, str(error.detail))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return _said(request, 422, validation_problems(error))
+        return _show_error(request, 422, describe_problems(error))
 
     @app.exception_handler(ArgotError)
     async def ours(request: Request, error: ArgotError) -> Response:
-        said = _said(request, status_of(error), _without_command(str(error)))
+        said = _show_error(request, get_status(error), _strip_command(str(error)))
         if isinstance(error, RetryLater):
             said.headers["Retry-After"] = str(error.wait)
         return said
@@ -48,32 +48,32 @@ def put_errors_in_words(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> Response:
         """A fault of ours. It is raised on behind this answer, and logged under the request's number."""
-        return _said(request, 500, f"{UNEXPECTED} as {request_id.get()}.")
+        return _show_error(request, 500, f"{UNEXPECTED_ERROR} as {request_id.get()}.")
 
 
-def status_of(error: ArgotError) -> int:
+def get_status(error: ArgotError) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def validation_problems(error: RequestValidationError) -> str:
+def describe_problems(error: RequestValidationError) -> str:
     """What is wrong with which fields, without their values: one of them may be a password."""
     # Five at most: a long list sent in the wrong form has one for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
     return f"That cannot be used. {problems}."
 
 
-def _without_command(text: str) -> str:
+def _strip_command(text: str) -> str:
     """A page and a program cannot use what the command line is told to run."""
     return text.removesuffix(" See them all with: argot list")
 
 
-def _said(request: Request, status: int, text: str) -> Response:
-    if for_programs(request.url.path):
-        return told_to_programs(status, text, path=request.url.path)
+def _show_error(request: Request, status: int, text: str) -> Response:
+    if is_for_programs(request.url.path):
+        return answer_program(status, text, path=request.url.path)
     # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
         # Of the pages under one head the first is the likeliest to work where another does not.
         head = f"/{request.url.path.split('/')[1]}"
         back = head if status == 500 and head in PAGE_ROOTS else ""
-        return refused(status, text, request.scope.get(VISITOR), back)
+        return show_refusal(status, text, request.scope.get(VISITOR_KEY), back)
     return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from argot.service.observability.instrumentation import make_request_id, request_id, surface
-from argot.ui.web.authentication import networks, passed_on, within
+from argot.ui.web.authentication import find_proxy_header, is_within, parse_networks
 from argot.ui.web.authorization import PAGE_ROOTS
 from argot.ui.web.open_connections import SECURITY_HEADERS
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-METRICS = "/metrics"
+METRICS_PATH = "/metrics"
 # What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
 SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 
@@ -44,22 +44,22 @@ class RequestObserver:
         self.app = app
         self.kb = kb
         self.authenticator = authenticator
-        self._scrapers = networks(kb.settings.metrics_networks, "metrics_networks")
+        self._scrapers = parse_networks(kb.settings.metrics_networks, "metrics_networks")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
         request_id.set(make_request_id())
-        surface.set(surface_of(scope["path"]))
+        surface.set(get_surface(scope["path"]))
         if scope["type"] == "websocket":
-            await self._connected(scope, receive, send)
+            await self._observe_connection(scope, receive, send)
         elif self._is_scraper(scope) and self.kb.metrics is not None:
-            await metrics_of(self.kb)(scope, receive, send)
+            await show_metrics(self.kb)(scope, receive, send)
         else:
-            await self._answered(scope, receive, send)
+            await self._observe_request(scope, receive, send)
 
-    async def _connected(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _observe_connection(self, scope: Scope, receive: Receive, send: Send) -> None:
         metrics = self.kb.metrics
         if metrics is not None:
             metrics.connections.inc()
@@ -74,7 +74,7 @@ class RequestObserver:
             if metrics is not None:
                 metrics.connections.dec()
 
-    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _observe_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, began = 0, time.perf_counter()
 
         async def send_with_number(message: Message) -> None:
@@ -107,19 +107,19 @@ class RequestObserver:
         That depends on the address it comes from. One passed on by a proxy counts only if the proxy is trusted, and
         scripts of pages in a browser are refused.
         """
-        if not self._scrapers or scope["path"] != METRICS or scope["method"] != "GET":
+        if not self._scrapers or scope["path"] != METRICS_PATH or scope["method"] != "GET":
             return False
         headers = Headers(scope=scope)
         # A script in a page sends one of these. An address that somebody types in comes as "navigate".
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
         # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
-        if passed_on(headers) and not self.authenticator.from_proxy(scope):
+        if find_proxy_header(headers) and not self.authenticator.from_proxy(scope):
             return False
-        return within(self.authenticator.address(scope, headers), self._scrapers)
+        return is_within(self.authenticator.address(scope, headers), self._scrapers)
 
 
-def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
+def show_metrics(kb: KnowledgeBase) -> PlainTextResponse:
     """The metrics in Prometheus' text format; 404 where nothing is counted."""
     from argot.service.observability.metrics import CONTENT_TYPE
 
@@ -129,7 +129,7 @@ def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
     return PlainTextResponse(kb.metrics.text(), headers=headers)
 
 
-def surface_of(path: str) -> str:
+def get_surface(path: str) -> str:
     """The surface an address belongs to."""
     for beginning, name in SURFACES:
         if path.startswith(beginning):

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.service.identity.people import Ended
-from argot.ui.web.api_errors import error_body, told_to_programs
+from argot.ui.web.api_errors import answer_program, build_error_body
 from argot.ui.web.authorization import Visitor
 
 Refusal: TypeAlias = tuple[int, str]
@@ -24,11 +24,13 @@ Refusal: TypeAlias = tuple[int, str]
 Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 """Tells whether a visitor may stay, given whether they have just done something."""
 
-EVENTS = "text/event-stream"
-MOST_WINDOWS = 50
+EVENT_STREAM_TYPE = "text/event-stream"
+MAX_WINDOWS = 50
 """Of one person: a window holds a connection, and all people behind one proxy share its connections."""
 TOO_MANY_WINDOWS = "Too many windows are open in your name. Close some."
-CUT = "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
+CUT_MESSAGE = (
+    "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
+)
 
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
 """For files that come from people and are to be saved: opened in the browser all the same, they may do nothing."""
@@ -82,11 +84,11 @@ class OpenConnections:
                 self._windows[who.name] += 1
                 windows = self._windows[who.name]
             try:
-                if windows > MOST_WINDOWS:
+                if windows > MAX_WINDOWS:
                     await refuse_connection((429, TOO_MANY_WINDOWS), scope, receive, send)
                 # Asked once more, now that it can be cut: the session may have ended after the visitor was let in.
                 elif await stays(who, False):
-                    await served(app, who, stays, gone)(scope, receive, send)
+                    await serve_until(app, who, stays, gone)(scope, receive, send)
                 else:
                     await refuse_connection((403, "You are signed out."), scope, receive, send)
             finally:
@@ -105,7 +107,7 @@ class OpenConnections:
             with self._guard:
                 self._open[gone] = (who, asyncio.get_running_loop())
             try:
-                await _until(gone, app)(scope, receive, send)
+                await _run_until(gone, app)(scope, receive, send)
             finally:
                 with self._guard:
                     self._open.pop(gone, None)
@@ -113,7 +115,7 @@ class OpenConnections:
         return serve
 
 
-def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
+def _run_until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
     """The application, to which the program seems to hang up when `gone` is set; the program itself is told why."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -134,7 +136,7 @@ def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
                 return
             if message["type"] == "http.response.start":
                 begun = True
-                streams = Headers(raw=message["headers"]).get("content-type", "").startswith(EVENTS)
+                streams = Headers(raw=message["headers"]).get("content-type", "").startswith(EVENT_STREAM_TYPE)
             else:
                 ended = not message.get("more_body", False)
             await send(message)
@@ -142,15 +144,15 @@ def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
         await app(scope, receive_or_hung_up, send_unless_cut)
         # The status is not out yet, so it can say why. In a stream only one more event can; a file breaks off.
         if gone.is_set() and not begun:
-            await told_to_programs(401, CUT, path=scope["path"])(scope, receive, send)
+            await answer_program(401, CUT_MESSAGE, path=scope["path"])(scope, receive, send)
         elif gone.is_set() and streams and not ended:
-            last = f"event: error\ndata: {json.dumps(error_body(401, CUT))}\n\n"
+            last = f"event: error\ndata: {json.dumps(build_error_body(401, CUT_MESSAGE))}\n\n"
             await send({"type": "http.response.body", "body": last.encode(), "more_body": False})
 
     return serve
 
 
-def served(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASGIApp:
+def serve_until(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASGIApp:
     """The application, for which the connection ends when `gone` is set."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -199,7 +201,7 @@ def is_said_larger(request: HTTPConnection, most: int) -> bool:
     return length.isdigit() and int(length) > most
 
 
-def limited(receive: Receive, most: int) -> Receive:
+def limit_receive(receive: Receive, most: int) -> Receive:
     """The same body, as long as it is no larger than this.
 
     Raises:

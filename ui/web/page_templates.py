@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Something went wrong"}
 
 
-def environment(*packages: str) -> Environment:
+def build_environment(*packages: str) -> Environment:
     """The templates of these packages, read now: an update of its files shows as a whole, from the next start on."""
     # Imported and made at the first page: most commands of the command line show none.
     from jinja2 import DictLoader, Environment, PackageLoader, StrictUndefined
@@ -36,19 +36,19 @@ def environment(*packages: str) -> Environment:
 
 
 @cache
-def _templates() -> Environment:
-    return environment("argot.ui")
+def _load_own_templates() -> Environment:
+    return build_environment("argot.ui")
 
 
 def render_page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
     return HTMLResponse(
-        _templates().get_template(template).render(values),
+        _load_own_templates().get_template(template).render(values),
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
     )
 
 
-def refused(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
+def show_refusal(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
     """The page that says why another is not shown. `back`: the address of one to go on with."""
     heading = _HEADINGS.get(status, "That was not done")
     return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)

@@ -27,18 +27,27 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
-from argot.ui.web.api_errors import told_to_programs
+from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
-from argot.ui.web.authentication import TOLD_SECONDS, Authenticator, WrongKey, key_in, passed_on
-from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, AddressRule, Visitor, allowed, for_programs
-from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
-from argot.ui.web.kept_forms import signed_out
+from argot.ui.web.authentication import NOTICE_SECONDS, Authenticator, WrongKey, find_proxy_header, read_key
+from argot.ui.web.authorization import (
+    ENTRY_KEY,
+    SAFE_METHODS,
+    VISITOR_KEY,
+    Addresses,
+    AddressRule,
+    Visitor,
+    check_access,
+    is_for_programs,
+)
+from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES
+from argot.ui.web.kept_forms import answer_signed_out
 from argot.ui.web.open_connections import (
     INERT_POLICY,
     SECURITY_HEADERS,
     OpenConnections,
     Refusal,
-    limited,
+    limit_receive,
     refuse_connection,
 )
 
@@ -47,28 +56,28 @@ logger = logging.getLogger(__name__)
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
 """By this cookie Chainlit is told who is asking. It is put in, and taken out, here."""
-SIGN_IN = "/sign-in"
-SIGNING_IN = "_in"
+SIGN_IN_PATH = "/sign-in"
+SIGN_IN_SUFFIX = "_in"
 """Beside the session's cookie: what somebody holds who is signing in at the provider. In the scope under this name."""
-SIGNING_OUT = "_out"
+SIGN_OUT_SUFFIX = "_out"
 """The same of somebody who is signing out, and is shown out at the provider."""
-MOST_ANONYMOUS_BYTES = 64 * 1024
+MAX_ANONYMOUS_BYTES = 64 * 1024
 """The largest body of somebody who is not signed in."""
-MOST_FILE_BYTES = 27 * 1024 * 1024
+MAX_FILE_BYTES = 27 * 1024 * 1024
 """Of a file put into a conversation, with the frame it comes in."""
-SIGNED = "/slack/events"
+SIGNED_PATH = "/slack/events"
 """What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
-NO_SUCH = (
+NO_SUCH_ADDRESS = (
     "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
     " /v1/chat/completions and /v1/models."
 )
 NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
-THROUGH_A_PROXY = (
+PROXY_REFUSAL = (
     "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
     " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
     " (docs/administrators.md)."
 )
-MOST_SIGNED_BYTES = 2 * 1024 * 1024
+MAX_SIGNED_BYTES = 2 * 1024 * 1024
 """A pressed button comes with its whole message, which may be a long answer."""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -86,7 +95,7 @@ class Names:
     def __init__(self, host: str, port: int, *, secluded: bool = True, public_url: str = "") -> None:
         self.port = port
         self.secluded = secluded
-        self.hosts = frozenset(own_hosts(host, port))
+        self.hosts = frozenset(list_own_hosts(host, port))
         origins = {f"http://{name}" for name in self.hosts}
         if public_url:
             scheme, _, rest = public_url.rstrip("/").casefold().partition("://")
@@ -146,9 +155,9 @@ class Guard:
         self.refused = refused
         self.connections = OpenConnections()
         # One for each Host header, which the sender chooses: so the cache is bounded.
-        self.policy = lru_cache(64)(lambda host: content_policy(page, host))
+        self.policy = lru_cache(64)(lambda host: build_content_policy(page, host))
         self._told_again = 0.0
-        authenticator.watch(self.connections.cut, lambda: self.connections.look_anew(authenticator.stays))
+        authenticator.watch(self.connections.cut, lambda: self.connections.look_anew(authenticator.may_stay))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -159,28 +168,32 @@ class Guard:
         headers = Headers(scope=scope)
         # Before anybody is looked up: a foreign page is refused alike whether somebody is signed in or not.
         if refusal := self.refusal(scope, headers):
-            if for_programs(scope["path"]):
+            if is_for_programs(scope["path"]):
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
             else:
                 await refuse_connection(refusal, scope, receive, send)
             return
-        entry = self._entry(scope)
-        who, ticket, unwelcome = await self._who(scope, headers)
+        entry = self._find_entry(scope)
+        who, ticket, unwelcome = await self._identify(scope, headers)
         # The order is what the visitor is told first: the key is wrong, there is no such address, it is not for you.
-        if refusal := unwelcome_at(entry, unwelcome) or self._unknown(entry, scope) or allowed(entry, who):
+        if (
+            refusal := refuse_unwelcome(entry, unwelcome)
+            or self._refuse_unknown(entry, scope)
+            or check_access(entry, who)
+        ):
             await self._turn_away(refusal, who, headers)(scope, receive, send)
             return
-        scope = self._inside(scope, entry, who)
+        scope = self._make_inner_scope(scope, entry, who)
         token = asker.set(who.name if who else None)
         try:
             if scope["type"] == "websocket" and who is not None:
-                await self.connections.run(self.app, who, self.authenticator.stays)(scope, receive, send)
+                await self.connections.run(self.app, who, self.authenticator.may_stay)(scope, receive, send)
             else:
-                most = largest_body(entry, who)
-                body = receive if most is None else limited(receive, most)
+                most = get_max_body(entry, who)
+                body = receive if most is None else limit_receive(receive, most)
                 # A key can be revoked while a long answer to its program is under way.
                 app = self.connections.request(self.app, who) if who and who.auth_method == "key" else self.app
-                await app(scope, body, self._with_headers(send, entry, headers, ticket))
+                await app(scope, body, self._add_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)
 
@@ -203,31 +216,35 @@ class Guard:
         site = headers.get("sec-fetch-site")
         if site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Argot answers its own pages only."
-        changes = scope["type"] == "http" and scope["method"] not in SAFE
+        changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
         # Programs come from no page. What proves who they are (a key, a signature) is no cookie that a browser adds.
-        proven = "cookie" not in headers and (scope["path"] == SIGNED or for_programs(scope["path"]))
-        if changes and origin is None and site != "same-origin" and not proven and not key_in(headers):
+        proven = "cookie" not in headers and (scope["path"] == SIGNED_PATH or is_for_programs(scope["path"]))
+        if changes and origin is None and site != "same-origin" and not proven and not read_key(headers):
             return 403, "Argot answers its own pages only: the request does not say which page sent it."
         return None
 
-    def _entry(self, scope: Scope) -> AddressRule | None:
+    def _find_entry(self, scope: Scope) -> AddressRule | None:
         # Chainlit's last route takes any path: a mistyped one of the API would get its page, and status 200.
         entry = self.addresses.at(scope)
-        return None if entry and not entry.own and for_programs(scope["path"]) else entry
+        return None if entry and not entry.own and is_for_programs(scope["path"]) else entry
 
-    def _unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
+    def _refuse_unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
         """What a program is told that asks for an address there is not, or with a method it does not take."""
         if entry is not None or scope["type"] != "http":
             return None
-        if not for_programs(scope["path"]):
-            return (404, NO_SUCH_ROOT) if key_in(Headers(scope=scope)) else None
-        methods = self.addresses.methods_at(scope["path"])
-        return (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.") if methods else (404, NO_SUCH)
+        if not is_for_programs(scope["path"]):
+            return (404, NO_SUCH_ROOT) if read_key(Headers(scope=scope)) else None
+        methods = self.addresses.list_methods(scope["path"])
+        return (
+            (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.")
+            if methods
+            else (404, NO_SUCH_ADDRESS)
+        )
 
-    async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
+    async def _identify(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
         try:
-            return await self._looked_up(scope, headers)
+            return await self._look_up(scope, headers)
         except WrongKey as error:
             return None, "", (401, str(error))
         except NotAllowed as error:
@@ -239,29 +256,29 @@ class Guard:
     def _tell(self, error: StoreUnavailable) -> None:
         # Every request meets it as long as it lasts.
         if time.monotonic() >= self._told_again:
-            self._told_again = time.monotonic() + TOLD_SECONDS
+            self._told_again = time.monotonic() + NOTICE_SECONDS
             logger.error("nobody can be let in: %s", error.args[0])
 
-    async def _looked_up(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
+    async def _look_up(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
         # Its signs are looked for first: they cost no look into a store.
-        sign = "" if key_in(headers) else self._sign_of_proxy(scope, headers)
+        sign = "" if read_key(headers) else self._find_proxy_sign(scope, headers)
         if sign and await self.authenticator.is_open():
-            return None, "", (403, THROUGH_A_PROXY.format(sign))
-        who = await self.authenticator.visitor(scope, headers)
-        wants_page = _wants_page(scope, headers) and not for_programs(scope["path"])
+            return None, "", (403, PROXY_REFUSAL.format(sign))
+        who = await self.authenticator.identify(scope, headers)
+        wants_page = _is_page_request(scope, headers) and not is_for_programs(scope["path"])
         if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()
             return self.authenticator.local(ticket), ticket, None
         return who, "", None
 
-    def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
+    def _find_proxy_sign(self, scope: Scope, headers: Headers) -> str:
         """The sign that a request came through a proxy, although its Host is that of this machine; empty: none.
 
         A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
         no browser does; and a page that it serves names another origin than ours as its own.
         """
-        if name := passed_on(headers):
+        if name := find_proxy_header(headers):
             return f"it says {name}"
         if scope.get("http_version") == "1.0":
             return "it speaks HTTP/1.0"
@@ -270,16 +287,16 @@ class Guard:
         same = headers.get("sec-fetch-site") == "same-origin" and page.netloc
         return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
-    def _inside(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
+    def _make_inner_scope(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
         """The request as the application sees it: with the visitor, without cookies and keys."""
         # Nothing behind the guard needs them, so nothing there can log them or pass them on.
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
             headers.append((b"cookie", f"{INNER_COOKIE}={self.inner(who)}".encode("latin-1")))
-        inside = {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
-        if scope["path"].startswith(SIGN_IN):
+        inside = {**scope, "headers": headers, VISITOR_KEY: who, ENTRY_KEY: entry}
+        if scope["path"].startswith(SIGN_IN_PATH):
             given = Headers(scope=scope)
-            inside |= {one: self.authenticator.cookie_of(given, one) for one in (SIGNING_IN, SIGNING_OUT)}
+            inside |= {one: self.authenticator.read_cookie(given, one) for one in (SIGN_IN_SUFFIX, SIGN_OUT_SUFFIX)}
         return inside
 
     def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
@@ -290,30 +307,30 @@ class Guard:
             if scope["type"] == "websocket":
                 await refuse_connection(refusal, scope, receive, send)
                 return
-            sign_in = f"{SIGN_IN}?next={quote(_page_of(scope, headers), safe='')}"
+            sign_in = f"{SIGN_IN_PATH}?next={quote(_find_page(scope, headers), safe='')}"
             said: Response = PlainTextResponse(reason, status_code=status)
-            if for_programs(scope["path"]):
-                said = told_to_programs(status, reason, path=scope["path"])
+            if is_for_programs(scope["path"]):
+                said = answer_program(status, reason, path=scope["path"])
                 if status == 405:
-                    said.headers["Allow"] = ", ".join(self.addresses.methods_at(scope["path"]))
-            elif status == 401 and (back := await self._given_back(scope, receive)) is not None:
+                    said.headers["Allow"] = ", ".join(self.addresses.list_methods(scope["path"]))
+            elif status == 401 and (back := await self._give_back(scope, receive)) is not None:
                 said = back
             elif status == 401 and headers.get("hx-request"):
                 # HTMX would follow a 303 itself and put the page to sign in on into a part of this one.
                 said.headers["HX-Redirect"] = sign_in
-            elif _wants_page(scope, headers):
+            elif _is_page_request(scope, headers):
                 said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
-            await said(scope, receive, self._with_headers(send, None, headers, ""))
+            await said(scope, receive, self._add_headers(send, None, headers, ""))
 
         return answer
 
-    async def _given_back(self, scope: Scope, receive: Receive) -> Response | None:
+    async def _give_back(self, scope: Scope, receive: Receive) -> Response | None:
         """The form of somebody who was signed out meanwhile, to be sent again."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return None
-        return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))
+        return await answer_signed_out(Request(scope, limit_receive(receive, MAX_ANONYMOUS_BYTES)))
 
-    def _with_headers(self, send: Send, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
+    def _add_headers(self, send: Send, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -336,25 +353,25 @@ class Guard:
         return send_with_headers
 
 
-def largest_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
+def get_max_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
     """The largest body of a request in bytes; None: the route itself limits it."""
     # First: Slack is not signed in, and would get the small bound of a stranger.
-    if entry is not None and entry.path == SIGNED:
-        return MOST_SIGNED_BYTES
+    if entry is not None and entry.path == SIGNED_PATH:
+        return MAX_SIGNED_BYTES
     if who is None or entry is None:
-        return MOST_ANONYMOUS_BYTES
-    if entry.path == FILE:
-        return MOST_FILE_BYTES
-    return None if entry.bounded else MOST_JSON_BYTES
+        return MAX_ANONYMOUS_BYTES
+    if entry.path == FILE_PATH:
+        return MAX_FILE_BYTES
+    return None if entry.bounded else MAX_JSON_BYTES
 
 
-def unwelcome_at(entry: AddressRule | None, refusal: Refusal | None) -> Refusal | None:
+def refuse_unwelcome(entry: AddressRule | None, refusal: Refusal | None) -> Refusal | None:
     """The refusal of somebody who says who they are and is not let in, except at what is open to everybody."""
     # A style sheet or /health is served to a wrong key too. Whoever opens the page to sign in is told.
-    return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN else None
+    return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN_PATH else None
 
 
-def own_hosts(host: str, port: int) -> Iterable[str]:
+def list_own_hosts(host: str, port: int) -> Iterable[str]:
     """The Host headers by which the window may be called; a browser leaves the standard port out."""
     named = f"[{host}]" if ":" in host else host
     for name in (*LOCAL_HOSTS, named.casefold()):
@@ -363,13 +380,13 @@ def own_hosts(host: str, port: int) -> Iterable[str]:
             yield name
 
 
-def content_policy(page: str, host: str) -> str:
+def build_content_policy(page: str, host: str) -> str:
     """A Content-Security-Policy under which a page of this host reaches its own origin alone.
 
     Inline styles are allowed, because Chainlit's components set them. Scripts are our own files and the page's own
     inline scripts, by their digests.
     """
-    scripts = " ".join(f"'sha256-{_digest(script)}'" for script in _INLINE_SCRIPT.findall(page))
+    scripts = " ".join(f"'sha256-{_hash_script(script)}'" for script in _INLINE_SCRIPT.findall(page))
     # 'self' covers websockets in newer browsers only; a bracketed IPv6 address is no valid source at all.
     sockets = "" if host.startswith("[") or not re.fullmatch(r"[\w.:-]+", host) else f" ws://{host} wss://{host}"
     return "; ".join(
@@ -390,16 +407,16 @@ def content_policy(page: str, host: str) -> str:
     )
 
 
-def _digest(script: str) -> str:
+def _hash_script(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 
 
-def _wants_page(scope: Scope, headers: Headers) -> bool:
+def _is_page_request(scope: Scope, headers: Headers) -> bool:
     """Whether somebody opens a page in a browser, rather than a script asking for something."""
     return scope["type"] == "http" and scope["method"] == "GET" and "text/html" in headers.get("accept", "")
 
 
-def _page_of(scope: Scope, headers: Headers) -> str:
+def _find_page(scope: Scope, headers: Headers) -> str:
     """Where to go back to after signing in: the page that was opened, or the one a script asked from."""
     if headers.get("hx-request"):
         return urlsplit(headers.get("hx-current-url", "")).path or "/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import UploadFile
 
 
-def sent_name(file: UploadFile) -> str:
+def read_sent_name(file: UploadFile) -> str:
     """The name of a file as its sender has it: of all characters, HTML has browsers escape these three (4.10.21.8)."""
     name = file.filename or ""
     for escaped, character in (("%22", '"'), ("%0D", "\r"), ("%0A", "\n")):

@@ -13,26 +13,26 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
-from argot.ui.web.connection_limits import FULL, ConnectionLimits
+from argot.ui.web.connection_limits import FULL_RESPONSE, ConnectionLimits
 
 HEAD_SECONDS = 20.0
 """The longest a request's head may take, from the connection or from the answer before."""
 SILENCE_SECONDS = 60.0
 """The longest pause within a body, or in reading the answer. A large file over a slow line pauses for less."""
 # One timer a connection, so rarely that thousands of idle ones cost nothing to speak of.
-LOOK_SECONDS = 5.0
-MOST_HEAD_BYTES = 64 * 1024
+CHECK_SECONDS = 5.0
+MAX_HEAD_BYTES = 64 * 1024
 """Of a request before its body, or of anything else in it that is no body: browsers and proxies end at 8 to 32 KiB."""
-MOST_HEADERS = 200
+MAX_HEADERS = 200
 """The shortest take 4 bytes to send, and 100 in memory."""
-TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+TOO_LONG_RESPONSE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class _TooManyHeaders(Exception):
     """Raised within the parser, which then takes the request for a malformed one: uvicorn answers 400."""
 
 
-class Impatient(HttpToolsProtocol):
+class ImpatientProtocol(HttpToolsProtocol):
     """uvicorn's HTTP protocol, which closes connections that keep it waiting."""
 
     def __init__(self, *args: Any, limits: ConnectionLimits | None = None, **kwargs: Any) -> None:
@@ -42,23 +42,23 @@ class Impatient(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._connection = transport
-        self._moved = self._idle_since = self._now()
+        self._moved = self._idle_since = self._get_time()
         self._unsent = self._without_body = self._headers = 0
         self._answering: Any = None
-        self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
+        self._look = asyncio.get_running_loop().call_later(CHECK_SECONDS, self._look_again)
         # After uvicorn has set the connection up: it tears it down in `connection_lost`, refused or not.
         if not self._limits.enter(transport, self._waited):
-            transport.write(FULL)
+            transport.write(FULL_RESPONSE)
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        self._moved = self._now()
+        self._moved = self._get_time()
         self._took_something = False
         super().data_received(data)
         # Bytes since the parser last finished a part: a head that never ends, or trailers behind a body.
         self._without_body = 0 if self._took_something else self._without_body + len(data)
-        if self._without_body > MOST_HEAD_BYTES and not self._is_window:
-            self._connection.write(TOO_LONG)
+        if self._without_body > MAX_HEAD_BYTES and not self._is_window:
+            self._connection.write(TOO_LONG_RESPONSE)
             if self._connection.get_write_buffer_size():  # closing would wait until the other side reads it
                 self._connection.abort()
             else:
@@ -71,7 +71,7 @@ class Impatient(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         # Also called for trailers, behind a body that comes in chunks.
         self._headers += 1
-        if self._headers > MOST_HEADERS:
+        if self._headers > MAX_HEADERS:
             raise _TooManyHeaders
         super().on_header(name, value)
 
@@ -94,7 +94,7 @@ class Impatient(HttpToolsProtocol):
 
     def _waited(self) -> float | None:
         """For how many seconds the other side has kept us waiting; None: it does not."""
-        now, cycle, connection = self._now(), self.cycle, self._connection
+        now, cycle, connection = self._get_time(), self.cycle, self._connection
         # Closed by us, but still sending: the other side does not read the end.
         if connection.is_closing():
             return now - self._moved
@@ -113,7 +113,7 @@ class Impatient(HttpToolsProtocol):
     def _look_again(self) -> None:
         if self._is_window:
             return
-        now, cycle = self._now(), self.cycle
+        now, cycle = self._get_time(), self.cycle
         unsent = self._connection.get_write_buffer_size()
         # What is left to send has changed since the last look: the other side reads, or more was written.
         if unsent != self._unsent:
@@ -127,9 +127,9 @@ class Impatient(HttpToolsProtocol):
         if late or (stuck and now - self._moved > SILENCE_SECONDS):
             self._connection.abort()  # closing it would wait until all is read that was sent
             return
-        self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
+        self._look = asyncio.get_running_loop().call_later(CHECK_SECONDS, self._look_again)
 
-    def _now(self) -> float:
+    def _get_time(self) -> float:
         return asyncio.get_running_loop().time()
 
 

@@ -21,7 +21,7 @@ from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
 from argot.types import Principal
 from argot.ui.cli.main import main
-from argot.ui.cli.progress import Watching
+from argot.ui.cli.progress import AnswerDisplay
 
 QUESTION = "What is the Word Line voltage during a read?"
 ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
@@ -100,7 +100,7 @@ def test_a_thread_goes_on_with_and_without_the_model(argot: Argot, scripted_mode
 
 def test_words_are_shown_as_they_come_and_go_when_taken_back() -> None:
     screen = io.StringIO()
-    with Watching(Console(file=screen, force_terminal=True, width=40, height=8)) as watching:
+    with AnswerDisplay(Console(file=screen, force_terminal=True, width=40, height=8)) as watching:
         watching.show(AskEvent("stage", "generate_answer"))
         for word in ("Pigs ", "fly \x1b[31m", "[bold]high[/bold]. "):
             watching.show(AskEvent("token", "answer", data=word))
@@ -110,7 +110,7 @@ def test_words_are_shown_as_they_come_and_go_when_taken_back() -> None:
         for number in range(200):
             watching.show(AskEvent("token", "answer", data=f"word{number} "))
         frame = Console(file=io.StringIO(), width=40, height=8, record=True)
-        frame.print(watching.picture())
+        frame.print(watching.render())
         lines = frame.export_text().splitlines()
     assert len(lines) <= 8
     assert "word199" in "".join(lines)

@@ -52,11 +52,11 @@ def message_of(answer: httpx.Response) -> str:
 async def test_a_history_of_white_space_holds_nobody_up() -> None:
     """A pattern that tried a run of spaces anew at each of them needs twenty minutes for this, in the event loop."""
     script = """
-from argot.ui.rendering.message_markdown import without_footnotes
-from argot.ui.api.streamed_text import Streamed
+from argot.ui.rendering.message_markdown import strip_footnotes
+from argot.ui.api.streamed_text import StreamedText
 for space in (" ", "\\t", " \\t"):
-    assert without_footnotes("a [1]" + space * 500_000 + "[2] b") == "a b"
-    streamed = Streamed("", live=True)
+    assert strip_footnotes("a [1]" + space * 500_000 + "[2] b") == "a b"
+    streamed = StreamedText("", live=True)
     assert streamed.token("a" + space * 500_000 + "b") + streamed.token(" [1") == "a" + space * 500_000 + "b"
 """
     done = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", script], timeout=HANGS, check=False)

@@ -13,8 +13,8 @@ from api_site import Site
 
 from argot.results import AskResult, Citation, FoundPassage, Jargon, Sentence
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.api.streamed_text import Streamed
-from argot.ui.rendering.message_markdown import TAKEN_BACK, message_text, without_footnotes
+from argot.ui.api.streamed_text import StreamedText
+from argot.ui.rendering.message_markdown import TAKEN_BACK, format_message, strip_footnotes
 
 QUESTION = "How do I trim a drive?"
 TRUE = "To trim a drive, open the Media panel and click on Trim [1]."
@@ -55,7 +55,7 @@ async def test_words_come_as_they_are_written_without_marks_and_sources_follow_b
     assert "click on Trim." in body and "[" not in body
     assert "- [1] drive-tool.md · Drive tool manual > Trimming a drive: sentence 1" in text
     assert "No passage supports sentence 2." in text and TAKEN_BACK not in text
-    assert without_footnotes(text).startswith("To trim a drive")
+    assert strip_footnotes(text).startswith("To trim a drive")
 
 
 async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_model: Any) -> None:
@@ -67,7 +67,7 @@ async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_mode
     assert TAKEN_BACK in text
     kept = text.rpartition(TAKEN_BACK)[2]
     assert "click on Trim." in kept and ": sentences 1" in kept and "quotes the documents instead" in kept
-    assert without_footnotes(text) == without_footnotes(kept)
+    assert strip_footnotes(text) == strip_footnotes(kept)
 
 
 async def test_strict_sends_nothing_before_it_was_checked(site: Site, scripted_model: Any) -> None:
@@ -114,7 +114,7 @@ async def test_who_hangs_up_stops_the_model(site: Site, scripted_model: Any, pat
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
 def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
     text = "One thing [1]. Two things [12], [3] and a[i] more [?]. ![x](y) end [4]"
-    stream = Streamed("", live=True)
+    stream = StreamedText("", live=True)
     sent = "".join(stream.token(text[start : start + size]) for start in range(0, len(text), size))
     result = AskResult(question="?", stand_alone_question="?", status="abstained", thread="", answer="x")
     assert sent == "One thing. Two things, and a[i] more. ![x]\u2060(y) end"
@@ -130,10 +130,10 @@ def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
         sentences=[Sentence(text="It is so.", supported=True, citations=[citation])], passages=[passage],
         jargon=[Jargon(surface="[T]", expansion="<u>", context="", term="T")], notes=["<i>n</i>"],
     )  # fmt: skip
-    text = message_text(result, "https://argot.example.com")
+    text = format_message(result, "https://argot.example.com")
     assert "[(x)(http://e)‹b>'.pdf, page 3](https://argot.example.com/argot/passages/p%2F1%3F) · !(h)(u)" in text
     assert "<" not in text and "- (T): ‹u>" in text
-    assert without_footnotes(text) == "It is so."
+    assert strip_footnotes(text) == "It is so."
 
 
 def test_an_excerpt_of_a_nearest_passage_is_no_markup_and_goes_with_the_footnotes() -> None:
@@ -147,6 +147,6 @@ def test_an_excerpt_of_a_nearest_passage_is_no_markup_and_goes_with_the_footnote
         answer="No.\n[1] a.md",
         passages=[passage],
     )
-    text = message_text(result)
+    text = format_message(result)
     assert "- [1] a.md\n  “As (2) ∗says∗: ‹b>'x'‹/b> !(p)(http:\u2060//e.example/x)”" in text
-    assert without_footnotes(text) == "No."
+    assert strip_footnotes(text) == "No."

@@ -26,10 +26,10 @@ from schemathesis.specs.openapi.checks import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.ui.api import openapi
-from argot.ui.api.api_routes import OPENAPI, api_routes
-from argot.ui.api.openapi import LATER
+from argot.ui.api.api_routes import OPENAPI_PATH, build_api_routes
+from argot.ui.api.openapi import RETRY_HEADERS
 from argot.ui.web.api_errors import SCIM_ROOT
-from argot.ui.web.authorization import for_programs
+from argot.ui.web.authorization import is_for_programs
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = 6
@@ -43,7 +43,7 @@ class _Alone:
     settings = Settings()
 
 
-DOCUMENT = json.loads(json.dumps(openapi.document(api_routes(_Alone()).routes)))  # type: ignore[arg-type]
+DOCUMENT = json.loads(json.dumps(openapi.build_document(build_api_routes(_Alone()).routes)))  # type: ignore[arg-type]
 OPERATIONS = {one.ok().label: one.ok() for one in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()}
 
 
@@ -115,12 +115,12 @@ def test_whatever_is_sent_is_answered_as_documented(served: Served, label: str, 
 
 
 def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(served: Served) -> None:
-    answer = served.run(served.client.get(f"{URL}{OPENAPI}", headers={"Authorization": ""}))
+    answer = served.run(served.client.get(f"{URL}{OPENAPI_PATH}", headers={"Authorization": ""}))
     assert answer.json() == DOCUMENT
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
-    there = {(one.method, one.path) for one in served.site.guard.addresses.entries if for_programs(one.path)}
+    there = {(one.method, one.path) for one in served.site.guard.addresses.entries if is_for_programs(one.path)}
     # What is there of SCIM, it says itself, in its own form.
-    assert {one for one in there if one[1] != OPENAPI and not one[1].startswith(SCIM_ROOT)} == named
+    assert {one for one in there if one[1] != OPENAPI_PATH and not one[1].startswith(SCIM_ROOT)} == named
     for path, found in DOCUMENT["paths"].items():
         for method, told in found.items():
             assert told.get("description") and told.get("tags"), (method, path)
@@ -138,7 +138,7 @@ def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
     assert {name for name in names if "_api_" in name or "_v1_" in name} == set()
     for told in operations:
         assert 5 < len(told["summary"]) <= 110 and told["summary"].split()[0] in told["description"]
-        assert "Retry-After" in told["responses"].get("429", {"headers": LATER})["headers"]
+        assert "Retry-After" in told["responses"].get("429", {"headers": RETRY_HEADERS})["headers"]
 
 
 @pytest.mark.parametrize("path", openapi.EXAMPLES)

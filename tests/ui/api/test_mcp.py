@@ -20,8 +20,8 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
-from argot.ui.api.http_client import Remote
-from argot.ui.api.mcp_server import server_for
+from argot.ui.api.http_client import RemoteClient
+from argot.ui.api.mcp_server import build_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -89,8 +89,8 @@ async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: 
 async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
     site = Site(kb)
     for user, met in (("vera", True), ("ann", False)):
-        remote = Remote(URL, site.key(user), async_transport=httpx.ASGITransport(site.guard))
-        async with create_connected_server_and_client_session(server_for(remote)) as session:
+        remote = RemoteClient(URL, site.key(user), async_transport=httpx.ASGITransport(site.guard))
+        async with create_connected_server_and_client_session(build_server(remote)) as session:
             text, failed = await text_of(session, "ask", question=VAULT)
             assert not failed and ("14 days" in text) == met
             text, _ = await text_of(session, "search", query=VAULT)
@@ -99,8 +99,8 @@ async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
             assert ("Vault Liaison Team" in text) == met
             text, _ = await text_of(session, "ask", question="What is PUC?", meaning="the legal one")
             assert "Public Utilities Commission (Legal)" in text
-    revoked = Remote(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
-    async with create_connected_server_and_client_session(server_for(revoked)) as session:
+    revoked = RemoteClient(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
+    async with create_connected_server_and_client_session(build_server(revoked)) as session:
         text, failed = await text_of(session, "ask", question=VAULT)
         assert failed and "argot key add NAME" in text
 

@@ -17,7 +17,7 @@ from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
-from argot.ui.api.http_client import Remote
+from argot.ui.api.http_client import RemoteClient
 from argot.ui.api.retriever import ArgotRetriever
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -43,7 +43,7 @@ async def site(home: Path) -> AsyncIterator[Site]:
 def over_http(site: Site, user: str, **given: Any) -> ArgotRetriever:
     retriever = ArgotRetriever(url=URL, key=site.key(user), **given)
     key = retriever.key.get_secret_value()
-    retriever._client = Remote(URL, key, async_transport=httpx.ASGITransport(site.guard))
+    retriever._client = RemoteClient(URL, key, async_transport=httpx.ASGITransport(site.guard))
     return retriever
 
 
@@ -75,7 +75,7 @@ async def test_a_hidden_document_is_met_by_its_readers_alone(site: Site) -> None
 
 async def test_a_key_that_opens_nothing_and_an_address_that_is_none(site: Site) -> None:
     retriever = over_http(site, "ann")
-    retriever._client = Remote(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
+    retriever._client = RemoteClient(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
     with pytest.raises(NotAllowed, match="argot key add NAME"):
         await retriever.ainvoke("What is PUC?")
     with pytest.raises(InvalidSettings, match="Invalid service address"):
@@ -116,11 +116,11 @@ async def test_invoked_without_an_event_loop_it_sends_the_same() -> None:
         return httpx.Response(200, json={"query": "q", "jargon": [], "context": None, "notes": [], "passages": []})
 
     retriever = ArgotRetriever(url=f"{URL}/", key="argot_x", k=7, document_tags=["it"])
-    retriever._client = Remote(retriever.url, "argot_x", transport=httpx.MockTransport(answer))
+    retriever._client = RemoteClient(retriever.url, "argot_x", transport=httpx.MockTransport(answer))
     assert retriever.invoke("What is PUC?") == []
     assert str(seen[0].url) == f"{URL}/api/search" and seen[0].headers["authorization"] == "Bearer argot_x"
     assert seen[0].read() == b'{"query":"What is PUC?","limit":7,"tags":["it"]}'
     down = httpx.MockTransport(lambda request: httpx.Response(502, text="<html>"))
-    retriever._client = Remote(URL, "argot_x", transport=down)
+    retriever._client = RemoteClient(URL, "argot_x", transport=down)
     with pytest.raises(ArgotError, match="answered 502"):
         retriever.invoke("What is PUC?")

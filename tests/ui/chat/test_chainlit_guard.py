@@ -22,12 +22,12 @@ from websockets.asyncio.client import ClientConnection
 
 from argot.errors import NotAllowed
 from argot.types import Principal
-from argot.ui.chat.chainlit_setup import MOST_WAITING_FILES
-from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.chat.chainlit_setup import MAX_WAITING_FILES
+from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE_ACTION, EXPORT, REPORT, SENSE, SHARE
 from argot.ui.web import chainlit_guard
 from argot.ui.web.authorization import Visitor
-from argot.ui.web.chainlit_guard import EVENTS, UNHEARD, folder_in
-from argot.ui.web.open_connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, OpenConnections
+from argot.ui.web.chainlit_guard import EVENTS, IGNORED_EVENTS, find_session_folder
+from argot.ui.web.open_connections import INERT_POLICY, MAX_WINDOWS, TOO_MANY_WINDOWS, OpenConnections
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
@@ -222,13 +222,13 @@ def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> N
     base, elsewhere, session = tmp_path / ".files", tmp_path / "kb", str(uuid4())
     base.mkdir()
     elsewhere.mkdir()
-    assert folder_in(base, session) == base / session
+    assert find_session_folder(base, session) == base / session
     for path in (str(elsewhere), *PATHS):
         with pytest.raises(NotAllowed):
-            folder_in(base, path)
+            find_session_folder(base, path)
     (base / session).symlink_to(elsewhere)
     with pytest.raises(NotAllowed, match="leads elsewhere"):
-        folder_in(base, session)
+        find_session_folder(base, session)
 
 
 # -- sessions of others ----------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
     script = "import json; from chainlit import server; print(json.dumps(sorted(server.sio.handlers['/'])))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
     theirs = set(json.loads(done.stdout.splitlines()[-1]))
-    assert theirs - {"connect", "disconnect"} == set(EVENTS) | UNHEARD
+    assert theirs - {"connect", "disconnect"} == set(EVENTS) | IGNORED_EVENTS
 
 
 async def test_one_person_has_so_many_windows_and_no_more() -> None:
@@ -366,7 +366,7 @@ async def test_one_person_has_so_many_windows_and_no_more() -> None:
     who = Visitor("ann", "Ann", Principal("ann"), "", "password")
     serve = connections.run(app, who, stays)
     scope = {"type": "websocket"}
-    opened = [asyncio.create_task(serve(scope, nothing, send)) for _ in range(MOST_WINDOWS)]
+    opened = [asyncio.create_task(serve(scope, nothing, send)) for _ in range(MAX_WINDOWS)]
     await asyncio.sleep(0)
     await serve(scope, nothing, send)
     assert [(one["type"], one["reason"]) for one in sent] == [("websocket.close", TOO_MANY_WINDOWS)]
@@ -433,10 +433,10 @@ async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
         session = str(uuid4())
         async with window(site, bob, session):
             at = {"params": {"session_id": session}}
-            for number in range(MOST_WAITING_FILES // 2 + 1):
+            for number in range(MAX_WAITING_FILES // 2 + 1):
                 put = await bob.post("/project/file", **at, files={"file": (f"{number}.md", b"The annex.")})
                 statuses.append(put.status_code)
-    assert statuses == [200] * MOST_WAITING_FILES + [413] * 2
+    assert statuses == [200] * MAX_WAITING_FILES + [413] * 2
     assert "waiting to be sent" in put.text
 
 
@@ -627,7 +627,7 @@ async def test_nothing_that_is_sent_to_an_address_breaks_it(site: Site, ann: htt
                 *(
                     ("POST", "/project/action", {"sessionId": session, "action": {
                         **action, "name": name, "payload": dict.fromkeys(("turn", "term", "sense", "choice"), odd)}})
-                    for name in (CHOOSE, ASK_INSTEAD, SENSE, REPORT, SHARE, EXPORT)
+                    for name in (CHOOSE_ACTION, ASK_INSTEAD, SENSE, REPORT, SHARE, EXPORT)
                 ),
                 ("POST", "/project/file", odd),
             ]  # fmt: skip

@@ -14,14 +14,14 @@ from window import MESSAGE, QUESTION, answer, ask, come_back, conversation, open
 from argot.service.usecases.glossary_impact import TermNews
 from argot.types import Sense
 from argot.ui.chat import news as chat_news
-from argot.ui.chat.news import News, news_text
+from argot.ui.chat.news import News, format_news
 
 MEANING = "Zigzag Quartz Valve"
 
 
 def test_news_is_shown_as_text_whatever_stands_in_it() -> None:
     sense = Sense(1, "Z`Q", "*NAND*", "<img src=x> [a](http://b)")
-    told = news_text(TermNews("Z`Q", "", (sense,)))
+    told = format_news(TermNews("Z`Q", "", (sense,)))
     assert "<img" not in told.replace("\\<", "")
     assert "](" not in told
     assert "\\*NAND\\*" in told
@@ -41,11 +41,11 @@ async def test_of_a_window_that_was_closed_while_its_answer_was_written_no_news_
 
     news, window = News(None), Window()  # type: ignore[arg-type]
     monkeypatch.setattr(News, "_taken", take)
-    monkeypatch.setattr(chat_news, "connected", lambda session: False)
+    monkeypatch.setattr(chat_news, "is_connected", lambda session: False)
     await news.tell(window)
     assert (taken, len(news._watchers)) == ([], 0)
 
-    monkeypatch.setattr(chat_news, "connected", lambda session: True)
+    monkeypatch.setattr(chat_news, "is_connected", lambda session: True)
     await news.tell(window)
     assert (taken, len(news._watchers)) == (["t"], 1)
     news.leave(window)

@@ -10,10 +10,10 @@ from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import show_passage
 from argot.types import Document, Passage
-from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
-from argot.ui.rendering.message_markdown import message_text
-from argot.ui.rendering.safe_markdown import highlighted, literal, plain, quoted
-from argot.ui.rendering.source_addresses import source_of
+from argot.ui.rendering.chat_markdown import format_passage, format_stage, view
+from argot.ui.rendering.message_markdown import format_message
+from argot.ui.rendering.safe_markdown import clean_text, escape_markdown, highlight, quote_markdown
+from argot.ui.rendering.source_addresses import parse_source
 
 
 @pytest.mark.parametrize(
@@ -40,35 +40,37 @@ from argot.ui.rendering.source_addresses import source_of
     ],
 )
 def test_quoted_markdown_keeps_its_structure_and_loses_what_acts(text: str, shown: str) -> None:
-    assert quoted(text) == shown
+    assert quote_markdown(text) == shown
 
 
 def test_plain_text_shows_every_character_as_it_is() -> None:
-    assert plain("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
-    assert plain("http://a.example") == "http\\:\u2060//a\\.example"  # no address for the renderer's second look
-    assert literal("one\n\u202etwo") == "one two"
+    assert escape_markdown("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
+    assert (
+        escape_markdown("http://a.example") == "http\\:\u2060//a\\.example"
+    )  # no address for the renderer's second look
+    assert clean_text("one\n\u202etwo") == "one two"
 
 
 def test_cited_sentences_are_bold_and_the_rest_is_not() -> None:
     text = "- One stands here. Two follows.\n- Three."
     start = text.index("One")
-    assert highlighted(text, [(0, text.index(" Two"))]) == ("- **One stands here.** Two follows.\n- Three.", [])
-    assert highlighted(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
+    assert highlight(text, [(0, text.index(" Two"))]) == ("- **One stands here.** Two follows.\n- Three.", [])
+    assert highlight(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
 
 
 def test_of_a_cited_row_each_cell_is_marked_and_the_table_stays_one() -> None:
     table = "| a | b |\n| - | - |\n| 1 | x \\| y |  |\n| 2 | z |"
     start = table.index("| 1")
-    shown, above = highlighted(table, [(start, table.index("| 2"))])
+    shown, above = highlight(table, [(start, table.index("| 2"))])
     assert shown == "| a | b |\n| - | - |\n| **1** | **x \\| y** |  |\n| 2 | z |"
     assert above == []
     # The header and the row between: the line under the header stays as it is.
-    assert highlighted(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
+    assert highlight(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
 
 
 def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
     text = "4. If it does not, press **RETRY** once. Then wait."
-    assert highlighted(text, [(0, text.index(" Then"))]) == ("4. **If it does not, press RETRY once.** Then wait.", [])
+    assert highlight(text, [(0, text.index(" Then"))]) == ("4. **If it does not, press RETRY once.** Then wait.", [])
 
 
 @pytest.mark.parametrize(
@@ -83,16 +85,16 @@ def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
     ],
 )
 def test_what_stands_whole_in_a_cited_sentence_is_marked_with_it(text: str, shown: str) -> None:
-    assert highlighted(text, [(0, len(text))]) == (shown, [])
+    assert highlight(text, [(0, len(text))]) == (shown, [])
 
 
 def test_what_bold_type_would_break_is_quoted_above() -> None:
-    assert highlighted("One **two. Three** four.", [(0, 10)]) == ("One **two. Three** four.", ["One two."])
-    assert highlighted("```\na * [1]\n```", [(4, 11)]) == ("```\na * [1]\n```", ["a \\* \\[1\\]"])
+    assert highlight("One **two. Three** four.", [(0, 10)]) == ("One **two. Three** four.", ["One two."])
+    assert highlight("```\na * [1]\n```", [(4, 11)]) == ("```\na * [1]\n```", ["a \\* \\[1\\]"])
 
 
 def test_spans_outside_the_passage_colour_nothing() -> None:
-    assert highlighted("short", [(90, 99), (-9, 0)]) == ("short", [])
+    assert highlight("short", [(90, 99), (-9, 0)]) == ("short", [])
 
 
 PASSAGE = FoundPassage(
@@ -135,7 +137,7 @@ def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
     free = Sentence(text="It is so.", supported=False, checked=False)
     result = _result(answer="It is so.", sentences=[free])
     assert view(result).content == "It is so."
-    assert message_text(result) == "It is so."
+    assert format_message(result) == "It is so."
 
 
 def test_sources_are_listed_by_their_numbers() -> None:
@@ -227,23 +229,23 @@ def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() 
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
     passage = show_passage(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
-    assert passage_panel(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
+    assert format_passage(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
 
 
 def test_a_stage_is_one_readable_line() -> None:
-    assert stage_line("retrieve", "30 passages", 0.0123) == "Searching the documents: 30 passages (12 ms)"
-    assert stage_line("retrieve", "", None) == "Searching the documents"
+    assert format_stage("retrieve", "30 passages", 0.0123) == "Searching the documents: 30 passages (12 ms)"
+    assert format_stage("retrieve", "", None) == "Searching the documents"
 
 
 @pytest.mark.parametrize(
     "address", [None, 7, "http://a.example", "/argot/passages/../x", "/argot/passages/p1?x=<b>", "/project/thread/t1"]
 )
 def test_only_addresses_of_passages_open_the_panel(address: object) -> None:
-    assert source_of(address) is None
+    assert parse_source(address) is None
 
 
 def test_an_address_tells_passage_and_page() -> None:
-    opened = source_of("/argot/passages/p1/original#page=3")
+    opened = parse_source("/argot/passages/p1/original#page=3")
     assert opened and (opened.passage_id, opened.address, opened.original, opened.page) == (
         "p1",
         "/argot/passages/p1/original",

@@ -36,8 +36,8 @@ async def hinted(kb: KnowledgeBase, who: Principal, monkeypatch: pytest.MonkeyPa
     async def principal(_: Any) -> Principal:
         return who
 
-    monkeypatch.setattr(first_screen, "current_principal", principal)
-    await FirstScreen(kb).hint()
+    monkeypatch.setattr(first_screen, "get_current_principal", principal)
+    await FirstScreen(kb).show_hint()
 
 
 async def test_an_empty_base_says_what_to_do(tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ async def test_a_title_in_the_notice_of_one_document_is_text_and_nothing_else(
         report = await upload(kb, ADMIN, name="a.md", data=f"# {title}\n\nText.\n".encode())
         assert report.document is not None
         document = report.document
-        monkeypatch.setattr(document_scope, "current_principal", principal)
+        monkeypatch.setattr(document_scope, "get_current_principal", principal)
         monkeypatch.setattr(document_scope, "context", Window)
         monkeypatch.setattr(document_scope.cl, "Message", Message)
         scope = document_scope.DocumentScope(kb, Settled())  # type: ignore[arg-type]

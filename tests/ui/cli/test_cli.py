@@ -31,7 +31,7 @@ from argot.service.usecases import usecase_registry
 from argot.service.usecases.document_sources import SyncUnderWay
 from argot.settings import Settings
 from argot.ui.cli.main import app, main
-from argot.ui.cli.source_commands import last_sync
+from argot.ui.cli.source_commands import describe_last_sync
 
 DOCS = ROOT / "docs" / "command-line.md"
 
@@ -902,9 +902,9 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
 
 def test_the_list_of_sources_says_how_far_a_running_sync_is() -> None:
     record = SourceRecord("docs", "folder", "/srv/docs", {}, synced_at="2026-03-05T10:12:30", counts={"added": 3})
-    assert last_sync(record, None) == ("new", "2026-03-05T10:12", "3 added")
-    assert last_sync(record, SyncUnderWay("docs")) == ("syncing", "2026-03-05T10:12", "")
-    assert last_sync(record, SyncUnderWay("docs", 4, 20)) == ("syncing 4 of 20", "2026-03-05T10:12", "")
+    assert describe_last_sync(record, None) == ("new", "2026-03-05T10:12", "3 added")
+    assert describe_last_sync(record, SyncUnderWay("docs")) == ("syncing", "2026-03-05T10:12", "")
+    assert describe_last_sync(record, SyncUnderWay("docs", 4, 20)) == ("syncing 4 of 20", "2026-03-05T10:12", "")
 
 
 @pytest.mark.parametrize(

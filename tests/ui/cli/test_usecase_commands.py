@@ -72,7 +72,7 @@ def test_a_question_is_asked_before_the_knowledge_base_is_opened(monkeypatch: py
     def refuse(*_: Any, **__: Any) -> None:
         raise InvalidInput("opened")
 
-    monkeypatch.setattr("argot.ui.cli.usecase_commands.knowledge_base", refuse)
+    monkeypatch.setattr("argot.ui.cli.usecase_commands.open_knowledge_base", refuse)
     small = typer.Typer(rich_markup_mode=None)
 
     @UseCaseCommands(small, "pack")("module.case", "argot erase ann", ask="Erase {name}?")

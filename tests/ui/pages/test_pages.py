@@ -15,8 +15,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.sense_results import PhrasePlace
 from argot.settings import Settings
 from argot.types import Context, Principal
-from argot.ui.pages.page_base import templates
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_base import load_templates
+from argot.ui.pages.page_routes import build_pages
 
 ADMIN = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"NAND"}))
@@ -56,7 +56,7 @@ class Desk:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self.router = glossary_pages(kb)
+        self.router = build_pages(kb)
 
     def of(self, who: Principal) -> httpx.AsyncClient:
         return at_desk(self.router, who)
@@ -354,10 +354,10 @@ async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.A
 
 def test_slides_and_sheets_are_called_so() -> None:
     for document, told in (("a.xlsx", ", sheet 3"), ("a.pptx", ", slide 3"), ("a.pdf", ", page 3")):
-        parts = templates().get_template("parts.html").make_module()
+        parts = load_templates().get_template("parts.html").make_module()
         assert f"</a>{told}" in parts.place(PhrasePlace("p", document, "", 3, "", "WL", ""), "WL")  # type: ignore[attr-defined]
-    for template in templates().list_templates():
-        source, *_ = templates().loader.get_source(templates(), template)  # type: ignore[union-attr]
+    for template in load_templates().list_templates():
+        source, *_ = load_templates().loader.get_source(load_templates(), template)  # type: ignore[union-attr]
         assert ".page }}" not in source, template
 
 

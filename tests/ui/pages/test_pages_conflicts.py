@@ -13,7 +13,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 ADMIN = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"Lab"}))
@@ -40,7 +40,7 @@ def form_in(html: str) -> dict[str, Any]:
 
 
 async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "1 thing to look at" in shown
         done = await nina.post(f"{PATH}/accept", data={**form_in(shown), "why": "two <i>labs</i>"})
@@ -60,7 +60,7 @@ async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with
 
 
 async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase) -> None:
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         given = form_in((await nina.get(PATH)).text)
         sense = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM][0]
         kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, description="new")
@@ -75,11 +75,11 @@ async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase
 
 async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None:
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "2 things to look at" in shown
         assert shown.count("Accept this conflict") == 1
-    async with at_desk(glossary_pages(kb), ADMIN) as ada:
+    async with at_desk(build_pages(kb), ADMIN) as ada:
         assert (await ada.get(PATH)).text.count("Accept this conflict") >= 2
 
 
@@ -95,7 +95,7 @@ async def test_a_save_beside_what_was_accepted_shows_who_saved(kb: KnowledgeBase
 
 
 async def test_an_accepted_conflict_is_reopened_on_a_press(kb: KnowledgeBase) -> None:
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         await nina.post(f"{PATH}/accept", data=form_in((await nina.get(PATH)).text))
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
         change = re.search(r'name="change" value="(\d+)"', accepted)
@@ -114,7 +114,7 @@ async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_si
     other = kb.glossary.senses.draft(NINA, "NEW", "Lab", "another")
     kb.glossary.senses.approve(NINA, other.id, other.version, "both are used")
     (one,) = kb.glossary.conflicts.list_accepted(NINA)
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
         assert ">Reopen<" not in accepted
         refused = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": str(one.change)})

@@ -15,7 +15,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.unasked_derivation import describe_wanted_texts
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 MIA = Principal("mia", frozenset({"managers"}))
 ANN = Principal("ann")
@@ -36,12 +36,12 @@ async def test_states_are_shown_to_managers_alone(kb: KnowledgeBase) -> None:
     why = ["question: <b>no JSON</b>"] * 2
     states.note(found["nand-layout.md"], wanted, [Recipe("question", "p", "m")], why, datetime.now(UTC))
     states.note(found["tariff-filing.md"], wanted, [], [], datetime.now(UTC))
-    async with at_desk(glossary_pages(kb), MIA) as mia:
+    async with at_desk(build_pages(kb), MIA) as mia:
         listed = (await mia.get("/documents")).text
         shown = (await mia.get(f"/documents/{found['nand-layout.md']}")).text
     told = re.findall(r'<div class="aside" dir="auto">(Texts [^<]*)</div>', listed)
     failed = "Texts could not all be derived of it (1 try): question: &lt;b&gt;no JSON&lt;/b&gt;"
     assert sorted(told) == ["Texts are still to be derived of it", failed, "Texts were derived of it"]
     assert failed in shown
-    async with at_desk(glossary_pages(kb), ANN) as ann:
+    async with at_desk(build_pages(kb), ANN) as ann:
         assert "derived of it" not in (await ann.get("/library")).text

@@ -19,8 +19,8 @@ from argot.service.usecases.document_listing import DocumentFilter, document_fin
 from argot.settings import Settings
 from argot.types import Document, Principal
 from argot.ui.pages import document_pages
-from argot.ui.pages.page_base import templates
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_base import load_templates
+from argot.ui.pages.page_routes import build_pages
 
 ADMIN = Principal("ada", sees_all=True)
 MIA = Principal("mia", frozenset({"managers"}))
@@ -38,7 +38,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 def at(kb: KnowledgeBase, who: Principal) -> httpx.AsyncClient:
-    return at_desk(glossary_pages(kb), who)
+    return at_desk(build_pages(kb), who)
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monk
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(document_pages, "documents_listed", broken)
+    monkeypatch.setattr(document_pages, "list_documents", broken)
     async with at(kb, MIA) as client:
         client._transport.raise_app_exceptions = False  # type: ignore[attr-defined]
         answer = await client.get("/documents")
@@ -339,7 +339,7 @@ async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monk
 
 
 def test_templates_are_read_once() -> None:
-    made = templates()
+    made = load_templates()
     assert not made.auto_reload
     # In memory, whatever becomes of the files.
     assert isinstance(made.loader, DictLoader)

@@ -18,8 +18,8 @@ from argot.service.usecases.threads import feedback
 from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
-from argot.ui.rendering.insight_charts import questions_chart, share_bar
+from argot.ui.pages.page_routes import build_pages
+from argot.ui.rendering.insight_charts import draw_questions, draw_share
 
 ADA = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"NAND"}))
@@ -35,7 +35,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def ada(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), ADA) as client:
+    async with at_desk(build_pages(kb), ADA) as client:
         yield client
 
 
@@ -80,10 +80,10 @@ async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) ->
     result = await get_answer(ask(kb, ADA, question="Who won the football world cup?"))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="no football", share=True)
     await kb.chores_done()
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         html = await shown(nina)
         assert "football" not in html and "managers of all contexts" in html and "1 down" in html
-    async with at_desk(glossary_pages(kb), Principal("ann")) as ann:
+    async with at_desk(build_pages(kb), Principal("ann")) as ann:
         assert (await ann.get("/insight")).status_code == 403
 
 
@@ -105,12 +105,12 @@ async def test_any_period(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str,
 
 def test_long_periods_are_drawn_by_week_and_month() -> None:
     days = [DayCount("2026-01-05", 3, 1, {}), DayCount("2026-01-07", 4, 0, {})]
-    by_day = questions_chart(days, "2026-01-01", "2026-01-31")
-    by_week = questions_chart(days, "2026-01-01", "2026-12-31")
-    by_month = questions_chart(days, "2024-01-01", "2026-12-31")
+    by_day = draw_questions(days, "2026-01-01", "2026-01-31")
+    by_week = draw_questions(days, "2026-01-01", "2026-12-31")
+    by_month = draw_questions(days, "2024-01-01", "2026-12-31")
     assert [one.step for one in (by_day, by_week, by_month)] == ["day", "week", "month"]
     assert [one.most for one in (by_day, by_week, by_month)] == [4, 7, 7]
     assert str(by_day.drawing).count("<g>") == 31 and str(by_month.drawing).count("<g>") == 36
     assert "2026-01-05: 7, 1 without an answer" in by_week.drawing
-    assert questions_chart([], "2026-01-01", "2026-01-01").most == 0
-    assert 'width="100.0%"' in share_bar(1.7)
+    assert draw_questions([], "2026-01-01", "2026-01-01").most == 0
+    assert 'width="100.0%"' in draw_share(1.7)

@@ -9,7 +9,7 @@ from desk import CSRF, at_desk
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 from argot.work.job_kinds import KINDS, job_kind
 from argot.work.job_types import JobRun, JobWanted
 
@@ -36,7 +36,7 @@ async def test_what_was_put_aside_is_named_and_put_back(kb: KnowledgeBase) -> No
     try:
         job = await kb.jobs.submit(JobWanted("test", MIA, label=HOSTILE))
         _ = [one async for one in kb.jobs.follow(job.id)]
-        async with at_desk(glossary_pages(kb), MIA) as mia:
+        async with at_desk(build_pages(kb), MIA) as mia:
             shown = (await mia.get("/documents")).text
             assert "put aside after 3 tries" in shown and HOSTILE not in shown and "&lt;script&gt;" in shown
             gone = await mia.post("/documents/jobs/99/retry", data={"csrf": CSRF})

@@ -20,7 +20,7 @@ from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.account_pages import Confirmation
-from argot.ui.pages.people_pages import people_pages
+from argot.ui.pages.people_pages import build_people_pages
 
 GOOD = "tilted copper llama 9"
 MADE_UP = r"<code>([a-z2-9]{4}(?:-[a-z2-9]{4}){3})</code>"
@@ -34,7 +34,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 def pages_of(kb: KnowledgeBase) -> APIRouter:
-    return people_pages(kb, Confirmation(kb, SignIn(kb), lambda request: "192.0.2.7"))
+    return build_people_pages(kb, Confirmation(kb, SignIn(kb), lambda request: "192.0.2.7"))
 
 
 @pytest.fixture

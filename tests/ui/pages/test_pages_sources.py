@@ -16,7 +16,7 @@ from argot.service.usecases.documents import list_documents
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages import document_source_pages as source_pages
-from argot.ui.pages.page_routes import glossary_pages
+from argot.ui.pages.page_routes import build_pages
 
 ADMIN = Principal("ada", sees_all=True)
 MIA = Principal("mia", frozenset({"managers"}))
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def ada(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(glossary_pages(kb), ADMIN) as client:
+    async with at_desk(build_pages(kb), ADMIN) as client:
         yield client
 
 
@@ -162,11 +162,11 @@ async def test_what_is_wrong_with_a_new_source_is_said_and_nothing_typed_is_lost
 
 
 async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: KnowledgeBase, folder: Path) -> None:
-    async with at_desk(glossary_pages(kb), MIA) as mia:
+    async with at_desk(build_pages(kb), MIA) as mia:
         refused = await post(mia, PAGE, address=str(folder))
         assert (refused.status_code, "takes the role 'admin'" in unescape(refused.text)) == (403, True)
         assert (await post(mia, PAGE, address="https://wiki.example.org/")).status_code == 303
-    async with at_desk(glossary_pages(kb), NINA) as nina:
+    async with at_desk(build_pages(kb), NINA) as nina:
         assert (await nina.get(PAGE)).status_code == 403
         assert "/documents/sources" not in (await nina.get("/documents")).text
 

@@ -30,8 +30,8 @@ from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.ui.web import slow_clients
-from argot.ui.web.authentication import networks
-from argot.ui.web.connection_limits import ConnectionLimits, counted_as
+from argot.ui.web.authentication import parse_networks
+from argot.ui.web.connection_limits import ConnectionLimits, get_counted_address
 
 HANGS = 120
 """Seconds after which something is taken to hang; no measure of anything."""
@@ -123,7 +123,7 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         app,
-        http=partial(slow_clients.Impatient, limits=limits),  # type: ignore[arg-type]
+        http=partial(slow_clients.ImpatientProtocol, limits=limits),  # type: ignore[arg-type]
         ws=partial(slow_clients.CountedWebSocket, limits=limits),  # type: ignore[arg-type]
         lifespan="off",
         log_config=None,
@@ -226,7 +226,7 @@ async def test_who_does_not_read_the_answer_makes_room() -> None:
 
 async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
     app = App()
-    limits = ConnectionLimits(total=4, per_address=1, proxies=networks("127.0.0.9"))
+    limits = ConnectionLimits(total=4, per_address=1, proxies=parse_networks("127.0.0.9"))
     async with open_server(app, limits) as port:
         kept = []
         for number in range(3):
@@ -243,7 +243,7 @@ async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
 
 
 async def test_who_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(slow_clients, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(slow_clients, "SILENCE_SECONDS", 0.1)
     app = App(b"x" * 50_000_000)
     app.may_answer.set()
@@ -256,8 +256,12 @@ async def test_who_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_network_of_ipv6_counts_as_one() -> None:
-    assert counted_as("2001:db8:1:2::1") == counted_as("2001:db8:1:2:ffff::9") != counted_as("2001:db8:1:3::1")
-    assert counted_as("::ffff:192.0.2.1") == counted_as("192.0.2.1") == "192.0.2.1"
+    assert (
+        get_counted_address("2001:db8:1:2::1")
+        == get_counted_address("2001:db8:1:2:ffff::9")
+        != get_counted_address("2001:db8:1:3::1")
+    )
+    assert get_counted_address("::ffff:192.0.2.1") == get_counted_address("192.0.2.1") == "192.0.2.1"
 
 
 # -- handles ----------------------------------------------------------------------------------------------------------

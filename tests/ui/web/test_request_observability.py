@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 
 from argot.settings import Settings
 from argot.ui.web.authorization import PAGE_ROOTS
-from argot.ui.web.observability import RequestObserver, surface_of
+from argot.ui.web.observability import RequestObserver, get_surface
 
 SOCKET = {"type": "websocket", "path": "/ws/socket.io/", "headers": []}
 HANDSHAKE = (
@@ -88,5 +88,5 @@ async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptu
 
 @pytest.mark.parametrize("path", [f"{root}{more}" for root in PAGE_ROOTS for more in ("", "/one")])
 def test_every_page_of_ours_is_counted_as_one(path: str) -> None:
-    assert surface_of(path) == "pages"
-    assert surface_of(f"/chat{path}") == "chat"
+    assert get_surface(path) == "pages"
+    assert get_surface(f"/chat{path}") == "chat"

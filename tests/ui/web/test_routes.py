@@ -18,14 +18,14 @@ from starlette.testclient import TestClient
 from argot.types import Principal
 from argot.ui.web.authorization import (
     CSRF_HEADER,
-    ENTRY,
-    VISITOR,
+    ENTRY_KEY,
+    VISITOR_KEY,
     Addresses,
     Visitor,
-    allowed,
+    check_access,
+    get_visitor,
     needs,
-    unforged,
-    visitor,
+    refuse_forgery,
 )
 from argot.ui.web.chainlit_guard import ROUTES
 
@@ -156,7 +156,7 @@ def test_nothing_breaks_whoever_asks(walked: dict[str, Any]) -> None:
 
 
 def _application() -> FastAPI:
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, dependencies=[Depends(unforged)])
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, dependencies=[Depends(refuse_forgery)])
 
     @app.get("/forgotten")
     async def forgotten() -> str:
@@ -166,7 +166,7 @@ def _application() -> FastAPI:
     @needs("manager")
     async def save(request: Request) -> dict[str, str]:
         form = await request.form()
-        return {"name": visitor(request).name, "term": str(form.get("term"))}
+        return {"name": get_visitor(request).name, "term": str(form.get("term"))}
 
     return app
 
@@ -179,7 +179,7 @@ class _Let:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
-            scope = {**scope, VISITOR: self.who, ENTRY: self.addresses.at(scope)}
+            scope = {**scope, VISITOR_KEY: self.who, ENTRY_KEY: self.addresses.at(scope)}
         await self.app(scope, receive, send)
 
 
@@ -190,11 +190,11 @@ def test_what_declares_no_role_is_refused_to_everybody() -> None:
     addresses = Addresses.of(_application())
     entry = addresses.at({"type": "http", "method": "GET", "path": "/forgotten"})
     admin = Visitor("root", "Root", Principal("root", sees_all=True), "right", "password", "s2")
-    assert allowed(entry, admin) == (404, "There is nothing here.")
-    assert allowed(addresses.at({"type": "http", "method": "GET", "path": "/nothing"}), admin)
+    assert check_access(entry, admin) == (404, "There is nothing here.")
+    assert check_access(addresses.at({"type": "http", "method": "GET", "path": "/nothing"}), admin)
     terms = addresses.at({"type": "http", "method": "POST", "path": "/terms"})
-    assert allowed(terms, LEO) is None
-    refused = allowed(terms, Visitor("ann", "Ann", Principal("ann"), "right", "password", "s3"))
+    assert check_access(terms, LEO) is None
+    refused = check_access(terms, Visitor("ann", "Ann", Principal("ann"), "right", "password", "s3"))
     assert refused and refused[0] == 403 and "manager" in refused[1]
 
 

@@ -16,7 +16,7 @@ from repository import ROOT
 
 from argot.service.identity.people import People
 from argot.sqlite_database import SqliteStores
-from argot.ui.pages.account_pages import own_page
+from argot.ui.pages.account_pages import choose_own_page
 
 GOOD = "tilted copper llama 9"
 OTHER = "seven quiet harbours"
@@ -206,12 +206,12 @@ def test_nobody_is_let_in_at_the_machine_and_no_context_is_made_up(served: Serve
      "/\t/evil.example", "///evil.example", "/\n/evil.example", "\\\\evil.example", "/sign-in?next=/x"],
 )  # fmt: skip
 def test_nobody_is_sent_elsewhere_after_signing_in(address: str) -> None:
-    assert own_page(address) == "/"
+    assert choose_own_page(address) == "/"
 
 
 @pytest.mark.parametrize("address", ["/", "/account", "/thread/t1?x=1", "/glossary/C%2B%2B"])
 def test_one_comes_back_to_the_page_one_wanted(address: str) -> None:
-    assert own_page(address) == address
+    assert choose_own_page(address) == address
 
 
 # -- in a browser ----------------------------------------------------------------------------------------------------

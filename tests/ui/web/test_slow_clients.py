@@ -19,7 +19,7 @@ HANGS = 120
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
 
 
-class Clocked(slow_clients.Impatient):
+class Clocked(slow_clients.ImpatientProtocol):
     """`now` seconds by its own clock, which goes on by `each_look` whenever it looks; `looks`: how often it has."""
 
     now, each_look, looks = 0.0, 0.0, 0
@@ -55,7 +55,7 @@ class App:
 
 @asynccontextmanager
 async def serving(monkeypatch: pytest.MonkeyPatch, app: App, each_look: float = 0.0) -> AsyncIterator[int]:
-    monkeypatch.setattr(slow_clients, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(slow_clients, "CHECK_SECONDS", 0.001)
     monkeypatch.setattr(Clocked, "now", 0.0)
     monkeypatch.setattr(Clocked, "each_look", each_look)
     listener = socket.create_server(("127.0.0.1", 0))

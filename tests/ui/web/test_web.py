@@ -29,13 +29,13 @@ from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 from argot.types import LOCAL_NAME
-from argot.ui.chat.chainlit_setup import lay_out, self_hosted_page, settings_toml
+from argot.ui.chat.chainlit_setup import format_settings, rewrite_page, write_files
 from argot.ui.server import bind, require_consistent
-from argot.ui.web.asker_identity import asker, current_principal, signing_secret
+from argot.ui.web.asker_identity import asker, get_current_principal, load_signing_secret
 from argot.ui.web.authentication import Authenticator
-from argot.ui.web.authorization import Addresses, needs, visitor
-from argot.ui.web.page_templates import refused
-from argot.ui.web.security import Guard, Names, content_policy
+from argot.ui.web.authorization import Addresses, get_visitor, needs
+from argot.ui.web.page_templates import show_refusal
+from argot.ui.web.security import Guard, Names, build_content_policy
 
 PORT = 8123
 OWN = f"http://localhost:{PORT}"
@@ -75,7 +75,7 @@ def _application() -> FastAPI:
     @app.get("/mine")
     @needs("asker")
     async def mine(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{asker.get()} {visitor(request).auth_method}")
+        return PlainTextResponse(f"{asker.get()} {get_visitor(request).auth_method}")
 
     @app.get("/proof")
     @needs("anonymous")
@@ -140,7 +140,7 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
             authenticator=authenticator,
             addresses=Addresses.of(app),
             inner=lambda who: who.name,
-            refused=refused,
+            refused=show_refusal,
         )
         return Site(guard, base)
 
@@ -442,12 +442,12 @@ def test_what_is_for_one_person_is_kept_by_no_cache(make_site: Callable[..., Sit
 
 
 def test_only_inline_scripts_of_the_page_itself_may_run() -> None:
-    one, other = (content_policy(f"<script>{number}</script>", "localhost:1") for number in (1, 2))
+    one, other = (build_content_policy(f"<script>{number}</script>", "localhost:1") for number in (1, 2))
     assert one != other
 
 
 def test_a_host_header_writes_nothing_into_the_policy() -> None:
-    assert "evil" not in content_policy("", "x; script-src evil")
+    assert "evil" not in build_content_policy("", "x; script-src evil")
 
 
 # -- where it listens ------------------------------------------------------------------------------------------------
@@ -505,13 +505,13 @@ async def test_what_is_sent_leaves_at_once() -> None:
 async def test_without_an_identity_nothing_is_done(tmp_path: Path) -> None:
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         with pytest.raises(NotAllowed):
-            await current_principal(kb)
+            await get_current_principal(kb)
 
 
 def test_the_signing_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    secret = signing_secret(tmp_path)
+    secret = load_signing_secret(tmp_path)
     assert len(secret) >= 32
-    assert signing_secret(tmp_path) == secret
+    assert load_signing_secret(tmp_path) == secret
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
 
 
@@ -528,7 +528,7 @@ def package() -> Path:
 
 
 def test_its_settings_are_ours(package: Path, tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "chat", package, [OWN])
+    folder = write_files(tmp_path / "chat", package, [OWN])
     found = tomllib.loads((folder / ".chainlit" / "config.toml").read_text("utf-8"))
     assert found["project"]["allow_origins"] == [OWN]
     assert found["features"]["unsafe_allow_html"] is False
@@ -540,25 +540,25 @@ def test_its_settings_are_ours(package: Path, tmp_path: Path) -> None:
 
 
 def test_a_second_start_renews_everything_but_the_secret(package: Path, tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "chat", package, [OWN])
-    secret = signing_secret(folder)
+    folder = write_files(tmp_path / "chat", package, [OWN])
+    secret = load_signing_secret(folder)
     (folder / ".files").mkdir()
     (folder / ".files" / "left over").write_text("x")
-    lay_out(folder, package, [OWN])
-    assert signing_secret(folder) == secret
+    write_files(folder, package, [OWN])
+    assert load_signing_secret(folder) == secret
     assert not (folder / ".files").exists()
     assert (folder / "build" / "assets").resolve() == (package / "frontend" / "dist" / "assets").resolve()
 
 
 def test_the_page_asks_no_other_server(package: Path) -> None:
-    html = self_hosted_page((package / "frontend" / "dist" / "index.html").read_text("utf-8"))
+    html = rewrite_page((package / "frontend" / "dist" / "index.html").read_text("utf-8"))
     assert "http" not in html
     assert "<title>Argot</title>" in html
     assert "/assets/index" in html
 
 
 def test_settings_are_toml_whatever_is_in_them() -> None:
-    text = settings_toml(['http://"quoted":1'], "2.12.0")
+    text = format_settings(['http://"quoted":1'], "2.12.0")
     assert tomllib.loads(text)["project"]["allow_origins"] == ['http://"quoted":1']
 
 

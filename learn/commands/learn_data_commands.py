@@ -86,9 +86,8 @@ def make(
     if json_:
         say_json(made)
         return
-    say(
-        f"{format_count(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)} ({_join_counts(made.by_kind)})."
-    )
+    parts, kinds = _join_counts(made.by_part), _join_counts(made.by_kind)
+    say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {parts} ({kinds}).")
     if made.left_out:
         say_aside(f"Left out: {_join_counts(made.left_out)}.")
 

@@ -157,7 +157,7 @@ async def rating_save(
     keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
     await kb.blocking(keep, item.id, principal.name, translate_to_systems(given, order))
     after = await kb.blocking(_open_desk, kb, principal, study)
-    return SavedRating(after.describe_study(), after.next(place))
+    return SavedRating(after.describe_study(), after.find_next(place))
 
 
 class _Desk:

@@ -86,8 +86,8 @@ def make(
     if json_:
         say_json(made)
         return
-    parts, kinds = _join_counts(made.by_part), _join_counts(made.by_kind)
-    say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {parts} ({kinds}).")
+    by_part, by_kind = _join_counts(made.by_part), _join_counts(made.by_kind)
+    say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {by_part} ({by_kind}).")
     if made.left_out:
         say_aside(f"Left out: {_join_counts(made.left_out)}.")
 

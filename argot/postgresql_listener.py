@@ -83,10 +83,6 @@ class ProcessListener:
         """True if the server has been away for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
 
-    def wait_listening(self, seconds: float) -> bool:
-        """Wait until it listens for the first time; whether it came to that."""
-        return self._heard.wait(seconds)
-
     def close(self) -> None:
         self._closed.set()
         if self._thread.ident is not None:

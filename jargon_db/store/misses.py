@@ -21,16 +21,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.connections import Connections
 
 MissStatus = Literal["open", "dismissed", "defined"]
-Asker = tuple[str, str, str]
-"""Name of the principal, thread, question."""
 
-_ASKERS = """
-SELECT miss_questions.principal, miss_questions.thread, miss_questions.question
-FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
-WHERE misses.key IN (SELECT value FROM json_each(:keys) AS wanted) AND miss_questions.told IS NULL
-GROUP BY miss_questions.principal, miss_questions.thread, miss_questions.question
-ORDER BY min(miss_questions.asked), min(miss_questions.id)
-"""
 _TOLD = """
 UPDATE miss_questions SET told = :now
 WHERE thread = :thread AND told IS NULL
@@ -202,14 +193,6 @@ class Misses:
         found = {row["key"] for row in self._connections.select(_AMONG, keys=encode_list(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
-    def list_askers(self, term: str) -> list[Asker]:
-        """List who asked for the term (or its plural) in vain and has not heard yet that it has a meaning.
-
-        For the program to tell them in their threads; no person reads this.
-        """
-        rows = self._connections.select(_ASKERS, keys=encode_list(self._find_forms(term)))
-        return [(row["principal"], row["thread"], row["question"]) for row in rows]
-
     def list_untold(self, principal_name: str, thread: str | None = None) -> list[UnansweredMiss]:
         """The questions of one person that met an unknown term and may have to hear of its meaning, first to last."""
         return [
@@ -228,7 +211,7 @@ class Misses:
         return bool(rows) and all(row["shared"] for row in rows)
 
     def mark_told(self, term: str, thread: str) -> None:
-        """The asker was told in this thread; `list_askers` names these questions no more."""
+        """The asker was told in this thread; `list_untold` names these questions no more."""
         keys = encode_list(self._find_forms(term))
         with self._connections.writing() as connection:
             connection.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})

@@ -19,7 +19,6 @@ from argot.learn.training_pairs import PARTS, Part
 
 PairState = Literal["kept", "struck"]
 SetStatus = Literal["making", "done"]
-PairFilter = Literal["kept", "struck", "corrected"]
 
 _TABLES = """
     CREATE TABLE sets (

@@ -253,6 +253,12 @@ def test_the_readme_stays_short() -> None:
     assert len(text(ROOT / "README.md").splitlines()) < 150
 
 
+def test_the_changes_of_a_version_stay_short() -> None:
+    sections = re.split(r"^(?=## )", text(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    assert len(sections) > 4
+    assert [one.splitlines()[0] for one in sections if len(one.strip().splitlines()) > 40] == []
+
+
 # -- addresses, metrics, profiles -------------------------------------------------------------------------------------
 
 

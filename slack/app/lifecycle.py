@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.sole_holder import run_by_one_process
-from argot.service.usecases.glossary_history import glossary_version
+from argot.service.usecases.glossary.history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
 from argot.slack.store.slack_store import SlackStore

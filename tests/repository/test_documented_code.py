@@ -69,7 +69,7 @@ def test_the_walk_says_where_each_of_its_functions_is() -> None:
     walk = page[page.index("## The walk of a question") : page.index("## What is stored")]
     steps = re.findall(r"^\d\. .*?(?=\n\d\. |\n\n)", walk, re.MULTILINE | re.DOTALL)
     assert len(steps) > 25
-    everywhere = defined_in("argot/results.py", "service/usecases/questions.py")
+    everywhere = defined_in("argot/results.py", "service/usecases/questions/questions.py")
     for step in steps:
         known = everywhere | defined_in(*files_in(step))
         alone = {span for span in _SPAN.findall(step) if _NAME.fullmatch(span) and not span.endswith(".py")}

@@ -26,8 +26,8 @@ from argot.ui.cli.document_commands import show_progress
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.glossary_mining import MiningReport
-    from argot.service.usecases.proposal_results import MissRecord
+    from argot.service.usecases.glossary.mining import MiningReport
+    from argot.service.usecases.glossary.proposal_results import MissRecord
     from argot.types import Context, Sense
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
@@ -102,7 +102,7 @@ def add_sense(
     home: Home = None,
 ) -> None:
     """Define what a term means in a context, or change it."""
-    from argot.service.usecases.senses import glossary_add, glossary_warnings
+    from argot.service.usecases.glossary.senses import glossary_add, glossary_warnings
 
     with open_knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
@@ -158,7 +158,7 @@ def mine(
     Nothing becomes part of the glossary by itself. What it knows already, and what was dismissed, is left out. Stop it
     when you like: what was found stays, and the same command goes on there, reading only what is new.
     """
-    from argot.service.usecases.glossary_mining import glossary_mine
+    from argot.service.usecases.glossary.mining import glossary_mine
 
     # The bar counts documents: nobody knows how many meanings there will be.
     with open_knowledge_base(home) as client, show_progress("mining") as move:

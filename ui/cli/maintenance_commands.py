@@ -67,7 +67,7 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The tar file to write.", metavar="FILE.tar")], home: Home = None
 ) -> None:
     """Write everything but the vectors into one file, as of one moment; also while the service runs."""
-    from argot.service.usecases.maintenance import backup as backup_case
+    from argot.service.usecases.operations.maintenance import backup as backup_case
 
     with open_knowledge_base(home) as client:
         # Absolute: the service that writes the file may run in another folder.
@@ -82,7 +82,7 @@ def restore(
 ) -> None:
     """Put a backup in place and rebuild the vectors. Nothing is touched unless the whole file is sound."""
     from argot.service.maintenance.backup import restore_backup
-    from argot.service.usecases.documents import reindex
+    from argot.service.usecases.documents.documents import reindex
 
     settings = settings_for(home)
     # Not through the service: the whole folder is replaced, so nobody may have it open.

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from argot.service.usecases.insight import DayCount
+from argot.service.usecases.questions.insight import DayCount
 
 MAX_BARS = 92
 """Days that are shown one by one; longer periods are shown by week, and then by month."""

@@ -28,8 +28,7 @@ from argot.ui.cli.document_commands import Bar
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.learn.usecases.learning_data import RemovedData
-    from argot.learn.usecases.learning_data_results import DataPair, DataSet
+    from argot.learn.usecases.learning_data_results import DataPair, DataSet, RemovedData
 
 data = typer.Typer(
     no_args_is_help=True,

@@ -12,6 +12,7 @@ from argot.corpus.readers.pdf_annotations import Remark
 from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, build_blocks, join_pages, mark_steps, render_piece
 from argot.corpus.readers.pdf_headings import Bookmark, set_levels
 from argot.corpus.readers.pdf_lines import Line, measure_body_size
+from argot.corpus.readers.pdf_lists import set_depths
 from argot.corpus.readers.pdf_notes import join_notes
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable, find_page_tables
@@ -150,29 +151,3 @@ def _make_box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
         marks.append(BoxMark(position, max(stop, position + 1), Box(page, x0, y0, x1, y1)))
         position = max(stop, position + 1)
     return marks
-
-
-# -- pdf lists ---------------------------------------------------------------------------------------------------------
-# Depths of the items of a PDF's lists, by their left edges on the page.
-
-
-_EDGE_TOLERANCE_POINTS = 3.0
-_MAX_INDENT_POINTS = 60.0
-"""Points: what begins further to the right is in another column."""
-
-
-def set_depths(pieces: Sequence[Piece]) -> None:
-    """Give every item its depth, from 0. Items that follow each other are one list."""
-    edges: list[float] = []
-    for piece in pieces:
-        if piece.kind != "item":
-            edges = []
-            continue
-        edge = piece.boxes[0][1]
-        while edges and edge < edges[-1] - _EDGE_TOLERANCE_POINTS:
-            edges.pop()
-        if not edges or edge > edges[-1] + _MAX_INDENT_POINTS:
-            edges = [edge]
-        elif edge > edges[-1] + _EDGE_TOLERANCE_POINTS:
-            edges.append(edge)
-        piece.depth = len(edges) - 1

@@ -9,10 +9,11 @@ from typing import Any
 
 from argot.corpus.readers.pdf_annotations import PageAnnotations
 from argot.corpus.readers.pdf_columns import order_columns
-from argot.corpus.readers.pdf_lines import Line, LineSpan, measure_body_size, read_spans
+from argot.corpus.readers.pdf_lines import Line, LineSpan, read_spans
 from argot.corpus.readers.pdf_pictures import Picture
 from argot.corpus.readers.pdf_rows import make_lines
 from argot.corpus.readers.pdf_rules import Rule, Rules, find_rules
+from argot.corpus.readers.pdf_watermarks import remove_watermarks
 
 _MAX_SLANT_DEGREES = 8
 """A text that is turned by less off the level or the upright is on it: scans lie askew."""
@@ -126,53 +127,3 @@ def _set_back(span: LineSpan, direction: int, width: float, height: float) -> Li
     else:
         x0, y0, x1, y1 = span.y0, height - span.x1, span.y1, height - span.x0
     return replace(span, x0=x0, y0=y0, x1=x1, y1=y1, spaces=(), angle=direction)
-
-
-# -- pdf watermarks ----------------------------------------------------------------------------------------------------
-# Watermarks: big, pale or slanting words behind the text of a page, which are no part of what it says.
-
-
-_MIN_SLANT_DEGREES = 12
-_MIN_SLANTING_RATIO = 1.4
-"""Than the body, in font sizes: slanting words as large are a watermark's; those of a chart are smaller."""
-_MIN_LEVEL_RATIO = 1.7
-_MAX_CHARS = 60
-_MARGIN_SHARE = 0.12
-"""Of the page's height: what the file marks in it is a header or a footer, further inside a watermark."""
-_MIN_COVERED_SPANS = 2
-"""Pieces of text that lie over a level watermark."""
-
-
-def remove_watermarks(spans: Sequence[LineSpan], height: float) -> list[LineSpan]:
-    """Return the spans of a page without those of watermarks; all, where nothing else stands on it."""
-    doubtful = [span for span in spans if span.artifact or span.faint or _is_slanting(span)]
-    if not doubtful:
-        return list(spans)
-    plain = [span for span in spans if not _is_slanting(span)]
-    body = measure_body_size([Line((span,)) for span in plain])
-    watermarks = {id(span) for span in doubtful if _is_watermark(span, plain, body, height)}
-    return [span for span in spans if id(span) not in watermarks] or list(spans)
-
-
-def _is_watermark(span: LineSpan, others: Sequence[LineSpan], body: float, height: float) -> bool:
-    if span.artifact and _MARGIN_SHARE * height < span.middle < (1 - _MARGIN_SHARE) * height:
-        return True
-    if len(span.text) > _MAX_CHARS:
-        return False
-    if _is_slanting(span):
-        return bool(others) and (span.size >= _MIN_SLANTING_RATIO * body)
-    return span.faint and span.size >= _MIN_LEVEL_RATIO * body and _count_covered(span, others) >= _MIN_COVERED_SPANS
-
-
-def _is_slanting(span: LineSpan) -> bool:
-    return _MIN_SLANT_DEGREES < span.angle % 90 < 90 - _MIN_SLANT_DEGREES
-
-
-def _count_covered(span: LineSpan, others: Sequence[LineSpan]) -> int:
-    """Return how many smaller pieces of text stand where it does."""
-    return sum(
-        other.size < span.size
-        and min(span.x1, other.x1) > max(span.x0, other.x0)
-        and span.y0 <= other.middle <= span.y1
-        for other in others
-    )

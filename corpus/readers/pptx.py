@@ -6,7 +6,6 @@ Of pictures the alternative text; where a slide says nothing else, what tesserac
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
@@ -16,13 +15,13 @@ from argot.corpus.readers.image import read_picture_text
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.office_package import (
     drop_dangling_relationships,
-    parse_part,
     repair_parts,
     translate_strict,
     warn_of_missing,
 )
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import name_without_suffix
+from argot.corpus.readers.pptx_comments import SlideComments
 from argot.corpus.readers.pptx_shapes import SlideShapes, read_title
 from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
@@ -163,45 +162,3 @@ class _Slides:
 
 def _list_numbers(numbers: list[int]) -> str:
     return f"{', '.join(map(str, numbers[:_MAX_NAMED_SLIDES]))}{' ...' if len(numbers) > _MAX_NAMED_SLIDES else ''}"
-
-
-# -- pptx comments -----------------------------------------------------------------------------------------------------
-# Comments on slides, of both kinds: the older ones, and the threads that PowerPoint writes since 2021.
-
-
-class SlideComments:
-    """The comments of a deck."""
-
-    def __init__(self, deck: Any) -> None:
-        self._authors = {
-            str(author.get("id")): " ".join(str(author.get("name") or "").split())
-            for kind in ("commentAuthors", "authors")
-            for root in _find_parts(deck.part, kind)
-            for author in root
-            if isinstance(author.tag, str)
-        }
-
-    def read_comments(self, slide: Any) -> Iterator[str]:
-        """Yield the comments on a slide as notes with their authors, each before the answers to it."""
-        for root in _find_parts(slide.part, "comments"):
-            for comment in root.iter("{*}cm", "{*}reply"):
-                author = self._authors.get(str(comment.get("authorId")), "")
-                if text := _read_text(comment):
-                    yield f"**Note ({author}):** {text}" if author else f"**Note:** {text}"
-
-
-def _read_text(comment: Any) -> str:
-    """Return the words of a comment, those of the answers below it left out."""
-    plain = comment.findtext("{*}text")
-    if plain is not None:
-        return " ".join(plain.split())
-    paragraphs = comment.iterfind("{*}txBody/{*}p")
-    return " ".join(" ".join("".join(one.text or "" for one in each.iter("{*}t")) for each in paragraphs).split())
-
-
-def _find_parts(part: Any, kind: str) -> Iterator[Any]:
-    for one in part.rels.values():
-        if not one.is_external and one.reltype.endswith(f"/{kind}"):
-            root = parse_part(one.target_part.blob)
-            if root is not None:
-                yield root

@@ -20,9 +20,9 @@ from argot.evaluate.experiments.question_term_suite import (
 )
 from argot.evaluate.experiments.quiz_data import QuizQuestion, load_quiz, write_quiz
 from argot.evaluate.experiments.quiz_suite import evaluate_quiz
-from argot.evaluate.experiments.table_suite import ReaderScore, TablesReport, evaluate_tables
+from argot.evaluate.experiments.table_suite import evaluate_tables
+from argot.evaluate.experiments.table_tables import build_tables_tables
 from argot.evaluate.experiments.task_tables import build_abbreviations_tables, build_identify_tables, build_quiz_tables
-from argot.evaluate.reports import Table
 from argot.evaluate.sample_suite import (
     SampleQuestion,
     Split,
@@ -181,35 +181,3 @@ def _find_context(question: SampleQuestion, contexts: Sequence[str]) -> str:
     """Return the context whose folder holds the question's document: nand-design is "NAND design"."""
     folder = question.gold[0]["document"].split("/")[0]
     return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))
-
-
-# -- table tables ------------------------------------------------------------------------------------------------------
-# The report on tables of PDFs, as tables.
-
-
-_COLUMNS = (
-    "reader", "documents", "relations", "precision", "recall", "F1", "precision by document", "recall by document",
-    "F1 by document",
-)  # fmt: skip
-
-
-def build_tables_tables(report: TablesReport) -> list[Table]:
-    """Build one table for each half and one for all, a row for each reader; and one of the F1 of each document."""
-    halves = list(dict.fromkeys(half for scores in report.scores.values() for half in scores))
-    tables = []
-    for half in halves:
-        whole = half if half == "all" else f"{half} half"
-        rows = [[reader, *_format_cells(scores[half])] for reader, scores in report.scores.items()]
-        tables.append(Table(f"Tables of {report.name}, {whole}: cell adjacency", _COLUMNS, rows))
-    readers = list(report.by_document)
-    documents = report.by_document[readers[0]]
-    rows = [[name, *(f"{report.by_document[reader][name].f1:.3f}" for reader in readers)] for name in documents]
-    tables.append(Table("F1 of each document", ("document", *readers), rows))
-    rows = [[reader, f"{seconds:.1f}"] for reader, seconds in report.seconds.items()]
-    return [*tables, Table("Seconds", ("reader", "all documents"), rows)]
-
-
-def _format_cells(score: ReaderScore) -> list[str]:
-    one = score.pooled
-    means = (one.precision, one.recall, one.f1, score.mean_precision, score.mean_recall, score.mean_f1)
-    return [str(score.documents), str(one.gold), *(f"{mean:.3f}" for mean in means)]

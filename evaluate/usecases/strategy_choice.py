@@ -12,9 +12,10 @@ from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerSet
 from argot.evaluate.answer_suite import find_gold_passages
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.evaluate.reports import Table, format_difference
+from argot.evaluate.reports import Table
 from argot.evaluate.retrieval_suite import identify_document, make_sources
-from argot.evaluate.strategy_suite import FEWEST_CLUSTERS, SearchSetting, StrategyReport, evaluate_strategies
+from argot.evaluate.strategy_suite import SearchSetting, StrategyReport, evaluate_strategies
+from argot.evaluate.strategy_tables import build_strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.evaluate.usecases.evaluation_bases import add_glossary_file, open_base
 from argot.measures import ALL_MEASURES, Qrels
@@ -137,37 +138,3 @@ def _find_gold(base: TemporaryBase, given: AnswerSet) -> Qrels:
     if not found:
         raise InvalidInput(f'No question of {given.name} names a "gold" passage: nothing says what should be found.')
     return found
-
-
-# -- strategy tables ---------------------------------------------------------------------------------------------------
-# A choice of strategy as tables.
-
-
-def build_strategy_tables(report: StrategyReport) -> list[Table]:
-    """Build the table of strategies, best first, and one of the conclusions."""
-    rows = [
-        [
-            one.name + (" (present)" if one.name == report.present else ""),
-            f"{one.mean:.3f}",
-            "{:.3f} to {:.3f}".format(*one.interval95),
-            format_difference(one.to_best) if one.name != report.best else "",
-            format_difference(one.to_present) if one.name != report.present else "",
-        ]
-        for one in report.rows
-    ]
-    title = f"{report.name}: {report.questions} questions, {report.tried} strategies; the best ones by {report.measure}"
-    columns = ["strategy", report.measure, "95 %", "to the best, 95 %", "to the present one, 95 %"]
-    return [
-        Table(title, columns, rows),
-        Table("Choice", ["", ""], [["chosen", report.chosen], ["because", _explain_choice(report)]]),
-    ]
-
-
-def _explain_choice(report: StrategyReport) -> str:
-    if report.better:
-        return f"it is better than the present one ({report.present}): the interval excludes zero"
-    if report.best == report.present:
-        return "none of the others measures better than the present one"
-    few = report.clusters < FEWEST_CLUSTERS
-    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval holds zero"
-    return f"{report.best} measures highest, but its difference to the present one may be chance: {doubt}"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from functools import lru_cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escape, unescape
+from argot.jargon_db.store.postgres_copy import copy_to_sqlite
+from argot.jargon_db.store.postgres_statements import translate_statement
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
-from argot.jargon_db.store.sqlite_connections import SqliteConnections, prepare
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_connection import PostgresqlConnection
 
@@ -133,48 +132,3 @@ def _escape_parameters(parameters: Any) -> Any:
 
 def _unescape_row(row: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(unescape(value) if isinstance(value, str) else value for value in row)
-
-
-# -- postgres copy -----------------------------------------------------------------------------------------------------
-# A glossary on PostgreSQL as a file of SQLite's, in which a change can be tried.
-
-
-_TABLES = (
-    "contexts", "terms", "senses", "aliases", "changes", "history", "accepted_conflicts", "misses", "miss_questions",
-    "proposals", "uses", "mined",
-)  # fmt: skip
-"""In an order in which each row finds those it refers to."""
-
-
-def copy_to_sqlite(source: Connection, path: Path) -> None:
-    """Copy all rows that a transaction sees into a new file; what the search box finds is derived, and left out."""
-    prepare(path)
-    with closing(SqliteConnections(path)) as target, target.writing() as connection:
-        for table in _TABLES:
-            found = source.execute(f"SELECT * FROM {table} ORDER BY 1")  # noqa: S608
-            connection.add_rows(table, ", ".join(column[0] for column in found.description), found)
-        (version,) = source.execute("SELECT value FROM meta").fetchone()
-        connection.execute("UPDATE meta SET value = ?", (version,))
-
-
-# -- postgres statements -----------------------------------------------------------------------------------------------
-# The statements of a glossary in PostgreSQL's words: lists that are bound as JSON, and tables of another name.
-
-
-_WORDS = (
-    # A list of texts as a table with the one column `value`.
-    (re.compile(r"json_each\((:\w+)\) AS (\w+)"), r"jsonb_array_elements_text(CAST(\1 AS jsonb)) AS \2 (value)"),
-    # A member of a list within such a list.
-    (re.compile(r"json_extract\(([\w.]+), '\$\[(\d)\]'\)"), r"(CAST(\1 AS jsonb) ->> \2)"),
-    # By which SQLite is told the order to join in; PostgreSQL finds it.
-    (re.compile(r"\bCROSS JOIN\b"), "JOIN"),
-    (re.compile(r"\bmeta\b"), "glossary_meta"),
-)
-
-
-@lru_cache(maxsize=256)
-def translate_statement(sql: str) -> str:
-    """A statement of ours as PostgreSQL has the words. Its placeholders stay as they are."""
-    for ours, theirs in _WORDS:
-        sql = ours.sub(theirs, sql)
-    return sql

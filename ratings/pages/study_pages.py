@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import get_args
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.ratings.pages.rating_charts import draw_mean_bar, draw_shares_bar
 from argot.ratings.pages.rating_pages import RATINGS
 from argot.ratings.usecases.questions import rating_create_from_thumbs
 from argot.ratings.usecases.studies import (
@@ -175,56 +174,3 @@ def _parse_aspects(text: str) -> list[Aspect]:
     """Parse aspects, one a line: its name, and behind a colon its meaning."""
     lines = [line.partition(":") for line in text.splitlines() if line.strip()]
     return [Aspect(name.strip(), wording.strip()) for name, _, wording in lines]
-
-
-# -- rating charts -----------------------------------------------------------------------------------------------------
-# Small pictures of ratings as inline SVG: a mean with its interval, and how often each value was given.
-#
-# Each says the same in words for whoever cannot see it.
-
-
-WIDTH, HEIGHT = 220, 18
-_FRAME = Markup('<svg class="rating-bar" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
-
-
-def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tuple[int, int]) -> Markup:
-    """Draw a bar from the scale's beginning to the mean, with the interval as a line over the bar's end."""
-    lowest, most = scale
-
-    def locate(value: float) -> float:
-        return round((value - lowest) / max(most - lowest, 1) * WIDTH, 1)
-
-    drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDTH, HEIGHT)
-    drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(locate(mean), HEIGHT)
-    told = f"{mean:.2f} of {most}"
-    if interval:
-        low, high = interval
-        # Twice, the first one broader: it is to be seen on the bar and beside it.
-        for kind in ("interval under", "interval"):
-            line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
-            # Within the picture, also where the line stands at its very end.
-            left, right = (min(max(locate(one), 1), WIDTH - 1) for one in interval)
-            drawn += line.format(kind, left, right, left, right)
-        told += f", 95 % interval {low:.2f} to {high:.2f}"
-    return _FRAME.format(told, WIDTH, HEIGHT, drawn)
-
-
-def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
-    """Draw as parts of one bar how often each value was given, from the lowest on."""
-    total = sum(counts) or 1
-    drawn, left = Markup(""), 0.0
-    for value, count in enumerate(counts, lowest):
-        wide = count / total * WIDTH
-        if count:
-            # As strong as the value is far up the scale: told by opacity, so that it shows on light and on dark.
-            strong = round(0.2 + 0.8 * (value - lowest) / max(len(counts) - 1, 1), 2)
-            part = Markup(
-                '<rect class="share" opacity="{}" x="{:.1f}" width="{:.1f}" height="{}"><title>{}</title></rect>'
-            )
-            drawn += part.format(strong, left, wide, HEIGHT, f"{value}: {count}")
-            if wide > 16:
-                text = Markup('<text x="{:.1f}" y="13" class="{}">{}</text>')
-                drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
-        left += wide
-    told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
-    return _FRAME.format(f"how often each was given: {told}", WIDTH, HEIGHT, drawn)

@@ -12,14 +12,14 @@ from pathlib import Path
 from argot import __version__
 from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.embedding.exported_models import export_once
-from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.readers.ocr import describe_ocr
-from argot.errors import ArgotError, InvalidSettings, VectorsUnavailable, install_command
+from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.model_checks import check_model_server, strip_password
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.telemetry_check import check_telemetry
+from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
@@ -185,30 +185,3 @@ def _describe_reset(setting: str, settings: Settings) -> str:
 
 def _check_ocr(settings: Settings) -> Finding:
     return check_by("scans and pictures", lambda: describe_ocr(settings.ocr_languages))
-
-
-# -- vector server check -----------------------------------------------------------------------------------------------
-# Check of the Chroma server for `argot doctor`, where the settings name one.
-
-
-NAME = "vector server"
-_START = "start it (chroma run), or correct ARGOT_CHROMA_URL; until then, questions are answered by words alone"
-
-
-def check_vector_server(settings: Settings) -> Iterator[Finding]:
-    """Nothing where the vectors lie in the knowledge base."""
-    if not settings.chroma_url:
-        return
-    try:
-        address = ServerAddress.of(settings.chroma_url)
-    except InvalidSettings as error:
-        yield make_bad_finding(NAME, str(error), "correct ARGOT_CHROMA_URL")
-        return
-    server = ChromaServer(address, settings.chroma_seconds, "argot reindex")
-    try:
-        version = server.version(quick=True)
-        yield make_good_finding(NAME, f"Chroma at {address.url} answers, by version {version} of its interface")
-    except VectorsUnavailable as error:
-        yield make_bad_finding(NAME, str(error), _START)
-    finally:
-        server.close()

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from argot.clock import timestamp
-from argot.corpus.index.soundness import find_vector_faults, read_expected_vectors
 from argot.corpus.index.vector_index import Generations, VectorIndex
-from argot.databases import Connection
 from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, VectorsUnavailable
 from argot.remedies import init_command, quote_shell
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
-from argot.service.moving.store_copying import ComparedTable, Copying, Told, count_rows
+from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
+from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
 from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
@@ -271,51 +270,3 @@ def _open_or_make_index(generations: Generations, name: str, fingerprint: str) -
     except (DamagedStore, VectorsUnavailable):
         generations.remove_others(None)
         return generations.make(name, fingerprint)
-
-
-# -- vector copying ----------------------------------------------------------------------------------------------------
-# Copying the live vectors to where the other side keeps its own: between folders and Chroma servers, nothing
-# embedded.
-#
-# What is there already is not read again, so that a killed copy goes on where it stopped.
-
-
-AT_ONCE = 500
-"""Vectors that are read and written at a time."""
-WHAT = "vectors"
-
-
-def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: Told) -> None:
-    """
-    Args:
-        connection: reads the rows of the other side, which name its vectors.
-
-    Raises:
-        DamagedStore: some are missing where they come from.
-    """
-    wanted = {name: sorted(ids) for name, ids in read_expected_vectors(connection, there).items()}
-    for collection in there.counts():  # of a move that was cut off, and removed since
-        there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
-    for collection, ids in wanted.items():
-        copied = set(there.ids(collection)) if collection in there.counts() else set()
-        told(WHAT, len(copied.intersection(ids)))
-        left = [one for one in ids if one not in copied]
-        for start in range(0, len(left), AT_ONCE):
-            batch = left[start : start + AT_ONCE]
-            vectors = here.get(collection, batch)
-            if len(vectors) < len(batch):
-                raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
-            there.upsert(collection, vectors)
-            told(WHAT, len(batch))
-
-
-def compare_vectors(connection: Connection, there: VectorIndex) -> None:
-    """See that the other side has exactly those vectors that its rows name, as they were written.
-
-    Raises:
-        DamagedStore
-    """
-    # A graph is another one each time it is made, and among many vectors that are nearly alike it may miss some: what
-    # `argot doctor` looks for, and no fault of the copy.
-    for fault in find_vector_faults(connection, there, searched=False):
-        raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 
 from argot.errors import ArgotError, NotAllowed, NotFound, RetryLater, ServiceStopping
@@ -22,6 +22,7 @@ from argot.slack.app.job_contents import NewsToTell, SenseChosen
 from argot.slack.app.mrkdwn import plain, read_question
 from argot.slack.app.posting import Posting, add_metadata, find_posted_parts
 from argot.slack.app.slack_users import SlackPeople
+from argot.slack.app.status import show_status, show_title, show_working
 from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_stream
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
@@ -261,51 +262,3 @@ class Answering:
                 continue
             await self.posting.post(job, add_metadata(message, job, number))
             await self.kb.blocking(self.store.keep_sent, noted.id, number + 1)
-
-
-# -- status ------------------------------------------------------------------------------------------------------------
-# The status of a question and the title of its thread, as Slack shows them.
-
-
-MAX_TITLE_CHARS = 80
-"""Characters."""
-
-
-@asynccontextmanager
-async def show_working(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
-    """Show that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
-    reaction. Gives the job, which says whether a status is shown.
-    """
-    told = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
-    # A press has no message of its own to react to.
-    name = reaction if job.kind == "message" and not told else ""
-    where = {"name": name, "channel": job.channel, "timestamp": job.ts}
-    if name:
-        await calls.try_call_at_once(calls.client.reactions_add, **where)
-    try:
-        yield replace(job, status=told)
-    finally:
-        if name:
-            # Not `at_once`: a reaction that stays would say that it is still being worked on.
-            await calls.try_call(calls.client.reactions_remove, **where)
-        if told:
-            await show_status(calls, job, "")
-
-
-async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
-    """Show what is being done; an empty stage takes the status away. False: Slack does not show it."""
-    status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
-    taken = await calls.try_call_at_once(
-        calls.client.assistant_threads_setStatus,
-        channel_id=job.channel, thread_ts=job.thread_ts, status=status,
-    )  # fmt: skip
-    return taken is not None
-
-
-async def show_title(calls: Calls, job: SlackJob, question: str) -> None:
-    title = " ".join(question.split())
-    await calls.try_call_at_once(
-        calls.client.assistant_threads_setTitle,
-        channel_id=job.channel, thread_ts=job.thread_ts,
-        title=title if len(title) <= MAX_TITLE_CHARS else f"{title[: MAX_TITLE_CHARS - 1]}…",
-    )  # fmt: skip

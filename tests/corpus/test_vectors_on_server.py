@@ -18,7 +18,7 @@ from argot.corpus.index import chroma_index
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.ingestion import ingest_job, live_vectors
 from argot.errors import InvalidSettings, VectorsUnavailable
-from argot.service.maintenance.process_checks import check_vector_server
+from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.settings import Settings, load_settings
 from argot.types import Principal
 

@@ -13,13 +13,13 @@ from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments import experiment_running as experiments
 from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
+from argot.evaluate.experiments.api_calls import has_call
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
 from argot.evaluate.experiments.experiment_data import load_experiment_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
 from argot.evaluate.experiments.loogle import cut_windows, join_chunks
-from argot.evaluate.experiments.question_measures import has_call
 from argot.evaluate.experiments.reference_rows import compute_precision
 from argot.evaluate.experiments.run_page import build_run_page
 from argot.evaluate.experiments.run_tables import build_run_tables

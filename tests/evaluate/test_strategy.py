@@ -15,13 +15,9 @@ from argot.evaluate.strategy_suite import (
     list_derived_kinds,
     list_strategies,
 )
+from argot.evaluate.strategy_tables import build_strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.evaluate.usecases.strategy_choice import (
-    StrategyQuestions,
-    build_strategy_tables,
-    choose_strategy,
-    load_strategy_questions,
-)
+from argot.evaluate.usecases.strategy_choice import StrategyQuestions, choose_strategy, load_strategy_questions
 from argot.measures import measure
 from argot.profile import Profile, change_profile
 from argot.profile_files import SavedProfiles

@@ -16,11 +16,11 @@ from serving import run
 
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.job_check import check_jobs
 from argot.service.usecases.documents.documents import list_documents
 from argot.service.usecases.documents.sources import source_add, source_list, source_progress, source_sync_start
 from argot.service.usecases.documents.uploads import upload
 from argot.service.usecases.operations.job_queue import job_cancel, job_retry
-from argot.service.usecases.operations.monitoring import check_jobs
 from argot.settings import Settings
 from argot.work.job_types import JobRecord, JobWanted
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import lru_cache
-from itertools import combinations
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
@@ -20,14 +18,8 @@ from argot.tools.answering.bounds import find_bound_objection
 from argot.tools.answering.denial import CLAUSE, has_denied_clause, strip_idle_negations
 from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
 from argot.tools.answering.support import find_nearest_unit, is_quoted, read_visible
-from argot.tools.text.quantities import (
-    CURRENCY_CODES,
-    find_missing_quantity,
-    find_other_noun,
-    find_other_rate,
-    is_rate,
-    normalize_number,
-)
+from argot.tools.text.quantities import CURRENCY_CODES, find_missing_quantity, find_other_noun, find_other_rate, is_rate
+from argot.tools.text.totals import strip_totals
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
 _PARTS = re.compile(r";\s+")
@@ -283,36 +275,3 @@ def _list_content(clause: str) -> set[str]:
 def _is_abbreviated(clause: str, there: frozenset[str]) -> bool:
     """Return whether the source has the clause's initials ("the on-die termination": ODT)."""
     return any(len(initials) > 1 and initials in there for initials in _list_initials(clause))
-
-
-# -- totals ------------------------------------------------------------------------------------------------------------
-# Totals that a text adds up itself: "1,500 at filing and 2,500 at grant (4,000 in total)".
-
-
-_TOTAL = re.compile(
-    r"(?<![\w.])(?P<before>\d[\d.,]*\d|\d)(?: [^\W\d]+)? (?:in total|in all|altogether|all in all|together)\b"
-    r"|\b(?:a total of|in total|altogether|all in all|totalling|the sum of)[ :,]{1,2}(?P<behind>\d[\d.,]*\d|\d)",
-    re.IGNORECASE,
-)
-_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d|(?<![\w.])\d")
-_MAX_ADDENDS = 6
-
-
-def strip_totals(said: str) -> str:
-    """Return the text without numbers that it calls a total, where they are the sum of others in it: anybody
-    can add.
-    """
-    found = _TOTAL.search(said)
-    if found is None:
-        return said
-    rest = said[: found.start()] + said[found.end() :]
-    total, parts = (
-        normalize_number(found["before"] or found["behind"]),
-        [normalize_number(one) for one in _NUMBER.findall(rest)],
-    )
-    if not all(_DECIMAL.fullmatch(one) for one in (total, *parts)) or len(parts) > _MAX_ADDENDS:
-        return said
-    amounts = [Decimal(one) for one in parts]
-    sums = (sum(some) for size in range(2, len(amounts) + 1) for some in combinations(amounts, size))
-    return rest if Decimal(total) in sums else said

@@ -5,24 +5,20 @@ machine.
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import AfterValidator
 
 from argot.clock import utc_now
-from argot.corpus.store.citation_counts import list_most_cited, list_never_cited
 from argot.errors import InvalidInput
-from argot.service.insight.insight_results import DayCount, DocumentCount, DocumentsUsed, Insight, TermCount
+from argot.service.insight.insight_results import DayCount, Insight, TermCount
 from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
 from argot.service.insight.unanswered_groups import group_by_subject, open_questions
+from argot.service.insight.used_documents import STEP, count_used_documents
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Threads
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
-
-if TYPE_CHECKING:
-    from argot.corpus.store.document_store import CorpusStore
-    from argot.types import Principal
 
 __all__ = ["STEP", "DayCount", "Insight"]
 
@@ -92,21 +88,3 @@ def _collect_insight(  # noqa: PLR0917
             documents=count_used_documents(kb.document_store, principal, since, until, start),
             missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],
         )
-
-
-# -- used documents ----------------------------------------------------------------------------------------------------
-# Documents that answers cite, and those that none ever did, among those that somebody may read.
-
-
-MOST_CITED = 20
-STEP = 50
-"""Documents never cited, on a page."""
-
-
-def count_used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
-    """Count the documents that answers cite from one day to the other (both included), and page those never cited."""
-    cited, number = list_most_cited(store, principal, since, until, MOST_CITED)
-    unused, never = list_never_cited(store, principal, start, STEP)
-    return DocumentsUsed(
-        [DocumentCount(*one) for one in cited], number, never, start, [DocumentCount(*one, 0) for one in unused]
-    )

@@ -1,0 +1,37 @@
+"""Checks of jobs for `argot doctor`: those put aside, and those that nobody takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argot.errors import StoreUnavailable
+from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+
+
+async def check_jobs(kb: Any) -> list[Finding]:
+    """Args: `kb`: an open `KnowledgeBase`."""
+    try:
+        found = await kb.jobs.list_jobs()
+    except StoreUnavailable as error:
+        return [make_bad_finding("jobs", str(error), "mend the store, and look again")]
+    aside = [
+        make_bad_finding(
+            f"job {job.id}",
+            f"{job.kind} {job.label}: put aside after {job.tries} tries: {job.error}",
+            f"argot jobs retry {job.id}",
+        )
+        for job in found
+        if job.state == "aside"
+    ]
+    if not kb.jobs.shared:
+        return aside
+    waiting = sorted({job.kind for job in found if job.state == "waiting"})
+    idle = [kind for kind in waiting if not await kb.jobs.has_workers(kind)]
+    if idle:
+        remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
+        return [
+            make_bad_finding("jobs", f"nobody takes those of the kind {', '.join(idle)}, and some wait", remedy),
+            *aside,
+        ]
+    running = sum(job.is_under_way for job in found)
+    return [make_good_finding("jobs", f"{running} wait or run"), *aside]

@@ -87,8 +87,8 @@ def ask(
     Args:
         again: the answer replaces that of the last turn.
         senses: ids of senses by term, which count as chosen by the asker from now on in this thread.
-        job: identifies the question when it is asked again because the process that ran it ended: the turn then continues
-            from its last step, or is already done.
+        job: identifies the question when it is asked again because the process that ran it ended: the turn then
+            continues from its last step, or is already done.
 
     Raises:
         InvalidInput: the question is empty, has no word, or is too long.

@@ -1,4 +1,6 @@
-"""One settings object: environment variables `ARGOT_*` over `argot.toml` (working folder) over the defaults."""
+"""The settings object: environment variables `ARGOT_*` take precedence over `argot.toml` (working folder), then the
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ from argot.types import DerivableKind
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
 OLD_NAMES = {"embedding_model": "embedder"}
-"""Names that settings had, and have now."""
+"""Former names of settings, and their present ones."""
 REMOVED_NAMES = frozenset({"neighbour_chars"})
-"""Settings that no longer do anything: a service that still names one starts all the same."""
+"""Settings without effect: a service that still sets one starts all the same."""
 
 
 class Settings(BaseSettings):
-    """Places and limits. The way in which questions are answered is a `Profile`."""
+    """Paths and limits. A `Profile` decides how questions are answered."""
 
-    # An empty variable counts as unset: an environment file may hold `ARGOT_MODEL_URL=` for what nobody filled in.
+    # An empty variable counts as unset: an environment file may contain `ARGOT_MODEL_URL=` without a value.
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX,
         toml_file=SETTINGS_FILE,
@@ -38,7 +40,7 @@ class Settings(BaseSettings):
 
     home: Path = Field(Path("kb"), description="the folder of the knowledge base")
     cache: Path = Field(
-        # The folder that the XDG base directory specification names for what can be made again.
+        # The folder that the XDG base directory specification names for data that can be regenerated.
         Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "argot",
         description="exported embedding models, and the reader",
     )
@@ -272,7 +274,7 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _accept_old_names(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Settings under the names they had before count where those they have now are not set."""
+        """Use settings under their former names if the present ones are not set."""
         known = dict(given)
         for gone in REMOVED_NAMES:
             known.pop(gone, None)
@@ -291,17 +293,17 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # First wins. No `.env` file and no folder of secrets: settings have two places, and no third to look through.
+        # The first takes precedence. No `.env` file and no folder of secrets: settings have exactly two sources.
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings in force; `overrides` (from the command line) win, those that are None do not count.
+    """Return the effective settings; `overrides` (from the command line) take precedence unless they are None.
 
     Raises:
         InvalidSettings: a name or value is wrong; the message names the valid ones.
     """
-    # The command line hands in every option, None for those that were not given.
+    # The command line passes every option, with None for those not given.
     given = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
@@ -313,7 +315,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _check(settings: Settings) -> Settings:
-    # Not by a validator, whose message repeats what it was given, with its password.
+    # Not by a validator, whose message repeats its input, with the password.
     if settings.store and not settings.store.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings(
             "The setting 'store' is no address of PostgreSQL."
@@ -332,7 +334,7 @@ def list_valid_names() -> tuple[str, ...]:
 def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
-        # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
+        # pydantic-settings ignores unknown variables, so that a misspelt one would silently do nothing.
         if variable.startswith(ENV_PREFIX) and name not in (*list_valid_names(), *OLD_NAMES, *REMOVED_NAMES):
             raise InvalidSettings(f"{variable} is not a setting. {_suggest_name(name, variable_form=True)}")
 
@@ -343,7 +345,7 @@ def _explain(problem: Any) -> str:
         return f"'{name}' is not a setting. {_suggest_name(name, variable_form=False)}"
     description = Settings.model_fields[name].description if name in Settings.model_fields else ""
     meaning = f" ({description})" if description else ""
-    # What may hold a password is not repeated.
+    # A value that may contain a password is not repeated.
     hidden = name in Settings.model_fields and not Settings.model_fields[name].repr
     value = "what it is" if hidden else repr(problem.get("input"))
     return f"Setting '{name}'{meaning} cannot be {value}: {problem['msg']}."

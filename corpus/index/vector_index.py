@@ -1,7 +1,7 @@
-"""The interface of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
+"""The interface of an index of vectors, wherever it is stored: in the knowledge base's folder, or on a Chroma server.
 
-A `VectorIndex` is one generation: what one embedder made of all texts. `Generations` keeps them, and says which one is
-live. Always rebuildable from corpus.db.
+A `VectorIndex` is one generation: one embedder's vectors of all texts. `Generations` manages them, and names the live
+one. Always rebuildable from corpus.db.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from argot.types import Audience
 
 
 class IndexClosed(RuntimeError):
-    """The generation was replaced by a rebuilt one between two steps of a read. Read again from the new one."""
+    """The generation was replaced by a rebuilt one between two steps of a read. Repeat the read on the new one."""
 
 
 class VectorIndex(Protocol):
     """One generation. Safe to read from several threads while one writes; `close` waits for running reads.
 
-    A collection holds what one embedder made of one kind of text for one set of readers: a search opens only
+    A collection contains one embedder's vectors of one kind of text for one set of readers: a search opens only
     collections that its principal may read, so that others' texts can neither be found nor crowd out results.
 
-    Every method raises `DamagedStore` where vectors are lost or altered, `StoreUnavailable` where they cannot be asked
-    for now, and `IndexClosed` once it is closed.
+    Every method raises `DamagedStore` if vectors are lost or altered, `StoreUnavailable` if they are temporarily
+    unavailable, and `IndexClosed` once it is closed.
     """
 
     generation: str
     fingerprint: str
     copy: VectorIndex | None
-    """The generation that is to replace this one, while it is being filled. All that is written goes there too."""
+    """The generation that will replace this one, while it is being filled. Everything is written there too."""
     gone: int
-    """Vectors that were deleted and whose room is still taken."""
+    """Number of deleted vectors that still take space."""
     spared: int
     """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
     is_starved: bool

@@ -81,7 +81,7 @@ class SessionLocks:
                 self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
 
     def check_held(self, held: HeldLock) -> bool:
-        """Return whether it is held at this moment, according to PostgreSQL is asked."""
+        """Return whether it is held at this moment, according to PostgreSQL."""
         with self._guard_connection():
             with suppress(StoreUnavailable):
                 self._ask("SELECT true")

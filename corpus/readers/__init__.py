@@ -253,7 +253,7 @@ def _detect_media_type(data: bytes) -> str | None:
             b"ppt/presentation.xml": _PPTX_MEDIA_TYPE,
             b"xl/workbook.xml": _XLSX_MEDIA_TYPE,
         }
-        # Neither compressed: an e-book's first member, and the names of all members.
+        # Neither is compressed: an e-book's first member, and the names of all members.
         if data[30:70].startswith(b"mimetype" + _EPUB_MEDIA_TYPE.encode()):
             return _EPUB_MEDIA_TYPE
         return next((media_type for part, media_type in parts.items() if part in data), None)

@@ -1,4 +1,4 @@
-"""The part of `argot doctor` about the OpenID Connect provider: does it answer, and is it the one that is meant?"""
+"""The part of `argot doctor` about the OpenID Connect provider: whether it answers, and is the intended one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "provider"
 
 
 def check_provider(settings: Settings) -> list[Finding]:
-    """Asks it for what it publishes, and for its keys; one that hangs takes the bound of two requests."""
+    """Ask it for its description, and for its keys; one that hangs takes the timeout of two requests."""
     if not settings.oidc_issuer:
         return [make_good_finding(NAME, "none to sign in at (docs/administrators.md)")]
     if importlib.util.find_spec("authlib") is None:
@@ -49,7 +49,7 @@ def _check_missing_parts(settings: Settings, published: dict[str, Any]) -> list[
         found.append(make_bad_finding(f"{NAME}: signatures", f"it offers {', '.join(map(str, signs))}", remedy))
     claims = published.get("claims_supported")
     if isinstance(claims, list) and settings.oidc_groups_claim not in claims:
-        # No problem by itself: many do not list what an administrator adds.
+        # No problem by itself: many do not list claims that an administrator adds.
         found.append(make_good_finding(f"{NAME}: groups", f"it does not list the claim '{settings.oidc_groups_claim}'"))
     if not published.get("end_session_endpoint"):
         found.append(

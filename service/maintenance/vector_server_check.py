@@ -1,4 +1,4 @@
-"""Check of the Chroma server for `argot doctor`, where the settings name one."""
+"""Check of the Chroma server for `argot doctor`, if the settings name one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _START = "start it (chroma run), or correct ARGOT_CHROMA_URL; until then, questi
 
 
 def check_vector_server(settings: Settings) -> Iterator[Finding]:
-    """Nothing where the vectors lie in the knowledge base."""
+    """Report nothing if the vectors are stored in the knowledge base."""
     if not settings.chroma_url:
         return
     try:

@@ -1,7 +1,7 @@
-"""People and groups that an identity provider sends (SCIM), taken over here.
+"""People and groups that an identity provider sends (SCIM), applied here.
 
-Whoever may send this is an administrator. People are known by name: one who is here already is taken over as they are.
-Whom the provider deactivates or removes is shut out at once; nothing of theirs is erased.
+Only an administrator may send them. People are identified by name: an existing one is taken over unchanged. A person
+whom the provider deactivates or removes is blocked at once; none of their data are erased.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Provisioning:
     """People and groups, on behalf of the provider.
 
     Args:
-        principal: whose key it came with. Nobody shuts out themselves.
+        principal: the owner of the key with which the request came. Nobody may block themselves.
     """
 
     def __init__(self, kb: KnowledgeBase, principal: Principal) -> None:
@@ -31,7 +31,7 @@ class Provisioning:
     def require_in(self) -> None:
         """
         Raises:
-            NotAllowed: whose key it came with has been shut out since the key was read.
+            NotAllowed: the key's owner has been blocked since the key was read.
         """
         sender = self._people.find(self._principal.name)
         if sender is not None and sender.shut_out:

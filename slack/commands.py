@@ -1,4 +1,4 @@
-"""argot slack: the app, its channels, and who is who."""
+"""argot slack: the app, its channels, and linked people."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def manifest(
     settings = settings_for(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
     over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
-    # As it is and without a line end: it is for pasting, or for a file.
+    # Unchanged and without a line end: for pasting, or for a file.
     typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
 
 

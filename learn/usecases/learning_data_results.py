@@ -37,7 +37,7 @@ def _set_name(text: str) -> str:
     return text
 
 
-# The pattern is told in words to people, and as it is to programs.
+# People see a description of the pattern, programs the pattern.
 SetName = Annotated[Text, AfterValidator(_set_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 Words = Annotated[Text, Field(max_length=500)]
 Question = Annotated[Text, Field(min_length=1, max_length=1000)]
@@ -49,7 +49,8 @@ PAIRS = "pairs"
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A set of pairs: how it was made, and what is in it. `pairs` are those kept, `by_kind` and `by_part` count them.
+    """A set of pairs: how it was made, and its content. `pairs` are those not struck, `by_kind` and `by_part` count
+    them.
 
     `status`: "making", "stopped" (the same command goes on there) or "done"; `done` of `total` passages were gone
     through. `left_out`: how many pairs, by reason. `fault`: why its
@@ -111,7 +112,7 @@ class DataFound:
 
 @dataclass(frozen=True, slots=True)
 class ExportedData:
-    """The kept pairs of a set as JSONL; `name` is the file's."""
+    """The unstruck pairs of a set as JSONL; `name` is the file's."""
 
     name: str
     text: str

@@ -1,4 +1,4 @@
-"""The right to see a set of pairs: a reader of every document that it was made of has it."""
+"""The right to see a set of pairs: readers of all documents from which it was made have it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def list_visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
 def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     Raises:
-        NotFound: there is none, or it is of documents that this principal may not all read; never told apart.
+        NotFound: there is none, or this principal may not read all of its documents; never distinguished.
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
@@ -36,7 +36,7 @@ def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> Pair
 
 
 def list_audiences(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
-    """List for each document that the set was made of who may read it now; for one that is gone, who could."""
+    """List for each document from which the set was made its present readers; for a deleted one, its former ones."""
     return _list_audiences(kb, one, _read_documents(kb))
 
 
@@ -52,7 +52,7 @@ def read_passages_for(
 
 
 def _read_documents(kb: KnowledgeBase) -> dict[str, Document]:
-    # Whose set it is asks for the audiences alone, so it looks at every document.
+    # The audiences decide, not the principal, so every document is read.
     return {one.id: one for one in kb.document_store.documents(Principal("learning", sees_all=True))}
 
 

@@ -1,6 +1,6 @@
 """The manifest from which an app is created in Slack: its permissions, its events, its address.
 
-The scopes are the least that the manners need; docs/slack.md says what each is for.
+The scopes are the least that the manners need; slack/README.md says what each is for.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN_PATH, SIGN_OUT_SUFFIX
+from argot.wings import wings
 
 ACCOUNT = "/account"
 # Sent along as a flag, not as a text: an address must not put words into a page of ours.
@@ -152,7 +153,7 @@ def build_account_pages(
         found = await kb.look_up(get_account, kb, who.name)
         sessions = [show_session(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
-        values["new_key"] = ""
+        values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
         values |= {"error": "", "done": "", **said}
         return render_page("account.html", status, None, **values)
 

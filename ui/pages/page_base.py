@@ -125,8 +125,8 @@ def load_templates() -> Environment:
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
-        WINGS={wing.name for wing in wings()},
         WING_LINKS=[link for wing in wings() for link in wing.links],
+        WORKBENCH=[page for wing in wings() for page in wing.workbench],
         HOME=HOME,
         link=link_glossary,
         person_link=link_person,

@@ -15,6 +15,7 @@ from argot.postgresql import MAX_CONNECTIONS, PostgresqlStores
 from argot.postgresql_errors import convert_postgresql_errors
 from argot.remedies import UPDATE, init_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.service.maintenance.wing_checks import HAS_SLACK_PEOPLE, check_wings
 from argot.service.moving.moved_stores import STORES
 from argot.service.storage.unfinished_move import refuse_unfinished
 
@@ -85,8 +86,14 @@ def _check_knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Find
         refuse_unfinished(home, stores, stores.name)
         if not any(stores.holds(store.name) for store in STORES):
             yield make_bad_finding("knowledge base", f"none in {stores.name}", init_command(home))
+        yield from check_wings(stores.holds, home, lambda: _has_slack_people(stores))
     except ArgotError as error:
         yield make_bad_finding("knowledge base", str(error), "see the message")
+
+
+def _has_slack_people(stores: PostgresqlStores) -> bool:
+    with convert_postgresql_errors(stores.name), stores.connection() as connection:
+        return _is_there(connection, "slack_people") and bool(_fetch_value(connection, HAS_SLACK_PEOPLE))
 
 
 Connected = psycopg.Connection[Any]

@@ -6,6 +6,7 @@ It never needs the knowledge base to open: a damaged one is what it is for.
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
+from argot.service.maintenance.wing_checks import check_wings_of_folder
 from argot.service.storage import home_folder as layout
 from argot.service.storage.adopted_models import (
     FILE,
@@ -143,6 +145,11 @@ def _check_stores(home: Path) -> Iterator[Finding]:
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
         yield check_by(name, look)
+    try:
+        yield from check_wings_of_folder(home)
+    except sqlite3.DatabaseError:
+        # Said of people.db already.
+        return
 
 
 def _check_marker(home: Path) -> str:

@@ -20,7 +20,7 @@ from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.questions.profiles import Switches, get_profile
 from argot.service.usecases.questions.search_choice import apply_search_choice
-from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
@@ -139,6 +139,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+        await require_forgetting(kb, principal.name, thread, last.result.turn)
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await forget_shared(kb, thread, last.result.turn)
         return replace(turn, text=last.result.question)

@@ -87,7 +87,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
+def bind_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:
     """A socket, not yet listening: on an address of this machine alone, unless people sign in (`shared`).
 
     Until somebody has a password, the window takes whoever opens it for the person at this machine, who may read
@@ -142,7 +142,7 @@ async def _serve(home: Path, settings: Settings) -> None:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
         # Before the models are loaded (`kb.warm`): a port that is in use is found at once.
-        with closing(bind(settings.host, settings.port, shared=signing_in)) as listener:
+        with closing(bind_socket(settings.host, settings.port, shared=signing_in)) as listener:
             address, port = listener.getsockname()[:2]
             if not is_secluded(address) and not settings.public_url:
                 print(UNENCRYPTED, file=sys.stderr)
@@ -218,16 +218,16 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
     from argot.ui.web.page_templates import show_refusal
-    from argot.ui.web.security import Guard, Names
+    from argot.ui.web.security import Guard, HostNames
 
     settings = kb.settings
-    names = Names(host, port, secluded=secluded, public_url=settings.public_url)
+    names = HostNames(host, port, secluded=secluded, public_url=settings.public_url)
     authenticator = Authenticator(
         kb,
         port=port,
         # A public address means a proxy: then this machine is not the only one that reaches the window.
         secluded=secluded and not settings.public_url,
-        key=chainlit_setup.key(kb),
+        key=chainlit_setup.load_signing_key(kb),
         ticket=chainlit_setup.sign_local_identity,
         read_ticket=chainlit_setup.read_cookie_user,
     )

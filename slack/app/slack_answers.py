@@ -27,7 +27,7 @@ from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_str
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
-from argot.ui.rendering.chat_markdown import STAGES
+from argot.ui.rendering.chat_markdown import STAGE_LABELS
 
 logger = logging.getLogger(__name__)
 
@@ -209,7 +209,7 @@ class Answering:
                     # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
-                        await show_status(self.calls, job, STAGES.get(event.name, "Working"))
+                        await show_status(self.calls, job, STAGE_LABELS.get(event.name, "Working"))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":

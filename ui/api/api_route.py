@@ -74,7 +74,7 @@ class ApiRoute(APIRoute):
         taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
         name = "openai" if self.path.startswith("/v1/") else "api"
 
-        async def checked(request: Request) -> Response:
+        async def handle_checked(request: Request) -> Response:
             surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _limit_request(request, taken)
@@ -104,7 +104,7 @@ class ApiRoute(APIRoute):
                 logger.exception("%s %s failed", request.method, self.path)
                 return answer_program(500, UNEXPECTED, path=self.path)
 
-        return checked
+        return handle_checked
 
 
 def _build_validation_error(error: RequestValidationError) -> Response:

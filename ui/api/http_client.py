@@ -68,7 +68,7 @@ class RemoteClient:
         import httpx
 
         with httpx.Client(transport=self._transport, **self._options()) as client:
-            return self._read(self._asked(lambda: client.request(**self._request(case, parameters))))
+            return self._read_response(self._send(lambda: client.request(**self._request(case, parameters))))
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
         """As `call`, without blocking the event loop."""
@@ -79,7 +79,7 @@ class RemoteClient:
                 answer = await client.request(**self._request(case, parameters))
             except httpx.HTTPError as error:
                 raise self._describe_failure(error) from error
-            return self._read(answer)
+            return self._read_response(answer)
 
     def close(self) -> None:
         """Nothing to do: no connection is kept between calls."""
@@ -97,7 +97,7 @@ class RemoteClient:
             given = {"model": "argot", "messages": given.pop("messages"), "argot": given}
         return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given}
 
-    def _asked(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
+    def _send(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
         import httpx
 
         try:
@@ -111,7 +111,7 @@ class RemoteClient:
             f"The service at {self.url} does not answer ({kind}: {error}). Is 'argot serve' running there?"
         )
 
-    def _read(self, answer: httpx.Response) -> Any:
+    def _read_response(self, answer: httpx.Response) -> Any:
         try:
             told = answer.json()
         except ValueError:

@@ -84,7 +84,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
     server._mcp_server.version = __version__
     looks = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
-    async def told(case: str, **parameters: Any) -> Any:
+    async def call_service(case: str, **parameters: Any) -> Any:
         try:
             return await calls.acall(case, **parameters)
         except ArgotError as error:
@@ -103,12 +103,12 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         """
         # Tools keep no conversation: what Argot asked back is sent along as a message, and answered by the next one.
         messages = [{"role": "user", "content": question}]
-        found = await told("converse", messages=messages, context=context or None)
+        found = await call_service("converse", messages=messages, context=context or None)
         if meaning and found["choices"]:
             offered = format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
             messages += [{"role": "assistant", "content": strip_footnotes(format_answer(found))}]
             messages += [{"role": "user", "content": meaning}]
-            found = await told("converse", messages=messages, context=context or None)
+            found = await call_service("converse", messages=messages, context=context or None)
             if _is_same_text(found["stand_alone_question"], meaning):  # it was taken for another question
                 raise ToolError(f"Unknown meaning '{meaning}'. {offered}")
         return format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
@@ -122,7 +122,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         """Find the passages of the organisation's documents that bear on a question, best first, with where each one
         stands. Abbreviations and jargon are understood, so use the asker's own words.
         """
-        return format_passages(await told("search", query=query, limit=limit, context=context or None))
+        return format_passages(await call_service("search", query=query, limit=limit, context=context or None))
 
     @server.tool(annotations=looks, structured_output=False)
     async def look_up_term(
@@ -131,9 +131,9 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         """Look up what a term or abbreviation means in this organisation: every meaning, with the team that uses it so.
         For an unknown one, the closest known terms.
         """
-        found = await told("glossary_term", term=term)
+        found = await call_service("glossary_term", term=term)
         meant = [one for one in (*found["senses"], *found["alias_of"]) if one["status"] == "approved"]
-        near = [] if meant else await told("glossary_similar", term=term, limit=5)
+        near = [] if meant else await call_service("glossary_similar", term=term, limit=5)
         return format_term(found["term"], meant, near)
 
     return server

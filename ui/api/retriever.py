@@ -62,26 +62,26 @@ class ArgotRetriever(BaseRetriever):
             client.close()
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _make_documents(self._connect().call("search", **self._asked(query)))
+        return _make_documents(self._connect().call("search", **self._build_parameters(query)))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return _make_documents(await self._connect().acall("search", **self._asked(query)))
+        return _make_documents(await self._connect().acall("search", **self._build_parameters(query)))
 
-    def _asked(self, query: str) -> dict[str, Any]:
+    def _build_parameters(self, query: str) -> dict[str, Any]:
         return {"query": query, "limit": self.k, "context": self.context, "tags": self.document_tags}
 
     def _connect(self) -> RemoteClient | BackgroundClient:
         # At the first question, not when it is made: opening a knowledge base loads the embedding model.
         if self._client is None:
-            self._client = self._connect_remote() if self.url else self._local()
+            self._client = self._connect_remote() if self.url else self._open_local()
         return self._client
 
     def _connect_remote(self) -> RemoteClient:
         return RemoteClient(self.url, self.key.get_secret_value())
 
-    def _local(self) -> BackgroundClient:
+    def _open_local(self) -> BackgroundClient:
         from argot.service.transport.background_base import BackgroundClient
         from argot.settings import load_settings
 

@@ -45,7 +45,7 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
     changing = threading.Lock()
 
-    async def answered(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
+    async def answer(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
         if importlib.util.find_spec("scim2_models") is None:
             return _refuse(501, f"SCIM is not installed. Install it with: {install_command('sso')}")
         try:
@@ -56,29 +56,29 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
         root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
 
-        def allowed(one: ScimExchange) -> Response:
+        def work_if_allowed(one: ScimExchange) -> Response:
             rows.require_in()
             return work(one)
 
-        def changed() -> Response:
+        def change_alone() -> Response:
             # A resource is read, changed and written again: of two requests at once, one would be lost.
             with changing:
-                return _run_exchange(exchange, allowed)
+                return _run_exchange(exchange, work_if_allowed)
 
         reads = request.method == "GET" or request.url.path.endswith("/.search")
-        return await kb.blocking((lambda: _run_exchange(exchange, work)) if reads else changed)
+        return await kb.blocking((lambda: _run_exchange(exchange, work)) if reads else change_alone)
 
     for method, path, work in _ADDRESSES:
-        _serve(router, method, path, answered, work)
+        _serve(router, method, path, answer, work)
     return router
 
 
-def _serve(router: APIRouter, method: str, path: str, answered: Callable[..., Any], work: Work) -> None:
+def _serve(router: APIRouter, method: str, path: str, answer: Callable[..., Any], work: Work) -> None:
     @needs("admin", program=True)
     @limit_body(SCIM_TYPE, MAX_BODY_BYTES)
     async def endpoint(request: Request, who: Who) -> Response:
         named = next(iter(request.path_params.values()), "")
-        return await answered(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
+        return await answer(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
 
     router.add_api_route(path, endpoint, methods=[method])
 
@@ -94,7 +94,7 @@ class ScimExchange:
     def users(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
-        return self._listed([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
+        return self._send_list([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
 
     def user(self, id_: str) -> Response:
         return self._send_resource(self._user(id_))
@@ -155,7 +155,7 @@ class ScimExchange:
     def groups(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimGroup, make_scim_group
 
-        return self._listed([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
+        return self._send_list([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
 
     def group(self, id_: str) -> Response:
         return self._send_resource(self._group(id_))
@@ -211,7 +211,7 @@ class ScimExchange:
 
         people = [make_scim_user(one, self._root) for one in self.rows.people()]
         groups = [make_scim_group(one, self._root) for one in self.rows.groups()]
-        return self._listed([*people, *groups], ScimUser | ScimGroup, self.sent)
+        return self._send_list([*people, *groups], ScimUser | ScimGroup, self.sent)
 
     def describe_configuration(self) -> Response:
         from argot.ui.api.scim_resources import PROVIDER
@@ -241,7 +241,7 @@ class ScimExchange:
         place = told.get("meta", {}).get("location", "")
         return _send_json(told, status, {"Location": place} if place else None)
 
-    def _listed(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
+    def _send_list(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
         from scim2_models import Context, SearchRequest
 
         from argot.ui.api.scim_resources import MAX_RESULTS

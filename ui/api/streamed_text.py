@@ -57,7 +57,7 @@ class StreamedText:
         sent, self._sent, self._held = self._sent, "", ""
         return TAKEN_BACK if sent else ""
 
-    def finished(self, result: AskResult) -> Iterator[str]:
+    def finish(self, result: AskResult) -> Iterator[str]:
         """The rest: what was held back and the footnotes; or, if something else was sent, all of the answer."""
         self._result = result
         rest, self._held = disarm(strip_marks(self._held)).rstrip(), ""
@@ -80,7 +80,7 @@ class StreamedText:
 def read_pieces(streamed: StreamedText, event: AskEvent) -> Iterator[str]:
     """What an event of a question adds to the text."""
     if isinstance(event.data, AskResult):
-        pieces = streamed.finished(event.data)
+        pieces = streamed.finish(event.data)
     elif event.kind == "token":
         pieces = iter([streamed.token(event.data)])
     elif event.kind == "retract":

@@ -46,7 +46,7 @@ class AnswerSettingsPanel:
         """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
         await self._offer(thread.settings)
 
-    async def chosen(self, given: dict[str, Any], thread: str) -> None:
+    async def keep_choice(self, given: dict[str, Any], thread: str) -> None:
         """Keep changed settings: with the conversation, or in the session until it begins."""
         # Only while some documents alone are asked is there a field to choose fewer.
         documents = given.get(DOCUMENTS) if self.scope else ()

@@ -23,7 +23,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     button of the window at hand stops it.
     """
     # A question under way is stored as stopped until its answer is there.
-    if windows.turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
+    if windows.list_turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
         return
     principal = await get_current_principal(kb)
     if not await is_answered_elsewhere(kb, principal, thread):
@@ -33,7 +33,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     message = cl.Message(content="", author=NAME, id=answer_id(thread, last.turn))
     turn = SharedTurn(thread, AskedMessage(f"{base}.question", last.question), base, message, begun=True)
 
-    async def ended(stop: bool) -> None:
+    async def wait_for_end(stop: bool) -> None:
         await end_elsewhere(kb, principal, thread, stop=stop)
 
-    await windows.follow(turn, ended)
+    await windows.follow(turn, wait_for_end)

@@ -72,7 +72,7 @@ _NO_TELEMETRY = {
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
 }
-_WORDS = {
+_INTERFACE_TEXTS = {
     "chat.input.placeholder": "Ask about your documents …",
     # The name of a step says all: "Using Searching the documents" would not.
     "chat.messages.status.using": "",
@@ -112,7 +112,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
             CHAINLIT_ENV_FILE=os.devnull,  # else it loads a .env of the folder Argot was started in
-            CHAINLIT_AUTH_SECRET=key(kb).decode("ascii"),
+            CHAINLIT_AUTH_SECRET=load_signing_key(kb).decode("ascii"),
             CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
             CHAINLIT_COOKIE_SAMESITE="strict",
         )
@@ -204,7 +204,7 @@ def sign_local_identity() -> str:
     return sign_identity(LOCAL_NAME, get_local_display_name())
 
 
-def key(kb: KnowledgeBase) -> bytes:
+def load_signing_key(kb: KnowledgeBase) -> bytes:
     """The key with which the window signs for this knowledge base.
 
     All services on the same stores have the same one. In a database it is as safe as the sessions beside it.
@@ -233,7 +233,7 @@ def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
             entry.unlink()
     _write(folder / ".chainlit" / "config.toml", format_settings(origins, _read_version(package)))
     words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
-    for path, text in _WORDS.items():
+    for path, text in _INTERFACE_TEXTS.items():
         _write_file(words, path, text)
     _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
     # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that

@@ -106,11 +106,11 @@ def explain_chainlit_errors(app: FastAPI) -> None:
     """Tell the window in words what goes wrong at Chainlit's own addresses."""
 
     @app.exception_handler(ArgotError)
-    async def told(request: Request, error: ArgotError) -> Response:
+    async def explain_refusal(request: Request, error: ArgotError) -> Response:
         return send_window_error(get_status(error), str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def explain_invalid(request: Request, error: RequestValidationError) -> Response:
         # Without what was given, which FastAPI would repeat: a lone surrogate in it cannot be written as UTF-8.
         return send_window_error(422, describe_problems(error))
 

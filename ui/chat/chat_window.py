@@ -60,7 +60,7 @@ from argot.ui.rendering.chat_markdown import (
     make_answer_buttons,
     make_next_buttons,
     share_button,
-    view,
+    view_result,
 )
 from argot.ui.rendering.safe_markdown import clean_text, quote_markdown
 from argot.ui.rendering.source_addresses import parse_reported_term, parse_source
@@ -115,13 +115,13 @@ class ChatWindow:
         """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
 
     async def on_start(self) -> None:
-        self.windows.opened(context.session)
+        self.windows.add(context.session)
         await self.answer_settings.offer_new()
         await self.first_screen.show_hint()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
         async with report_errors():
-            await self.answer_settings.chosen(settings, context.session.thread_id)
+            await self.answer_settings.keep_choice(settings, context.session.thread_id)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class ChatWindow:
             answering = ask_again(self.kb, await get_current_principal(self.kb), thread=thread)
             await self._show_answer(run, thread, AskedMessage(question), answering, old)
 
-        await self._run(turn, question)
+        await self._run_button(turn, question)
 
     async def _answer_button(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
         """Answer a button that says something; `answered` gives the events of its answer, by asker and thread."""
@@ -181,9 +181,9 @@ class ChatWindow:
             answering = answered(await get_current_principal(self.kb), thread)
             await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
 
-        await self._run(turn, message.id)
+        await self._run_button(turn, message.id)
 
-    async def _run(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
+    async def _run_button(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
         """Run what a button asks for within a step of its own, so that it can be stopped like any other answer."""
 
         async def work() -> None:
@@ -235,7 +235,9 @@ class ChatWindow:
             return ""
         if self.kb.gate.waiting:
             return "Waiting for its turn"
-        return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
+        return (
+            "Waiting until the question before it is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""
+        )
 
     async def _show_event(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
         match event.kind:
@@ -252,7 +254,7 @@ class ChatWindow:
             await stages.close()
             # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
             self.layer.remember_run(turn.run, result.thread, result.turn)
-            await self._show(turn.message, await self._add_share_button(view(result), result))
+            await self._show(turn.message, await self._add_share_button(view_result(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._offer_next(turn.message.id, result)
@@ -335,7 +337,7 @@ class ChatWindow:
 
         The messages come from the data layer; the buttons of a choice that is still open are put back here.
         """
-        self.windows.opened(context.session)
+        self.windows.add(context.session)
         async with self.windows.get_reopening_lock(context.session):
             await self._resume(thread)
 
@@ -343,7 +345,7 @@ class ChatWindow:
         await take_buttons_away()
         read = await thread_read(self.kb, await get_current_principal(self.kb), thread=thread["id"])
         await follow_elsewhere(self.kb, self.windows, thread["id"], read.turns)
-        under_way = self.windows.turns(thread["id"])
+        under_way = self.windows.list_turns(thread["id"])
         turns = drop_unfinished(read.turns, under_way)
         # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
@@ -361,7 +363,7 @@ class ChatWindow:
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:
             await offer(
-                make_actions((await self._add_share_button(view(result), result, shared=shared)).buttons), answer
+                make_actions((await self._add_share_button(view_result(result), result, shared=shared)).buttons), answer
             )
             await self._offer_next(answer, result)
 
@@ -375,7 +377,7 @@ class ChatWindow:
 
     async def on_end(self) -> None:
         """The connection is gone. An answer goes on, to be found on coming back; but not for somebody suspended."""
-        self.windows.left(context.session)
+        self.windows.remove(context.session)
         self.news.leave(context.session)
         try:
             await get_current_principal(self.kb)

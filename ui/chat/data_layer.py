@@ -31,8 +31,8 @@ from argot.service.usecases.threads import (
 from argot.service.usecases.threads import feedback as feedback_case
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
-from argot.ui.pages.page_base import number
-from argot.ui.rendering.chat_markdown import view
+from argot.ui.pages.page_base import parse_integer
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.web.asker_identity import asker, get_current_principal
 from argot.ui.web.chainlit_guard import is_thread_id
 
@@ -67,7 +67,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread.title.casefold()]
         # The cursor and the count come from the browser as they are.
-        start = max(number(pagination.cursor), 0)
+        start = max(parse_integer(pagination.cursor), 0)
         end = start + min(max(pagination.first, 0), MAX_LISTED_THREADS)
         page = [self._head(thread) for thread in found[start:end]]
         return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
@@ -227,16 +227,16 @@ def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[
         "parentId": base,
         "type": "assistant_message",
         "name": NAME,
-        "output": view(result).content,
+        "output": view_result(result).content,
     }
     return [question, run, answer]
 
 
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
-    if not thread or number(turn) < 0:
+    if not thread or parse_integer(turn) < 0:
         raise NotFound("That answer is not known any more. Reload the page and try again.")
-    return thread, number(turn)
+    return thread, parse_integer(turn)
 
 
 def _is_announcement(thread_id: str) -> bool:

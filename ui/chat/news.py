@@ -40,19 +40,19 @@ class News:
         if not is_connected(session):
             return
         self.watch(session)
-        for one in await self._taken(session.thread_id):
+        for one in await self._take_news(session.thread_id):
             await cl.Message(content=format_news(one), author=NAME, actions=[_build_ask_again(one)]).send()
 
     async def tell_resumed(self, session: Any, thread: Any) -> None:
         """The same for a conversation that is just being reopened: Chainlit shows its `steps`, and nothing besides."""
         self.watch(session)
-        for one in await self._taken(thread["id"]):
+        for one in await self._take_news(thread["id"]):
             message = cl.Message(content=format_news(one), author=NAME)
             message.created_at = utc_now()
             thread["steps"].append(message.to_dict())
             await _build_ask_again(one).send(for_id=message.id)
 
-    async def _taken(self, thread: str) -> list[TermNews]:
+    async def _take_news(self, thread: str) -> list[TermNews]:
         principal = await get_current_principal(self.kb)
         return await thread_news(self.kb, principal, thread=thread)
 

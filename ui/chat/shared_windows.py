@@ -75,13 +75,13 @@ class Windows:
         self._tasks: set[asyncio.Task[None]] = set()
         self._anew: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
-    def opened(self, session: Any) -> None:
+    def add(self, session: Any) -> None:
         self._open.add(session)
 
-    def left(self, session: Any) -> None:
+    def remove(self, session: Any) -> None:
         self._open.discard(session)
 
-    def turns(self, thread: str) -> list[SharedTurn]:
+    def list_turns(self, thread: str) -> list[SharedTurn]:
         """What is being answered in a conversation now."""
         return [turn for turn in self._turns if turn.thread == thread]
 
@@ -120,20 +120,20 @@ class Windows:
             for other in self._list_others(session, turn.thread):
                 self._refresh(other, turn)
 
-    async def follow(self, turn: SharedTurn, ended: Callable[[bool], Awaitable[None]]) -> None:
+    async def follow(self, turn: SharedTurn, wait_for_end: Callable[[bool], Awaitable[None]]) -> None:
         """An answer that another service gives in the conversation of the session at hand counts as one of ours.
 
         Args:
-            ended: waits for its end; given True it has it stopped.
+            wait_for_end: waits for its end; given True it has it stopped.
         """
         session = context.session
 
         async def following() -> None:
             async with self.share_turn(turn):
                 try:
-                    await ended(False)
+                    await wait_for_end(False)
                 except asyncio.CancelledError:  # the stop button
-                    await ended(True)
+                    await wait_for_end(True)
                     raise
             self._refresh(session, turn)
 
@@ -159,18 +159,18 @@ class Windows:
         ]
 
     def _refresh(self, session: Any, turn: SharedTurn) -> None:
-        task = asyncio.create_task(self._refreshed(session, turn))
+        task = asyncio.create_task(self._reload(session, turn))
         # The event loop holds tasks weakly: without this one could be collected before it is done.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _refreshed(self, session: Any, turn: SharedTurn) -> None:
+    async def _reload(self, session: Any, turn: SharedTurn) -> None:
         # The task was made in the context of another window.
         init_ws_context(session)
         local_steps.set([])  # what is shown now belongs to no answer
         if session.thread_id != turn.thread or _is_busy(session, turn):
             return
-        if not self.turns(turn.thread):
+        if not self.list_turns(turn.thread):
             await context.emitter.task_end()
         try:
             await self._reopen()

@@ -14,7 +14,7 @@ from chainlit.utils import utc_now
 from argot.errors import ArgotError
 from argot.results import AskEvent
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.chat_markdown import STAGES, Button, format_duration, format_stage
+from argot.ui.rendering.chat_markdown import STAGE_LABELS, Button, format_duration, format_stage
 from argot.ui.rendering.safe_markdown import escape_markdown
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class Stages:
         name, seconds = event.name, event.seconds
         # A stage that ends leaves its name in the frame: the next one to begin changes it.
         if self.frame is None or seconds is None:
-            await self._name(STAGES.get(name, name))
+            await self._name(STAGE_LABELS.get(name, name))
         assert self.frame
         line = self.lines.get(name)
         if line is None:

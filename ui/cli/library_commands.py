@@ -260,8 +260,8 @@ def bring_back(report: UploadReport, /, document: Document, revision: RevisionId
     _say_report(report)
 
 
-@document_command("document_dustbin.removed_list", "argot documents removed", json=True)
-def removed(found: list[RemovedDocument], /) -> None:
+@document_command("document_dustbin.removed_list", "argot documents removed", name="removed", json=True)
+def list_removed(found: list[RemovedDocument], /) -> None:
     """List the removed documents that can be brought back, the last removed first."""
     rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
     print_table(["id", "name", "title", "passages", "removed"], rows)

@@ -37,10 +37,10 @@ def print_timings(result: AskResult) -> None:
     timings = sorted(result.timings.items(), key=lambda item: -item[1])
     say("\nTime: " + ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings))
     if result.model_calls:
-        say("Language model: " + ", ".join(map(_call, result.model_calls)))
+        say("Language model: " + ", ".join(map(_format_call, result.model_calls)))
 
 
-def _call(call: ModelCall) -> str:
+def _format_call(call: ModelCall) -> str:
     tokens = f"{call.prompt_tokens} + {call.completion_tokens} tokens" if call.prompt_tokens else ""
     about = "; ".join(line(part) for part in (tokens, call.failed) if part)
     return f"{line(call.prompt)} {call.seconds * 1000:.0f} ms" + (f" ({about})" if about else "")

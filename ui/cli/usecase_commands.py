@@ -65,7 +65,7 @@ class UseCaseCommands:
         }
 
         def register(show: Show) -> Show:
-            def run(
+            def execute(
                 home: Home, json_: bool = False, as_user: str | None = None, yes: bool = True, **given: Any
             ) -> None:
                 if not yes:
@@ -79,9 +79,9 @@ class UseCaseCommands:
                 else:
                     show(found, **given)
 
-            _set_parameters(run, {**_get_parameters(show), **common})
-            run.usecase = path  # type: ignore[attr-defined]
-            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=format_examples(*lines))(run)
+            _set_parameters(execute, {**_get_parameters(show), **common})
+            execute.usecase = path  # type: ignore[attr-defined]
+            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=format_examples(*lines))(execute)
             return show
 
         return register
@@ -104,11 +104,11 @@ def _get_parameters(show: Callable[..., None]) -> dict[str, tuple[Any, Any]]:
     return {one.name: (kinds[one.name], one.default) for one in others}
 
 
-def _set_parameters(run: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> None:
+def _set_parameters(execute: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> None:
     """Declare the parameters of a command where Typer looks for them."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    run.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    execute.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
+    execute.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(name, keyword, default=default, annotation=kind)
             for name, (kind, default) in parameters.items()

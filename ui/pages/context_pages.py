@@ -18,7 +18,7 @@ from argot.ui.pages.form_fields import (
     read_values,
     split_commas,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, read_form, redirect, show_page
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, parse_integer, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 _HIDDEN_FIELDS = ("id", "version", "name")
@@ -61,8 +61,8 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
         await context_save(
             pages.kb,
             who.principal,
-            context_id=number(given["id"]),
-            version=number(given["version"]),
+            context_id=parse_integer(given["id"]),
+            version=parse_integer(given["version"]),
             description=description,
             contact=contact,
             audience=audience,
@@ -86,7 +86,7 @@ async def _render_both(
 ) -> Response:
     """What is stored beside what was typed. Of one meant as new every field counts as changed."""
     assert error.current is not None
-    version = max(number(given["version"]), 0)
+    version = max(parse_integer(given["version"]), 0)
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
         since = replace(since, base={"description": "", "contact": "", "audience": []})

@@ -14,7 +14,7 @@ from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_listing import DocumentFilter, DocumentsFound, Order, State, document_find
 from argot.service.usecases.unasked_derivation import Progress, derivation_status
-from argot.ui.pages.page_base import number
+from argot.ui.pages.page_base import parse_integer
 from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor
 
@@ -52,7 +52,7 @@ class DocumentList:
     derivation: dict[str, str] = field(default_factory=dict)
 
     @property
-    def narrowed(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Whether anything but the order was asked for."""
         return any(value for name, value in self.given.items() if name != "order")
 
@@ -73,7 +73,7 @@ async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, wher
     order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
     state: State | None = next((one for one in STATES if one == given["state"]), None)
     given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
-    start = max(0, number(request.query_params.get("start", "0")))
+    start = max(0, parse_integer(request.query_params.get("start", "0")))
     moment = format_utc(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)

@@ -20,7 +20,7 @@ from argot.service.usecases.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.sent_files import read_sent_name
 
@@ -69,7 +69,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         if "hx-request" not in request.headers:
             return await list_page(request, who)
         found = await list_documents(pages.kb, request, who, DOCUMENTS)
-        return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
+        return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.post("/upload")
     @needs("manager")

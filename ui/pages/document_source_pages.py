@@ -23,7 +23,7 @@ from argot.service.usecases.document_sources import (
 )
 from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 SOURCES = f"{DOCUMENTS}/sources"
@@ -123,7 +123,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         """The list alone, asked for again and again while something is being synced."""
         if "hx-request" not in request.headers:
             return redirect_to_address(SOURCES)
-        return part("source_rows.html", who=who, rows=await _list_rows(pages, who))
+        return render_part("source_rows.html", who=who, rows=await _list_rows(pages, who))
 
 
 def _add_changes(router: APIRouter, pages: Pages) -> None:

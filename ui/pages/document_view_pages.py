@@ -27,7 +27,7 @@ from argot.service.usecases.documents import read_original, read_source, remove
 from argot.ui.pages.document_list import describe_derivation
 from argot.ui.pages.document_pages import DOCUMENTS, link_document, make_upload_route
 from argot.ui.pages.form_fields import parse_field_lines, split_commas
-from argot.ui.pages.page_base import Pages, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import Pages, parse_integer, read_form, redirect_to_address, show_page
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -114,7 +114,9 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @router.post("/reread")
     @needs("manager")
     async def reread(request: Request, who: Who, document: str) -> Response:
-        return await done(request, who, document, "reread", document_reread(kb, who.principal, document=document))
+        return await apply_change(
+            request, who, document, "reread", document_reread(kb, who.principal, document=document)
+        )
 
     @router.post("/replace")
     @needs("manager")
@@ -125,15 +127,17 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
             return await _render_document(pages, request, who, document, error, at="replaced")
         data, name = await file.read(), file.filename
         work = document_replace(kb, who.principal, document=document, name=name, data=data)
-        return await done(request, who, document, "replaced", work)
+        return await apply_change(request, who, document, "replaced", work)
 
     @router.post("/revisions/{revision}/bring-back")
     @needs("manager")
     async def bring_back(request: Request, who: Who, document: str, revision: str) -> Response:
         work = document_bring_back(kb, who.principal, document=document, revision=revision)
-        return await done(request, who, document, "revision-back", work)
+        return await apply_change(request, who, document, "revision-back", work)
 
-    async def done(request: Request, who: Visitor, document: str, what: str, work: Awaitable[object]) -> Response:
+    async def apply_change(
+        request: Request, who: Visitor, document: str, what: str, work: Awaitable[object]
+    ) -> Response:
         try:
             await work
         except (Conflict, InvalidInput, NotAllowed) as error:
@@ -161,7 +165,7 @@ async def _render_document(
     typed: dict[str, str] | None = None,
 ) -> Response:
     """`at`: what the error came of, whose form is opened again and has it beside it."""
-    part = number(request.query_params.get("part"))
+    part = parse_integer(request.query_params.get("part"))
     passage = request.query_params.get("passage", "")[:100]
     wanted = part if part > 0 else None
     read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)

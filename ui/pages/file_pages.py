@@ -94,7 +94,7 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def preview(request: Request, who: Who) -> Response:
         try:
-            return await previewed(request, who, await _read_upload(request, who))
+            return await show_preview(request, who, await _read_upload(request, who))
         except (InvalidInput, NotAllowed) as error:
             return await _render_files(pages, request, who, error)
 
@@ -104,10 +104,12 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
         form = await read_form(request)
         try:
             upload = uploads.take(form.get("token", ""), who.name)
-            done = await imported(who, upload, form.get("why", ""))
+            done = await import_upload(who, upload, form.get("why", ""))
         except Conflict as error:
             # The glossary changed since the preview: the file is kept once more, and what it changes is shown anew.
-            return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", ""))
+            return await show_preview(
+                request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", "")
+            )
         except (InvalidInput, NotAllowed, NotFound) as error:
             return await _render_files(pages, request, who, error)
         # Nothing in it was new, so there is no change to show.
@@ -115,12 +117,12 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
             return redirect("", done="imported")
         return redirect(f"/history/{done.change}", done="imported")
 
-    async def imported(who: Visitor, upload: Upload, why: str) -> ImportReport:
+    async def import_upload(who: Visitor, upload: Upload, why: str) -> ImportReport:
         """What importing the file came to, just as it was previewed."""
         importing = glossary_import_file(pages.kb, who.principal, **_make_parameters(upload), seen=upload.seen, why=why)
         return await get_outcome(importing)
 
-    async def previewed(
+    async def show_preview(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
     ) -> Response:
         """What the file would change by now; importing it does that and nothing else."""

@@ -18,7 +18,16 @@ from argot.service.usecases.senses import (
     glossary_list,
     glossary_reopen_conflict,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, read_form, redirect, show_effects, show_page
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    parse_integer,
+    read_form,
+    redirect,
+    show_effects,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MAX_CHANGES = 200
@@ -97,7 +106,7 @@ def _add_conflicts(router: APIRouter, pages: Pages) -> None:
     async def reopen(request: Request, who: Who) -> Response:
         try:
             await glossary_reopen_conflict(
-                pages.kb, who.principal, change=max(number((await read_form(request)).get("change")), 0)
+                pages.kb, who.principal, change=max(parse_integer((await read_form(request)).get("change")), 0)
             )
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _render_conflicts(pages, request, who, accepted=True, error=error)
@@ -148,8 +157,8 @@ async def _render_conflicts(
 async def _read_ticked(request: Request) -> list[tuple[int, int]]:
     """The drafts that were ticked, each with the version that was seen."""
     ticked = [str(one).partition(":") for one in (await request.form()).getlist("sense")]
-    senses = [(number(sense), number(version)) for sense, _, version in ticked]
-    # `number` gives -1 for what is none.
+    senses = [(parse_integer(sense), parse_integer(version)) for sense, _, version in ticked]
+    # `parse_integer` gives -1 for what is none.
     return [one for one in senses if min(one) >= 0]
 
 

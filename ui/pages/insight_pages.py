@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request, Response
 from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.insight import STEP, insight
-from argot.ui.pages.page_base import BoundedRoute, number, show_page
+from argot.service.usecases.insight import STEP
+from argot.ui.pages.page_base import BoundedRoute, parse_integer, show_page
 from argot.ui.rendering.insight_charts import draw_questions, draw_share
 from argot.ui.web.authorization import Who, needs
 
@@ -29,14 +29,14 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("")
     @needs("manager")
-    async def asked(request: Request, who: Who) -> Response:
+    async def insight(request: Request, who: Who) -> Response:
         given = request.query_params
         since, until = given.get("since", "").strip(), given.get("until", "").strip()
-        days = number(given.get("days"))
+        days = parse_integer(given.get("days"))
         today = utc_now().date()
         if days in PERIODS:
             since, until = (today - timedelta(days=days - 1)).isoformat(), today.isoformat()
-        start, error = max(number(given.get("start")), 0), None
+        start, error = max(parse_integer(given.get("start")), 0), None
         try:
             found = await insight(kb, who.principal, since=since, until=until, start=start)
         except InvalidInput as wrong:

@@ -8,7 +8,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.document_passages import document_contents
 from argot.ui.pages.document_list import CHOICES, list_documents
-from argot.ui.pages.page_base import BoundedRoute, part, show_page
+from argot.ui.pages.page_base import BoundedRoute, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 LIBRARY = "/library"
@@ -31,7 +31,7 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
         if "hx-request" not in request.headers:
             return await list_page(request, who)
         found = await list_documents(kb, request, who, LIBRARY)
-        return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
+        return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.get("/{document}")
     @needs("asker")

@@ -107,7 +107,7 @@ class BoundedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, most = super().get_route_handler(), self.most
 
-        async def bounded(request: Request) -> Response:
+        async def handle_bounded(request: Request) -> Response:
             # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, "The request does not say how large it is.")
@@ -115,7 +115,7 @@ class BoundedRoute(APIRoute):
                 raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
             return await handle(request)
 
-        return bounded
+        return handle_bounded
 
 
 @cache
@@ -170,7 +170,7 @@ def _get_status(error: Exception) -> int:
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
 
-def part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+def render_part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
     """A part of a page, for HTMX to put in."""
     html = load_templates().get_template(template).render(values)
     return HTMLResponse(html, headers={**HEADERS, **(headers or {})})
@@ -179,7 +179,7 @@ def part(template: str, headers: Mapping[str, str] | None = None, **values: Any)
 def show_effects(request: Request, who: Visitor, effects: CombinedImpact, *, back: str) -> HTMLResponse:
     """What several changes would change together: a part of a page for HTMX, else a page of its own."""
     if "hx-request" in request.headers:
-        return part("effects_together.html", effects=effects)
+        return render_part("effects_together.html", effects=effects)
     return show_page("effects_together_page.html", request, who, effects=effects, back=back)
 
 
@@ -235,7 +235,7 @@ async def read_form(request: Request) -> dict[str, str]:
     return texts
 
 
-def bounded(text: str | float) -> float:
+def parse_share(text: str | float) -> float:
     """A share between 0 and 1 from a form or an address; 0 for anything else."""
     try:
         found = float(text)
@@ -245,7 +245,7 @@ def bounded(text: str | float) -> float:
     return min(max(found, 0.0), 1.0) if found == found else 0.0  # noqa: PLR0124  not a number
 
 
-def number(text: str | None) -> int:
+def parse_integer(text: str | None) -> int:
     """A whole number from a form or an address; -1, which nothing has, for anything else."""
     plain = (text or "").strip()
     # At most 15 digits, which SQLite still holds as an integer; `isdigit` alone is true of "²".

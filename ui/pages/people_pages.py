@@ -103,7 +103,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     async def save(request: Request, who: Who, name: str) -> Response:
         given = await _read_person(request)
 
-        async def setting() -> None:
+        async def change_settings() -> None:
             await pages.confirmation.require(request, who)
             await user_set(
                 pages.kb,
@@ -115,7 +115,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
                 manages=given["manages"],
             )
 
-        return await done(request, who, name, "person", setting)
+        return await apply_change(request, who, name, "person", change_settings)
 
     @router.post("/{name}/password")
     @needs("admin")
@@ -136,29 +136,29 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     @needs("admin")
     async def suspend(request: Request, who: Who, name: str) -> Response:
         # No password is asked for: shutting somebody out must not be held up. So with signing them out.
-        async def suspending() -> None:
+        async def suspend_user() -> None:
             await user_suspend(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "suspended", suspending)
+        return await apply_change(request, who, name, "suspended", suspend_user)
 
     @router.post("/{name}/restore")
     @needs("admin")
     async def restore(request: Request, who: Who, name: str) -> Response:
-        async def restoring() -> None:
+        async def restore_user() -> None:
             await pages.confirmation.require(request, who)
             await user_restore(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "restored", restoring)
+        return await apply_change(request, who, name, "restored", restore_user)
 
     @router.post("/{name}/sign-out")
     @needs("admin")
     async def sign_out(request: Request, who: Who, name: str) -> Response:
-        async def ending() -> None:
+        async def end_sessions() -> None:
             await user_end_sessions(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "signed-out", ending)
+        return await apply_change(request, who, name, "signed-out", end_sessions)
 
-    async def done(
+    async def apply_change(
         request: Request, who: Visitor, name: str, what: str, change: Callable[[], Awaitable[object]]
     ) -> Response:
         try:

@@ -49,12 +49,12 @@ from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
     Pages,
-    bounded,
     link_glossary,
-    number,
-    part,
+    parse_integer,
+    parse_share,
     read_form,
     redirect,
+    render_part,
     show_effects,
     show_page,
 )
@@ -113,7 +113,7 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
         found = await glossary_search(pages.kb, who.principal, text=q, limit=8) if q.strip() else []
         # A retired sense answers nobody: another name for it would not help.
         senses = [sense for sense in found if sense.may_manage and sense.status != "retired"]
-        return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
+        return render_part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
 
     @router.get("/queue/alias")
     @needs("manager")
@@ -136,23 +136,26 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
                 questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return part("effects_error.html", error=str(error))
+            return render_part("effects_error.html", error=str(error))
         # Where the form of this part asks again, with a question that was typed.
         address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
-        return part("effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after)
+        return render_part(
+            "effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after
+        )
 
     @router.post("/queue/alias")
     @needs("manager")
     async def alias(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
+        term, proposal = form.get("term", ""), parse_integer(form.get("proposal"))
+        sense_id = parse_integer(form.get("sense_id"))
         why = form.get("why", "")
         # From a proposal: merging closes it as well.
         if proposal >= 0:
             sense = await glossary_merge(pages.kb, who.principal, proposal_id=proposal, sense_id=sense_id, why=why)
         else:
-            version = number(form.get("version"))
+            version = parse_integer(form.get("version"))
             sense = await glossary_alias(
                 pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
             )
@@ -186,7 +189,7 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
         """Accept the ticked proposals, or all that are sure enough, in one change that can be taken back as one."""
         form, ticked = await read_form(request), (await request.form()).getlist("id")
         # Ticks and "all that are sure enough" are two buttons of one form; the second one wins.
-        ids, least = [number(str(one)) for one in ticked], form.get("least", "")
+        ids, least = [parse_integer(str(one)) for one in ticked], form.get("least", "")
         if not least and not ids:
             return redirect("/proposals", done="none-ticked")
         approved = form.get("approve") == "yes"
@@ -194,8 +197,8 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
             done = await glossary_accept_many(
                 pages.kb,
                 who.principal,
-                least=bounded(least) if least else None,
-                # `number` gives -1 for what is none.
+                least=parse_share(least) if least else None,
+                # `parse_integer` gives -1 for what is none.
                 proposal_ids=None if least else [one for one in ids if one >= 0],
                 context=read_typed(form)["context"],
                 status="approved" if approved else "draft",
@@ -213,7 +216,7 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
     async def effects(request: Request, who: Who) -> Response:
         """What accepting the ticked would change in past questions, once they are approved."""
         # Every field called "id": `read_form` keeps only the first of each name.
-        ids = [number(str(one)) for one in (await request.form()).getlist("id")]
+        ids = [parse_integer(str(one)) for one in (await request.form()).getlist("id")]
         context = read_typed(await read_form(request))["context"]
         found = await glossary_effects_together(
             pages.kb, who.principal, proposal_ids=[one for one in ids if one >= 0], context=context
@@ -239,7 +242,7 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
         """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
         job = await glossary_mined(pages.kb, who.principal)
         # The refresh shows the new proposals; a part alone would leave the old list.
-        return part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
+        return render_part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
     @needs("manager")
@@ -260,7 +263,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, proposal_id: int) -> Response:
         given = read_typed(await read_form(request))
-        return await accepted(request, who, proposal_id, given)
+        return await accept_edited(request, who, proposal_id, given)
 
     @router.post("/proposals/{proposal_id}/accept")
     @needs("manager")
@@ -269,9 +272,9 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         form = await read_form(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         given = {**_make_form(found, who), "context": read_typed(form)["context"]}
-        return await accepted(request, who, proposal_id, given)
+        return await accept_edited(request, who, proposal_id, given)
 
-    async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
+    async def accept_edited(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
         try:
             edited = EditedProposal(**make_sense_input(given))
             sense = await glossary_accept(
@@ -292,7 +295,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         # A line that offers to take it back replaces the proposal, and the list stays where it was.
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-            return part("dismissed.html", one=found)
+            return render_part("dismissed.html", one=found)
         # One known value only: the field could send the browser anywhere.
         return redirect(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
 
@@ -302,7 +305,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         await glossary_reopen(pages.kb, who.principal, proposal_id=proposal_id)
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-            return part("dismissed.html", one=found)
+            return render_part("dismissed.html", one=found)
         return redirect(f"/proposals/{proposal_id}")
 
 
@@ -328,7 +331,7 @@ async def render_proposals(
     ticked: Sequence[int] = (),
 ) -> Response:
     """The open proposals, as many as fit on a page; after an error with the same ones ticked."""
-    q, least, start = asked.get("q", ""), bounded(asked.get("least", "")), max(number(asked.get("start")), 0)
+    q, least, start = asked.get("q", ""), parse_share(asked.get("least", "")), max(parse_integer(asked.get("start")), 0)
     found = await glossary_offers(
         pages.kb, who.principal, text=q[:MAX_RESULTS], least=least, start=start, limit=MAX_PROPOSALS
     )

@@ -36,7 +36,16 @@ from argot.ui.pages.form_fields import (
     read_typed,
     read_values,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, part, read_form, redirect, show_page
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    parse_integer,
+    read_form,
+    redirect,
+    render_part,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 Decision = UseCase[..., SenseShown]
@@ -77,8 +86,8 @@ def _add_writing(router: APIRouter, pages: Pages) -> None:
         form = await read_form(request)
         given = read_typed(form)
         # Without its own number a stored sense would be found to collide with itself.
-        found = await _list_warnings(pages, who, given, number(form.get("sense_id")))
-        return part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
+        found = await _list_warnings(pages, who, given, parse_integer(form.get("sense_id")))
+        return render_part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
 
 
 def _add_changing(router: APIRouter, pages: Pages) -> None:
@@ -92,7 +101,7 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, sense_id: int) -> Response:
         form = await read_form(request)
-        given, version = read_typed(form), number(form.get("version"))
+        given, version = read_typed(form), parse_integer(form.get("version"))
         try:
             saved = await glossary_save(
                 pages.kb, who.principal, sense_id=sense_id, version=version, sense=make_fields(given), why=given["why"]
@@ -109,7 +118,7 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
         """What saving the form would change in past questions, and in one typed there. Nothing is stored."""
         form = await read_form(request)
         # The version with which the form was opened: a change since then must still be found when it is saved.
-        given, version, q = read_typed(form), number(form.get("version")), form.get("q", "")[:4000]
+        given, version, q = read_typed(form), parse_integer(form.get("version")), form.get("q", "")[:4000]
         try:
             found = await glossary_edit_effects(
                 pages.kb,
@@ -121,12 +130,12 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
-                return part("effects_error.html", error=str(error))
+                return render_part("effects_error.html", error=str(error))
             return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
-            return part("effects.html", sense=replace(sense, term=given["term"]), **shown)
+            return render_part("effects.html", sense=replace(sense, term=given["term"]), **shown)
         here = replace(sense, version=version)
         return await render_form(pages, request, who, given, action=make_action(sense_id), sense=here, tried=shown)
 
@@ -148,7 +157,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": f"Once {tried}d", "change": tried}
         if "hx-request" not in request.headers:
             return show_page("effects_page.html", request, who, **shown)
-        return part("effects.html", **shown)
+        return render_part("effects.html", **shown)
 
     @router.post("/sense/{sense_id}/approve")
     @needs("manager")
@@ -162,7 +171,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
 
     async def decide(request: Request, who: Visitor, sense_id: int, decision: Decision, done: str) -> Response:
         form = await read_form(request)
-        version, why = number(form.get("version")), form.get("why", "")
+        version, why = parse_integer(form.get("version")), form.get("why", "")
         try:
             sense = await decision(pages.kb, who.principal, sense_id=sense_id, version=version, why=why)
         except (Conflict, InvalidInput) as error:

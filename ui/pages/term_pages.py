@@ -28,10 +28,10 @@ from argot.ui.pages.page_base import (
     BoundedRoute,
     Pages,
     link_glossary,
-    number,
-    part,
+    parse_integer,
     read_form,
     redirect,
+    render_part,
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -62,7 +62,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
             return await home_page(request, who)
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
-        return part(
+        return render_part(
             "results.html",
             # Replaced, not added: each letter typed would be an entry in the browser's history.
             {"HX-Replace-Url": link_glossary("", **{**wanted, "start": wanted["start"] or None})},
@@ -79,7 +79,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/to-do")
     @needs("manager")
     async def to_do(who: Who) -> Response:
-        return part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
+        return render_part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
 
     @router.get("/me")
     @needs("asker")
@@ -104,13 +104,13 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def occurrences(who: Who, phrase: str = "") -> Response:
         found = await glossary_occurrences(pages.kb, who.principal, phrase=phrase, limit=20)
-        return part("occurrences.html", found=found, all=True)
+        return render_part("occurrences.html", found=found, all=True)
 
     @router.post("/term/roll-back")
     @needs("manager")
     async def roll_back(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        term, moment = form.get("term", ""), number(form.get("moment"))
+        term, moment = form.get("term", ""), parse_integer(form.get("moment"))
         try:
             await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
@@ -135,8 +135,8 @@ def _read_search(request: Request) -> dict[str, Any]:
         # Anybody can write an address: an unknown status is as none.
         "status": status if status in STATUSES else "",
         "context": asked.get("context", ""),
-        # `number` gives -1 for what is none.
-        "start": max(number(asked.get("start")), 0),
+        # `parse_integer` gives -1 for what is none.
+        "start": max(parse_integer(asked.get("start")), 0),
     }
 
 

@@ -51,13 +51,13 @@ NOT_MEANT = "Not what I meant"
 UNSUPPORTED = "⚠ *(no passage supports this)*"
 """Words and a sign, because colour alone is not seen by everybody."""
 MAX_LABEL_CHARS = 80
-ITEM = "- "
+LIST_ITEM_MARK = "- "
 """How an item of a list begins in the words of an answer."""
 ANYWAY = "answer anyway"
 """The reply that an answer about an unknown term offers, where it may (`argot.graph.presentation.wording`)."""
 
 # By the names of the graph's nodes. One that is missing is shown by its own name, so a new node breaks nothing.
-STAGES = {
+STAGE_LABELS = {
     "stand_alone": "Reading the question",
     "identify_jargon": "Looking for jargon",
     "identify_context": "Recognising the context",
@@ -91,7 +91,7 @@ class AnswerView:
     buttons: tuple[Button, ...] = ()
 
 
-def view(result: AskResult) -> AnswerView:
+def view_result(result: AskResult) -> AnswerView:
     """The message that shows a result."""
     match result.status:
         case "answered":
@@ -108,7 +108,7 @@ def view(result: AskResult) -> AnswerView:
 
 def format_stage(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
     """What a stage did, as literal text; and how much of its time went into waiting for the language model."""
-    line = STAGES.get(name, name.replace("_", " ").capitalize())
+    line = STAGE_LABELS.get(name, name.replace("_", " ").capitalize())
     line += f": {clean_text(found)}" if found else ""
     if seconds is None:
         return line
@@ -218,10 +218,10 @@ def _view_answer(result: AskResult) -> AnswerView:
 def _format_talk(result: AskResult) -> str:
     """What is said where nothing was asked of the documents. Names that it lists are items of a list."""
     blocks = [
-        format_list([escape_markdown(line.removeprefix(ITEM)) for line in lines])
+        format_list([escape_markdown(line.removeprefix(LIST_ITEM_MARK)) for line in lines])
         if items
         else "\n\n".join(map(escape_markdown, lines))
-        for items, lines in groupby(list_talk_lines(result), lambda line: line.startswith(ITEM))
+        for items, lines in groupby(list_talk_lines(result), lambda line: line.startswith(LIST_ITEM_MARK))
     ]
     return _join_parts(blocks)
 

@@ -121,7 +121,7 @@ class Authenticator:
         if key := read_key(headers):
             return await self._admit_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
-            user = await self._named(headers.getlist(self._header))
+            user = await self._find_named_user(headers.getlist(self._header))
             return self._admit_header(await self._update_groups(user, headers))
         token = self.read_cookie(headers)
         if not token:
@@ -245,7 +245,7 @@ class Authenticator:
         csrf = self._csrf(f"header:{user.name}")
         return Visitor(user.name, user.display_name or user.name, user.principal, csrf, "header")
 
-    async def _named(self, values: list[str]) -> User:
+    async def _find_named_user(self, values: list[str]) -> User:
         """The user of this name; made as an asker if a setting says so."""
         name = _decode_header(values[0]).strip()
         # Two values: the proxy added its own beside one that the browser sent, and either may be the false one.

@@ -29,24 +29,24 @@ _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
 
 def explain_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
-    async def told(request: Request, error: HTTPException) -> Response:
+    async def explain_refusal(request: Request, error: HTTPException) -> Response:
         if isinstance(error, OutdatedForm) and error.form and "hx-request" not in request.headers:
             return show_kept_form(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR_KEY))
         return _show_error(request, error.status_code, str(error.detail))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def explain_invalid(request: Request, error: RequestValidationError) -> Response:
         return _show_error(request, 422, describe_problems(error))
 
     @app.exception_handler(ArgotError)
-    async def ours(request: Request, error: ArgotError) -> Response:
+    async def explain_error(request: Request, error: ArgotError) -> Response:
         said = _show_error(request, get_status(error), _strip_command(str(error)))
         if isinstance(error, RetryLater):
             said.headers["Retry-After"] = str(error.wait)
         return said
 
     @app.exception_handler(Exception)
-    async def unexpected(request: Request, error: Exception) -> Response:
+    async def explain_unexpected(request: Request, error: Exception) -> Response:
         """A fault of ours. It is raised on behind this answer, and logged under the request's number."""
         return _show_error(request, 500, f"{UNEXPECTED_ERROR} as {request_id.get()}.")
 

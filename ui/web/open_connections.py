@@ -54,7 +54,7 @@ class OpenConnections:
         self._open: dict[asyncio.Event, tuple[Visitor, asyncio.AbstractEventLoop]] = {}
         self._windows: Counter[str] = Counter()
 
-    def cut(self, ended: Ended) -> None:
+    def close_ended(self, ended: Ended) -> None:
         """Close the websockets, and the requests of programs, whose sessions or keys have ended."""
         with self._guard:
             found = [(event, who, loop) for event, (who, loop) in self._open.items() if who.name == ended.user]
@@ -63,7 +63,7 @@ class OpenConnections:
                 # Sessions end in worker threads, and an `asyncio.Event` may be set in its own loop only.
                 loop.call_soon_threadsafe(event.set)
 
-    async def look_anew(self, stays: Stays) -> None:
+    async def close_shut_out(self, stays: Stays) -> None:
         """Cut those whose visitors may not stay: that they were shut out may not have been told here."""
         with self._guard:
             found = [(event, who) for event, (who, _) in self._open.items()]
@@ -71,7 +71,7 @@ class OpenConnections:
             if not await stays(who, False):
                 event.set()
 
-    def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
+    def serve_websocket(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
         """The application, which serves a websocket until it ends, is cut, or its visitor is found to be shut out.
 
         `stays` is asked at every message, also at the heartbeats that come every half a minute.
@@ -99,7 +99,7 @@ class OpenConnections:
 
         return serve
 
-    def request(self, app: ASGIApp, who: Visitor) -> ASGIApp:
+    def serve_program(self, app: ASGIApp, who: Visitor) -> ASGIApp:
         """The application, which answers a program's request until it ends or is cut as if the program had hung up."""
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:

@@ -83,7 +83,7 @@ MAX_SIGNED_BYTES = 2 * 1024 * 1024
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
-class Names:
+class HostNames:
     """The names and addresses under which the service answers.
 
     Args:
@@ -140,7 +140,7 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        names: Names,
+        names: HostNames,
         page: str,
         authenticator: Authenticator,
         addresses: Addresses,
@@ -157,7 +157,9 @@ class Guard:
         # One for each Host header, which the sender chooses: so the cache is bounded.
         self.policy = lru_cache(64)(lambda host: build_content_policy(page, host))
         self._told_again = 0.0
-        authenticator.watch(self.connections.cut, lambda: self.connections.look_anew(authenticator.may_stay))
+        authenticator.watch(
+            self.connections.close_ended, lambda: self.connections.close_shut_out(authenticator.may_stay)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -187,12 +189,12 @@ class Guard:
         token = asker.set(who.name if who else None)
         try:
             if scope["type"] == "websocket" and who is not None:
-                await self.connections.run(self.app, who, self.authenticator.may_stay)(scope, receive, send)
+                await self.connections.serve_websocket(self.app, who, self.authenticator.may_stay)(scope, receive, send)
             else:
                 most = get_max_body(entry, who)
                 body = receive if most is None else limit_receive(receive, most)
                 # A key can be revoked while a long answer to its program is under way.
-                app = self.connections.request(self.app, who) if who and who.auth_method == "key" else self.app
+                app = self.connections.serve_program(self.app, who) if who and who.auth_method == "key" else self.app
                 await app(scope, body, self._add_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)

@@ -47,7 +47,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._answering: Any = None
         self._look = asyncio.get_running_loop().call_later(CHECK_SECONDS, self._look_again)
         # After uvicorn has set the connection up: it tears it down in `connection_lost`, refused or not.
-        if not self._limits.enter(transport, self._waited):
+        if not self._limits.enter(transport, self._measure_wait):
             transport.write(FULL_RESPONSE)
             transport.close()
 
@@ -92,7 +92,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._limits.leave(self._connection)
         super().connection_lost(exc)
 
-    def _waited(self) -> float | None:
+    def _measure_wait(self) -> float | None:
         """For how many seconds the other side has kept us waiting; None: it does not."""
         now, cycle, connection = self._get_time(), self.cycle, self._connection
         # Closed by us, but still sending: the other side does not read the end.

@@ -1,6 +1,6 @@
-"""Tools for other assistants, over the Model Context Protocol on standard input and output.
+"""MCP tools for other assistants, over standard input and output.
 
-What the tools return comes from documents and the glossary. It is data, and the instructions to the assistant say so.
+The tools return text of documents and the glossary. It is data, and the instructions to the assistant say so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AGENT = f"argot-mcp/{__version__}"
-"""By this a service on another machine counts these questions as what they are."""
+"""The user agent by which a service on another machine counts these questions apart."""
 INSTRUCTIONS = """Argot answers from the documents of one organisation, and knows its jargon.
 
 Use `ask` for a question: the answer carries a numbered source behind every sentence. Use `search` for the passages
@@ -80,7 +80,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
     from mcp.types import ToolAnnotations
 
     server: FastMCP[None] = FastMCP("argot", instructions=INSTRUCTIONS, log_level=log_level)  # type: ignore[arg-type]
-    # FastMCP takes no version, and would tell its own.
+    # FastMCP has no parameter for the version, and would report its own.
     server._mcp_server.version = __version__
     looks = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
@@ -91,7 +91,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
             raise ToolError(str(error)) from error
         except Exception as error:
             logger.exception("a tool failed")
-            # The kind alone: the text of an error nobody foresaw may hold paths of this machine.
+            # Only the kind: the text of an unexpected error may hold paths of this machine.
             raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log tells more.") from error
 
     @server.tool(annotations=looks, structured_output=False)
@@ -101,7 +101,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         choose, and ask the same question again with `meaning`. If the documents do not say, it says so: do not make an
         answer up.
         """
-        # Tools keep no conversation: what Argot asked back is sent along as a message, and answered by the next one.
+        # Tools keep no conversation: Argot's question is sent along as a message, which the next message answers.
         messages = [{"role": "user", "content": question}]
         found = await call_service("converse", messages=messages, context=context or None)
         if meaning and found["choices"]:
@@ -109,7 +109,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
             messages += [{"role": "assistant", "content": strip_footnotes(format_answer(found))}]
             messages += [{"role": "user", "content": meaning}]
             found = await call_service("converse", messages=messages, context=context or None)
-            if _is_same_text(found["stand_alone_question"], meaning):  # it was taken for another question
+            if _is_same_text(found["stand_alone_question"], meaning):  # it was read as another question
                 raise ToolError(f"Unknown meaning '{meaning}'. {offered}")
         return format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
 
@@ -144,12 +144,12 @@ def _is_same_text(one: str, other: str) -> bool:
 
 
 def format_answer(found: Mapping[str, Any]) -> str:
-    """An answer as a message. A service on another machine sends it as `text`."""
+    """Format an answer as a message. A service on another machine sends it as `text`."""
     return str(found["text"]) if "text" in found else format_message(AskResult.model_validate(found))
 
 
 def format_passages(found: Mapping[str, Any]) -> str:
-    """Passages as text: where each stands, then what it says."""
+    """Format passages as text: the source of each, then its words."""
     terms = dict.fromkeys(f"{one['surface']} = {one['expansion'] or one['term']}" for one in found["jargon"])
     head = [f"Understood: {'; '.join(terms)}."] if terms else []
     passages = [
@@ -161,7 +161,7 @@ def format_passages(found: Mapping[str, Any]) -> str:
 
 
 def format_term(term: str, senses: Sequence[Mapping[str, Any]], near: Sequence[Mapping[str, Any]]) -> str:
-    """The meanings of a term as text, or what may have been meant."""
+    """Format the meanings of a term as text, or the terms that may have been meant."""
     if not senses:
         known = ", ".join(one["term"] for one in near)
         return f"The glossary does not know '{term}'." + (f" Known terms like it: {known}." if known else "")

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what each address takes and gives, in our own words and with every status."""
+"""The OpenAPI document: the parameters, results and statuses of each address, in our own words."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ TAGS = [
 ]
 
 
-# Their schemas stay behind when the answers that name them are taken out.
+# Their schemas remain when the responses that refer to them are removed.
 FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
-"""FastAPI's schemas of an error, which our errors do not have."""
+"""FastAPI's own error schemas, which our errors do not use."""
 MAX_SUMMARY_CHARS = 100
 RETRY_HEADERS = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -54,7 +54,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "/api/search": {"query": "How much die area does PUC save?", "limit": 5},
     "/api/glossary/senses": {"term": "PUC", "context": "NAND design", "expansion": "peripheral under cell"},
 }
-"""Bodies of POST, one for each address that most begin with."""
+"""Example bodies of POST, for the addresses that people try first."""
 
 
 class ErrorBody(BaseModel):
@@ -65,13 +65,13 @@ class ErrorBody(BaseModel):
 
 
 class Error(BaseModel):
-    """What went wrong, in the form of OpenAI's API."""
+    """An error in the form of OpenAI's API."""
 
     error: ErrorBody
 
 
 def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers other than success, for the declaration of an address."""
+    """Declare the error responses of an address."""
     return {
         status: {
             "model": Error,
@@ -83,7 +83,7 @@ def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def build_document(routes: Sequence[Any]) -> dict[str, Any]:
-    """The OpenAPI document of these routes."""
+    """Build the OpenAPI document of these routes."""
     from fastapi.openapi.utils import get_openapi
 
     found = get_openapi(
@@ -104,17 +104,17 @@ def build_document(routes: Sequence[Any]) -> dict[str, Any]:
 
 
 def _summarize(operation: dict[str, Any]) -> None:
-    # The summary is the description's first sentence: FastAPI would make one of the function's name.
+    # The summary is the first sentence of the description: FastAPI would derive one from the function's name.
     first = re.split(r"(?<=\w)[.:;](?=\s|$)", " ".join(operation["description"].split()), maxsplit=1)[0]
     if len(first) > MAX_SUMMARY_CHARS:
         first = f"{first[:MAX_SUMMARY_CHARS].rsplit(' ', 1)[0]} ..."
     operation["summary"] = first
-    # FastAPI adds a 422 of its own to whatever takes parameters, unless one is declared.
+    # FastAPI adds its own 422 to every address with parameters, unless one is declared.
     own = operation["responses"].get("422", {})
     if any(name in str(own.get("content")) for name in FASTAPI_SCHEMAS):
         del operation["responses"]["422"]
 
 
 def get_operation_id(route: APIRoute) -> str:
-    """The operation's id, of which client generators make a function's name."""
+    """Return the operation's id, which client generators turn into a function name."""
     return route.name

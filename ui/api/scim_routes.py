@@ -1,6 +1,6 @@
-"""`/scim/v2`: where an identity provider sends people and groups by SCIM 2.0 (RFC 7644), with an administrator's key.
+"""`/scim/v2`: an identity provider sends people and groups here by SCIM 2.0 (RFC 7644), with an administrator's key.
 
-What is not supported (bulk, sorting, ETags, changing passwords) is said at `/scim/v2/ServiceProviderConfig`.
+`/scim/v2/ServiceProviderConfig` names what is not supported: bulk, sorting, ETags, changing passwords.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from argot.ui.api.scim_resources import ScimGroup, ScimUser
 
 MAX_BODY_BYTES = 8 * 2**20
-"""Of a body: a group has as many members as a company has people."""
+"""Bytes of a body: a group may have as many members as a company has people."""
 MAX_FILTER_CHARS = 10_000
-"""Characters of a filter, which every resource is held against."""
+"""Characters of a filter, which is applied to every resource."""
 _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
     NotFound: (404, None),
     Conflict: (409, "uniqueness"),
@@ -61,7 +61,7 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
             return work(one)
 
         def change_alone() -> Response:
-            # A resource is read, changed and written again: of two requests at once, one would be lost.
+            # A resource is read, changed and written back: of two simultaneous changes one would be lost.
             with changing:
                 return _run_exchange(exchange, work_if_allowed)
 
@@ -84,7 +84,7 @@ def _serve(router: APIRouter, method: str, path: str, answer: Callable[..., Any]
 
 
 class ScimExchange:
-    """One request: `sent` is its body, `query` its parameters, `root` the address of SCIM here."""
+    """One request: `sent` is its body, `query` its parameters, and `root` the address of SCIM in this service."""
 
     def __init__(self, rows: Provisioning, root: str, sent: Any, query: dict[str, str]) -> None:
         self.rows, self._root, self.sent, self._query = rows, root, sent, query
@@ -118,7 +118,7 @@ class ScimExchange:
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
         now = self._user(id_)
         given.replace(now)
-        if given.active is None:  # what is left out lets nobody in again
+        if given.active is None:  # a person who is suspended stays so where the request does not say
             given.active = now.active
         return self._change_user(id_, given)
 
@@ -270,7 +270,7 @@ class ScimExchange:
 
 
 Work: TypeAlias = Callable[[ScimExchange, str], Response]
-"""What is done at an address, with what stands in it: an id or a name."""
+"""The work of an address, given the exchange and the id or name in the path."""
 _ADDRESSES: Sequence[tuple[str, str, Work]] = (
     ("GET", "/Users", lambda exchange, _: exchange.users()),
     ("POST", "/Users", lambda exchange, _: exchange.make_user()),
@@ -292,7 +292,7 @@ _ADDRESSES: Sequence[tuple[str, str, Work]] = (
     ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.description("ResourceTypes", id_)),
     ("GET", "/Schemas", lambda exchange, _: exchange.description("Schemas")),
     ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.description("Schemas", id_)),
-    # Last: what is at no other address.
+    # Last, for every other path.
     ("GET", "/{rest:path}", lambda _, rest: _refuse(404, f"There is nothing at '{rest:.200}'.")),
 )
 

@@ -1,4 +1,4 @@
-"""The list of documents, as managers and askers search and sort it."""
+"""The list of documents that managers and askers search and sort."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _NAMES = ("q", "tag", "audience", "state", "age", "order")
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """What was asked for, as the form and the links have it, and what was found. `where`: the page's address.
+    """The search, as the form and the links hold it, and its result. `where`: the page's address.
 
-    `derivation`: how far documents (their ids) are with what is derived unasked; for managers.
+    `derivation`: by document id, the progress of background derivation; for managers.
     """
 
     where: str
@@ -53,11 +53,11 @@ class DocumentList:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but the order was asked for."""
+        """Tell whether the search restricts the list, beyond its order."""
         return any(value for name, value in self.given.items() if name != "order")
 
     def link(self, **changed: str | int) -> str:
-        """The address of the same list with these changes."""
+        """Build the address of the same list with these changes."""
         wanted = {**self.given, **changed}
         query = {name: value for name, value in wanted.items() if value not in ("", 0) and (name, value) != _BY_DEFAULT}
         return self.where + (f"?{urlencode(query, quote_via=quote)}" if query else "")
@@ -68,7 +68,7 @@ CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "st
 
 
 async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> DocumentList:
-    """The documents that the address asks for; what it says amiss counts as not said."""
+    """List the documents that the address asks for; invalid parameters are ignored."""
     given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
     order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
     state: State | None = next((one for one in STATES if one == given["state"]), None)
@@ -84,7 +84,7 @@ async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, wher
 
 
 async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
-    """What a manager reads of how far these documents (ids) are; nothing of those of which nothing is derived."""
+    """Describe to a manager the progress of derivation for documents (ids); documents without any are left out."""
     if not documents or who.role == "asker":
         return {}
     status = await derivation_status(kb, who.principal, documents=documents)

@@ -1,4 +1,4 @@
-"""The documents, for managers: the list, putting files in, and the dustbin."""
+"""The documents, for managers: the list, uploads, and the removed documents."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from argot.ui.web.sent_files import read_sent_name
 DOCUMENTS = "/documents"
 DUSTBIN = f"{DOCUMENTS}/dustbin"
 FORM_OVERHEAD_BYTES = 2**20
-"""Bytes that a form may have besides its files."""
+"""Bytes of a form besides its files."""
 MAX_TICKED = 100
-"""Files of one form without a script; with one, each is sent by itself."""
+"""Files of one form without a script; a script sends each file by itself."""
 CHANGES: tuple[Change, ...] = get_args(Change)
 _ID = re.compile(r"d[0-9a-f]{16}")
 
 
 def link_document(document: str, rest: str = "") -> str:
-    """The address of a document's page, or of something below it."""
+    """Build the address of a document's page, or of something below it."""
     return f"{DOCUMENTS}/{quote(document, safe='')}{rest}"
 
 
@@ -48,7 +48,7 @@ def build_document_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 def make_upload_route(kb: KnowledgeBase) -> type[BoundedRoute]:
-    """Routes whose forms may hold a file of the largest size."""
+    """Make a route class whose forms may hold a file of the largest size."""
 
     class UploadRoute(BoundedRoute):
         most = int(kb.settings.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
@@ -65,7 +65,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """The list alone, as one types."""
+        """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
         found = await list_documents(pages.kb, request, who, DOCUMENTS)
@@ -74,7 +74,9 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.post("/upload")
     @needs("manager")
     async def put_in(request: Request, who: Who) -> Response:
-        """One file or web address of a script, answered with JSON; or all of a form, answered with the page."""
+        """Put in one file or web address sent by a script, and answer with JSON; or all of a form, and answer with the
+        page.
+        """
         form = await read_form(request)
         files = [one for one in (await request.form()).getlist("files") if isinstance(one, UploadFile) and one.filename]
         readers = split_commas(form.get("audience", "")) or None
@@ -105,7 +107,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.post("/change")
     @needs("manager")
     async def change(request: Request, who: Who) -> Response:
-        """The same change to all documents that are ticked; the list stays narrowed as the address has it."""
+        """Apply the same change to all ticked documents; the list stays filtered as the address says."""
         given = await request.form()
         chosen = [one for one in given.getlist("document") if isinstance(one, str)][:PAGE_ROWS]
         what = next((one for one in CHANGES if one == given.get("change")), None)
@@ -130,7 +132,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.post("/jobs/{job}/retry")
     @needs("manager")
     async def retry(request: Request, who: Who, job: int) -> Response:
-        """Put a job back that was put aside."""
+        """Retry a job that was put aside."""
         try:
             await job_retry(pages.kb, who.principal, job=job)
         except (InvalidInput, NotFound, Conflict) as error:
@@ -151,7 +153,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             "listed": found,
             "given": {name: (given or {}).get(name, "") for name in ("tags", "audience", "address")},
             "outcomes": outcomes or [],
-            # An address may name what can be taken back, but holds no text that is shown.
+            # The address may name the document that can be restored, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
             "most_mb": pages.kb.settings.max_file_mb,
             "aside": await _list_put_aside(pages, who),
@@ -160,7 +162,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
 
 
 async def _list_put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
-    """The jobs that failed so often that they are left alone."""
+    """List the jobs that failed so often that they were put aside."""
     if not who.principal.manages_all:
         return []
     return [one for one in await job_list(pages.kb, who.principal) if one.state == "aside"]
@@ -175,7 +177,7 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
     @router.post("/dustbin/erase")
     @needs("manager")
     async def erase(request: Request, who: Who) -> Response:
-        """Erase one for good; without `document` all of them."""
+        """Erase one removed document for good; without `document` all of them."""
         document = (await read_form(request)).get("document") or None
         await removed_erase(pages.kb, who.principal, document=document)
         return redirect_to_address(f"{DUSTBIN}?done=erased")
@@ -199,7 +201,7 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
 async def _put_in(
     kb: KnowledgeBase, who: Visitor, one: UploadFile | str, labels: dict[str, Any], folder: str = ""
 ) -> UploadReport:
-    """A file of a form, or what is at a web address."""
+    """Put in a file of a form, or the content of a web address."""
     if isinstance(one, str):
         return await document_fetch(kb, who.principal, address=one, **labels)
     return await upload(kb, who.principal, name=read_sent_name(one), data=await one.read(), folder=folder, **labels)

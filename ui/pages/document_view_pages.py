@@ -1,4 +1,4 @@
-"""One document, for managers: what was read of it beside the file, its labels and its revisions."""
+"""One document, for managers: the text that was read of it beside the file, its labels and its revisions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from argot.ui.web.authorization import Visitor, Who, needs
 
 MAX_DIFFERENCES = 200
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What every browser shows, and what can hold no script."""
+"""Types that every browser shows and that cannot hold a script."""
 
 
 def build_document_view_pages(kb: KnowledgeBase) -> APIRouter:
@@ -63,7 +63,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/picture")
     @needs("manager")
     async def whole_picture(who: Who, document: str) -> Response:
-        """A file that is a picture, to be shown beside what was read of it."""
+        """Return a file that is a picture, to be shown beside the text that was read of it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
             raise NotFound("This document is no picture that a browser shows.")
@@ -78,7 +78,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/original")
     @needs("manager")
     async def original(who: Who, document: str) -> Response:
-        """The file as it was put in, to be saved: a file of strangers is never shown as a page of ours."""
+        """Return the file as it was put in, for saving: an untrusted file is never shown as a page of ours."""
         found = await read_original(pages.kb, who.principal, document=document)
         name = quote(found.document.name, safe="")
         headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
@@ -164,7 +164,7 @@ async def _render_document(
     at: str = "",
     typed: dict[str, str] | None = None,
 ) -> Response:
-    """`at`: what the error came of, whose form is opened again and has it beside it."""
+    """Render the page of a document. `at`: the form that caused the error, which is opened again to show it."""
     part = parse_integer(request.query_params.get("part"))
     passage = request.query_params.get("passage", "")[:100]
     wanted = part if part > 0 else None
@@ -173,7 +173,7 @@ async def _render_document(
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
     stored["fields"] = "\n".join(f"{one.name}: {one.value}" for one in read.given)
-    # Only who manages everything may change documents, and with them see what they were.
+    # Only managers of everything may change documents, and see their former revisions.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
     derivation = (await describe_derivation(pages.kb, who, [read.document.id])).get(read.document.id, "")

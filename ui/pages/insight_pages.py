@@ -1,4 +1,4 @@
-"""What is asked and how it went: one page for managers, of a period that they choose."""
+"""Insight: one page for managers about the questions of a period and how they went."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             found = await insight(kb, who.principal, since=since, until=until, start=start)
         except InvalidInput as wrong:
-            # The usual period stands below what is wrong with the one that was typed.
+            # With an error about the typed period, the page shows the usual one.
             error, found = wrong, await insight(kb, who.principal)
         here = {"since": found.since, "until": found.until}
         return show_page(
@@ -52,7 +52,7 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
             chart=draw_questions(found.counts.days, found.since, found.until),
             share=draw_share,
             periods={name: f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
-            # The period that the tabs name, if it is one of them.
+            # The period of a tab, if it is one of them.
             chosen=PERIODS.get(days, "" if since or until else PERIODS[30]),
             surfaces=SURFACES,
             step=STEP,

@@ -1,4 +1,4 @@
-"""The library: the documents that somebody may read, their contents, and the way to ask about one."""
+"""The library: the documents that somebody may read, their contents, and links to ask about one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/rows")
     @needs("asker")
     async def rows(request: Request, who: Who) -> Response:
-        """The list alone, as one types."""
+        """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
         found = await list_documents(kb, request, who, LIBRARY)
@@ -41,7 +41,7 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
 
     async def list_page(request: Request, who: Visitor) -> Response:
         found = await list_documents(kb, request, who, LIBRARY)
-        # Whom to ask for documents, where there are none.
+        # The contacts to ask for documents, where there are none.
         named = [] if found.found.total else [one.contact for one in await context_list(kb, who.principal)]
         contacts = list(dict.fromkeys(filter(None, named)))[:MAX_CONTACTS]
         return show_page("library.html", request, who, listed=found, contacts=contacts, **CHOICES)

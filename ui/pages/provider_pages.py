@@ -1,4 +1,4 @@
-"""Signing in at an OpenID Connect provider, and what this shares with signing in by a password."""
+"""Signing in at an OpenID Connect provider, and the code that it shares with signing in by a password."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from argot.ui.web.security import SIGN_IN_PATH, SIGN_IN_SUFFIX
 
 PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
 RETURN_PATH = f"{PROVIDER_PATH}/return"
-"""The address to be named to the provider: people come back to it."""
+"""The address to register at the provider: people come back to it."""
 MAX_NEXT_CHARS = 1500
 PROVIDER_DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
 
@@ -71,8 +71,8 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
 
 
 def get_own_address(kb: KnowledgeBase, request: Request) -> str:
-    """The address under which a browser has opened Argot, without a slash at its end."""
-    # The guard has seen that the Host is one of our own.
+    """Return the address under which a browser has opened Argot, without a slash at its end."""
+    # The guard has checked that the Host is one of our own.
     return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
 
 
@@ -100,12 +100,14 @@ async def end_session(kb: KnowledgeBase, who: object) -> None:
 
 
 def choose_own_page(address: str) -> str:
-    """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
-    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
+    """Return the address if it is a page of ours, else the first page, so that nobody is sent elsewhere after signing
+    in.
+    """
+    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would leave our site.
     parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
     if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
         return "/"
-    # Back to a page to sign in on would be a circle.
+    # A way back to a sign-in page would be a loop.
     return "/" if f"{parts.path}/".startswith((f"{SIGN_IN_PATH}/", "/login/")) else address
 
 

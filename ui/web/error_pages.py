@@ -1,4 +1,4 @@
-"""What goes wrong in a page of ours, said in words: a page for a browser that opens one, a line for scripts."""
+"""Errors of our own pages in words: a page for a browser that opens one, a line of text for scripts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def explain_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def explain_unexpected(request: Request, error: Exception) -> Response:
-        """A fault of ours. It is raised on behind this answer, and logged under the request's number."""
+        """Explain an internal error. It is raised again behind this response, and logged under the request's number."""
         return _show_error(request, 500, f"{UNEXPECTED_ERROR} as {request_id.get()}.")
 
 
@@ -56,23 +56,23 @@ def get_status(error: ArgotError) -> int:
 
 
 def describe_problems(error: RequestValidationError) -> str:
-    """What is wrong with which fields, without their values: one of them may be a password."""
-    # Five at most: a long list sent in the wrong form has one for each of its items.
+    """Describe the invalid fields, without their values: one of them may be a password."""
+    # Five at most: a long list in the wrong form has one problem for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
     return f"That cannot be used. {problems}."
 
 
 def _strip_command(text: str) -> str:
-    """A page and a program cannot use what the command line is told to run."""
+    """Remove the advice to run a command, which a page or a program cannot follow."""
     return text.removesuffix(" See them all with: argot list")
 
 
 def _show_error(request: Request, status: int, text: str) -> Response:
     if is_for_programs(request.url.path):
         return answer_program(status, text, path=request.url.path)
-    # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
+    # HTMX accepts HTML too, but puts it into a part of the page, where one line is enough.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
-        # Of the pages under one head the first is the likeliest to work where another does not.
+        # Among related pages, the first is the most likely to work when another does not.
         head = f"/{request.url.path.split('/')[1]}"
         back = head if status == 500 and head in PAGE_ROOTS else ""
         return show_refusal(status, text, request.scope.get(VISITOR_KEY), back)

@@ -10,7 +10,7 @@ command's arguments and options, which go to the use case under the same names:
         '''Delete a thread with everything said in it.'''
         say(f"Deleted {found.id}: {line(found.title)}")
 
-The use case is named and not imported, because help must be quick; a test compares the parameters of every such command
+The use case is named, not imported, because help must be quick; a test compares the parameters of every such command
 with those of its use case. A command that calls several use cases, shows progress or has an exit code of its own is
 written by hand.
 """
@@ -70,7 +70,7 @@ class UseCaseCommands:
             ) -> None:
                 if not yes:
                     question = ask.format_map({key: line(value) for key, value in given.items()})
-                    # On standard error, so that the question is seen when the output goes into a file.
+                    # On standard error, so that the question is visible when the output goes into a file.
                     typer.confirm(question, abort=True, err=True)
                 with open_knowledge_base(home, create=create) as client:
                     found = client.as_user(as_user).call(load_usecase(path), **given)
@@ -97,7 +97,7 @@ def load_usecase(path: str) -> Declared:
 def _get_parameters(show: Callable[..., None]) -> dict[str, tuple[Any, Any]]:
     """Return the types and defaults of a function's parameters, without the first one."""
     result, *others = inspect.signature(show).parameters.values()
-    # The type of the result cannot be evaluated: type checkers alone import it.
+    # The type of the result cannot be evaluated, because only type checkers import it.
     names = {key: kind for key, kind in show.__annotations__.items() if key not in (result.name, "return")}
     holder = type("Parameters", (), {"__annotations__": names})
     kinds = get_type_hints(holder, vars(sys.modules[show.__module__]), include_extras=True)

@@ -208,7 +208,7 @@ def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | Non
     """Answer the question of the last message, event by event.
 
     Raises:
-        RefusedRequest: something is asked for that would be left out in silence.
+        RequestRefusal: something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
@@ -273,9 +273,10 @@ def _list_models(kb: KnowledgeBase) -> dict[str, str | None]:
 
 
 def _find_profile(kb: KnowledgeBase, model: str) -> str | None:
-    """
+    """Return the profile of a model.
+
     Raises:
-        RefusedRequest: there is no such model.
+        RequestRefusal: there is no such model.
     """
     models = _list_models(kb)
     if model not in models:

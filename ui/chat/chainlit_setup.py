@@ -98,7 +98,7 @@ _INTERFACE_TEXTS = {
 
 
 def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
-    """Load Chainlit's application, set up for this knowledge base, behind its guard. Once in a process.
+    """Load Chainlit's application, set up for this knowledge base, behind its guard. Called once per process.
 
     Raises:
         MissingExtra: chainlit is not installed.

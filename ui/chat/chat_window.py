@@ -209,8 +209,7 @@ class ChatWindow:
         answering: AsyncGenerator[AskEvent],
         old: Iterable[str] = (),
     ) -> None:
-        """Show an answer while it is made: stages as steps, pieces as they come, the result last. stages as steps,
-        pieces as they come, the result last.
+        """Show an answer while it is made: stages as steps, pieces as they come, the result last.
 
         Args:
             asked: the message of the question.

@@ -57,8 +57,7 @@ class MessageFiles:
 
 
 def _take_file(path: Path) -> str:
-    """Read the bytes of a file as base64, and remove the file whether it could be read or not. The file is removed,
-    whether it could be read or not.
+    """Read the bytes of a file as base64, and remove the file whether it could be read or not.
 
     Raises:
         NotFound: the file was sent before.

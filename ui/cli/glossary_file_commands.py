@@ -141,8 +141,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
 
 
 def _upload(file: str, home: Path | None) -> _File:
-    """Read the file in the form that a use case takes; of one that is too large, only the beginning. one that is too
-    large is not even read.
+    """Read the file in the form that a use case takes; of one that is too large, only the beginning.
 
     Raises:
         InvalidInput: the file cannot be read.

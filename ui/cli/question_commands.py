@@ -151,8 +151,7 @@ class _QuestionOptions(NamedTuple):
     documents: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the use case. A file is read here, because the service may run on another machine. A
-        file is read here: the service may run on another machine.
+        """Return the parameters of the use case. A file is read here, because the service may run on another machine.
 
         Raises:
             InvalidSettings: there is no such file or switch.

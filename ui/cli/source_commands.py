@@ -182,8 +182,7 @@ def sync(
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Sync documents with their sources: new and changed ones are read, deleted ones are removed. what is new or
-    changed is read, what is gone is taken out.
+    """Sync documents with their sources: new and changed ones are read, deleted ones are removed.
 
     The exit code is 1 if a source could not be read, a document of it failed, or deletions wait for --confirm.
     """

@@ -218,7 +218,7 @@ def build_account_pages(
 
 
 def _parse_days(typed: str) -> int | None:
-    """Parse the number of days; None if the field is empty. None: the field was empty.
+    """Parse the number of days; None if the field is empty.
 
     Raises:
         InvalidInput: it is not a number.

@@ -62,8 +62,7 @@ def split_commas(text: str) -> list[str]:
 
 
 def parse_field_lines(text: str) -> dict[str, list[str]]:
-    """Parse lines of "name: value" typed into one field; a name may occur several times. value" as they are typed into
-    one field; a name may come several times.
+    """Parse lines of "name: value" typed into one field; a name may occur several times.
 
     Raises:
         InvalidInput: a line has no name or no value.

@@ -67,9 +67,8 @@ def quote_markdown(markdown: str) -> str:
 
 
 def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
-    """Set the cited pieces of a passage in bold, in a table row each cell; return the text, and as Markdown the pieces
-    that bold type would break (code, half of an emphasis). and as Markdown those pieces that bold type would break
-    (code, half of an emphasis).
+    """Set the cited pieces of a passage in bold, in a table row cell by cell. Return the text, and as Markdown the
+    pieces that bold type would break (code, half of an emphasis).
 
     Args:
         markdown: the passage.

@@ -109,7 +109,7 @@ class Authenticator:
             self.kb.shared.on_gap(look_anew)
 
     async def identify(self, scope: Scope, headers: Headers) -> Visitor | None:
-        """Identify the asker; None if nobody known is asking. None: nobody that is known.
+        """Identify the asker; None if nobody known is asking.
 
         Raises:
             WrongKey: the request has a key that is not valid; the message says when it ended, if it did. Other ways of

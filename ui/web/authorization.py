@@ -111,8 +111,7 @@ Who = Annotated[Visitor, Depends(get_visitor)]
 
 
 async def refuse_forgery(request: Request) -> None:
-    """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application. A
-    dependency of the application.
+    """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
     Raises:
         HTTPException: 403; OutOfDate where what was typed can be given back.

@@ -156,8 +156,7 @@ def _is_owner(session: Any, who: Visitor) -> bool:
 
 
 class Window:
-    """Chainlit's application behind the guard. It is mounted below all our own addresses. It is mounted below all
-    addresses of ours.
+    """Chainlit's application behind the guard. It is mounted below all our own addresses.
 
     Args:
         app: Chainlit's application.
@@ -242,8 +241,7 @@ class Socket:
         await self.app(scope, receive_checked, send_unless_ended)
 
     def clean_frame(self, text: object) -> str | None:
-        """Rebuild a frame for Chainlit; None for a frame that our window sends and Chainlit need not see. None: our
-        window sends it, and Chainlit need not see it.
+        """Rebuild a frame for Chainlit; None for a frame that our window sends and Chainlit need not see.
 
         Raises:
             _IgnoredMessage: no window of ours sends this frame.

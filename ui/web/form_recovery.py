@@ -39,8 +39,7 @@ def may_be_kept(path: str, content_type: str) -> bool:
 
 
 async def read_fields(request: Request) -> Fields:
-    """Read the fields that were typed, without secret ones; none of a form that is too large. none of a form that is
-    too large.
+    """Read the fields that were typed, without secret ones; none of a form that is too large.
 
     Raises:
         HTTPException: the body is larger than this sender may send.

@@ -33,7 +33,7 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
     assert found["JSON schemas"]["detail"] == "kept to"
     assert found["log-probabilities"]["detail"] == "given"
     assert found["token counts"]["detail"] == "by the server's own tokenizer"
-    assert "taken at its start alone" in found["adapters"]["detail"]
+    assert "only loaded at its start" in found["adapters"]["detail"]
     assert "LORA=32" in found["adapters"]["detail"]
     asked = scripted_model.asked()
     assert len(asked) == 2

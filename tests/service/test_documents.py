@@ -375,6 +375,6 @@ async def test_readers_that_nobody_is_are_named(kb: KnowledgeBase) -> None:
     kb.people.add("ann", ("deck",))
     assert (await put(kb, audience=["deck", "@ann"])).notices == []
     (told,) = (await put(kb, name="secret.md", data=SECOND, audience=["@nobody"])).notices
-    assert told == "no group or person '@nobody' exists: nobody but administrators reads it now"
+    assert told == "no group or person '@nobody' exists: nobody but administrators can read it now"
     labelled = await do(kb, ROOT, "document_label", document="gangway.md", audience=["bridge"])
     assert labelled["name"] == "gangway.md" and "'bridge'" in labelled["notices"][0]

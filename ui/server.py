@@ -100,8 +100,8 @@ def bind_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:
         raise InvalidSettings(f"Setting 'host' cannot be '{host}': {error}. Use 127.0.0.1.") from error
     if not shared and not is_secluded(str(address[0])):
         raise InvalidSettings(
-            f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, for everyone who opens"
-            f" it reads everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
+            f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, because everyone who "
+            f"opens it can read everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
             " ssh -L 8000:127.0.0.1:8000."
         )
     # With the protocol named, asyncio sends small pieces at once instead of some 40 ms later.
@@ -203,7 +203,9 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
             " addresses of yours in 'trusted_proxies'."
         )
     if settings.sign_in_groups_header and not settings.sign_in_header:
-        raise InvalidSettings("Setting 'sign_in_groups_header' needs 'sign_in_header': whose groups they are.")
+        raise InvalidSettings(
+            "Setting 'sign_in_groups_header' needs 'sign_in_header', which says whose groups they are."
+        )
     require_provider(settings)
     if (settings.public_url or settings.trusted_proxies) and not signing_in:
         raise InvalidSettings(
@@ -370,7 +372,7 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"
-    print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
+    print(f"Argot stops when {gate.running} answers in progress are done ({wait}).", file=sys.stderr, flush=True)
     end = time.monotonic() + seconds
     while time.monotonic() < end and not impatient():
         if await gate.wait_until_quiet(0.1):

@@ -35,7 +35,7 @@ HELP = (
     "Ask me about your organisation's documents, shorthand and all. In a channel mention me with your question; here"
     " and in a direct message just write it."
 )
-FAILED = "Something went wrong while answering. The log of the service tells more; please ask again."
+FAILED = "Something went wrong while answering. The service's log has the details. Please ask again."
 NOT_YOURS = "This is part of somebody else's conversation. Ask your own question, and I answer you."
 GONE = "This conversation is not there any more. Ask your question again."
 HEARD = 6

@@ -39,8 +39,8 @@ ASSISTANT_AGENT = "argot-mcp/"
 HUNG_UP_STATUS = 499
 UNREADABLE_BODY = "There was an error parsing the body"
 """FastAPI's message for a body that is not UTF-8, is nested too deeply, or has numbers of thousands of digits."""
-NO_JSON = "The body is no JSON that can be read here"
-UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
+NO_JSON = "The body is not valid JSON"
+UNEXPECTED = "Something went wrong in Argot. An administrator can find it in the log by the response's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _BODY_LIMITS = "__argot_takes__"
 

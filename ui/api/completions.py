@@ -215,7 +215,7 @@ def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | Non
     said = [(one, role) for one in given.messages if (role := _read_speaker(one))]
     messages = [Message(role, _read_text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
     if not messages:
-        raise RequestRefusal("There is no message of the user. Send the question as the last message.", "messages")
+        raise RequestRefusal("There is no user message. Send the question as the last message.", "messages")
     return converse(
         kb,
         who.principal,
@@ -236,12 +236,12 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
         if more.get(name) and not (calls_none and name != "audio"):
-            raise RequestRefusal(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
+            raise RequestRefusal(f"'{name}' is not supported: Argot answers from documents and calls no tools.", name)
     if more.get("logprobs"):
         raise RequestRefusal("'logprobs' is not supported. Leave it out.", "logprobs")
     form = more.get("response_format")
     if isinstance(form, dict) and form.get("type", "text") != "text":
-        text = "Answers are text; as data they stand in the message's field 'argot', and at /api/ask."
+        text = "Answers are text; the message's field 'argot' and /api/ask have them as data."
         raise RequestRefusal(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 

@@ -83,7 +83,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         # Checked here for a status of its own; the use case would refuse it like any other invalid input.
         name = read_sent_name(file)
         if not is_media_type_known(name, data):
-            raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
+            raise HTTPException(415, "Argot cannot read files of this kind. See docs/managers.md for those it can.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
             result = await cancel_on_hang_up(request, putting)
@@ -166,9 +166,11 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
         request: Request,
         who: Who,
         file: Annotated[UploadFile, File(description="CSV, JSON or SKOS")],
-        context: Annotated[Text, Form(max_length=200, description="of terms for which the file names none")] = "",
+        context: Annotated[
+            Text, Form(max_length=200, description="the context of terms for which the file names none")
+        ] = "",
         why: Annotated[Text, Form(max_length=10_000)] = "",
-        dry_run: Annotated[bool, Form(description="only say what would change")] = False,
+        dry_run: Annotated[bool, Form(description="only report what would change")] = False,
     ) -> Response:
         """Import a glossary, all of it or nothing, as one change that can be rolled back."""
         # Some browsers and programs send the whole path, also of Windows. The format depends on the name alone.

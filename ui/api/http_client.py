@@ -116,13 +116,15 @@ class RemoteClient:
             told = answer.json()
         except ValueError:
             raise ArgotError(
-                f"{self.url} answered {answer.status_code}, and not as Argot does. Check the address."
+                f"{self.url} answered with status {answer.status_code}, and not like Argot. Check the address."
             ) from None
         if answer.is_success:
             return told if "choices" not in told else _read_message(told)
         error = told.get("error") if isinstance(told, dict) else None
         text = str(error.get("message", "")) if isinstance(error, dict) else ""
-        raise _ERRORS.get(answer.status_code, ArgotError)(text or f"{self.url} answered {answer.status_code}.")
+        raise _ERRORS.get(answer.status_code, ArgotError)(
+            text or f"{self.url} answered with status {answer.status_code}."
+        )
 
 
 def _read_message(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,13 +38,13 @@ MAX_PASSAGES = 20
 Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question, in the asker's own words.")]
 Team = Annotated[
     str,
-    Field(max_length=200, description="The team or field the asker is at home in, if known; settles what terms mean."),
+    Field(max_length=200, description="The asker's team or field, if known; it settles what terms mean."),
 ]
 
 
 Meaning = Annotated[
     str,
-    Field(max_length=200, description="Only after a question was asked back: the number of a meaning, or its words."),
+    Field(max_length=200, description="Only after Argot asked back: the number of a meaning, or its words."),
 ]
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
 
@@ -92,7 +92,7 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         except Exception as error:
             logger.exception("a tool failed")
             # Only the kind: the text of an unexpected error may hold paths of this machine.
-            raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log tells more.") from error
+            raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log has the details.") from error
 
     @server.tool(annotations=looks, structured_output=False)
     async def ask(question: Question, context: Team = "", meaning: Meaning = "") -> str:
@@ -119,8 +119,8 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="Maximum number of passages.")] = 5,
         context: Team = "",
     ) -> str:
-        """Find the passages of the organisation's documents that bear on a question, best first, with where each one
-        stands. Abbreviations and jargon are understood, so use the asker's own words.
+        """Find the passages of the organisation's documents that answer a question, best first, each with its source.
+        Abbreviations and jargon are understood, so use the asker's own words.
         """
         return format_passages(await call_service("search", query=query, limit=limit, context=context or None))
 
@@ -157,7 +157,7 @@ def format_passages(found: Mapping[str, Any]) -> str:
         f"{' · ' + one['heading'] if one['heading'] else ''} (passage {one['passage_id']})\n{one['text']}"
         for number, one in enumerate(found["passages"], 1)
     ]
-    return "\n\n".join([*head, *passages]) if passages else "No passage that you may read bears on this."
+    return "\n\n".join([*head, *passages]) if passages else "No passage that you may read is about this."
 
 
 def format_term(term: str, senses: Sequence[Mapping[str, Any]], near: Sequence[Mapping[str, Any]]) -> str:

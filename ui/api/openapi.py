@@ -13,26 +13,27 @@ from argot import __version__
 
 ERROR_DESCRIPTIONS = {
     400: "Invalid request; the message says why.",
-    401: "No key, or one that opens nothing.",
-    403: "One's role does not allow it.",
+    401: "No key, or one that is not valid.",
+    403: "Your role does not allow it.",
     404: "Not found, or not visible to you (not distinguished).",
-    409: "It changed in the meantime, or is in the way of something.",
+    409: "It has changed meanwhile, or conflicts with something else.",
     413: "Too large.",
-    415: "Another kind of content than this takes.",
+    415: "The wrong kind of content.",
     422: "A parameter is missing, unknown or of the wrong kind.",
-    429: "Too many questions; the header Retry-After says when to come again.",
-    503: "The service is busy, is being stopped, or a store or the language model cannot be used now.",
+    429: "Too many questions; the header Retry-After says when to try again.",
+    503: "The service is busy or stopping, or a store or the language model is not available.",
 }
-DESCRIPTION = """Ask questions of an organisation's documents, and look after its glossary.
+DESCRIPTION = """Ask questions of an organisation's documents, and manage its glossary.
 
-Every request carries a key (`Authorization: Bearer argot_...`). It acts for the person it belongs to: answers,
-documents, terms and conversations are those this person may see. Make one with `argot key add NAME`, or on `/account`.
+Every request carries a key (`Authorization: Bearer argot_...`). It acts for its owner: answers,
+documents, terms and conversations are those that this person may see. Make one with `argot key add NAME`, or on
+`/account`.
 """
 TAGS = [
     {"name": "OpenAI-compatible", "description": "For programs that know OpenAI's API."},
     {"name": "Asking", "description": "Questions, and what Argot asks back."},
-    {"name": "Conversations", "description": "One's own threads."},
-    {"name": "Documents", "description": "Managers of all contexts put documents in and take them out."},
+    {"name": "Conversations", "description": "Your own threads."},
+    {"name": "Documents", "description": "Managers of all contexts add and remove documents."},
     {"name": "Learning", "description": "Managers of everything train models, and adopt those that measure better."},
     {"name": "Glossary", "description": "Managers change the terms of their contexts."},
 ]

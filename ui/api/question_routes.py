@@ -34,8 +34,8 @@ ANSWER_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "model": AskResult,
         "content": {EVENT_STREAM_TYPE: {"schema": {"type": "string"}}},
-        "description": "The result; or with 'Accept: text/event-stream' the events stage, token, retract, and at last"
-        " result (or error), each with its JSON.",
+        "description": "The result; or with 'Accept: text/event-stream' the events stage, token, retract, and "
+        "finally result (or error), each with its JSON.",
     },
     **declare_errors(400, 401, 404, 409, 413, 415, 422, 429, 503),
 }

@@ -51,7 +51,7 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
         try:
             sent = read_body(await request.body() or b"{}")
         except (ValueError, RecursionError):
-            return _refuse(400, "The body is no JSON that can be read here.", "invalidSyntax")
+            return _refuse(400, "The body is not valid JSON.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
         root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
@@ -229,7 +229,7 @@ class ScimExchange:
             return self._send_page(found, len(found), 1)
         one = next((one for one in found if id_ in (one.id, getattr(one, "name", None))), None)
         if one is None:
-            raise NotFound(f"There is nothing of the name '{id_}'.")
+            raise NotFound(f"There is no resource type or schema '{id_}'.")
         return _send_json(one.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE))
 
     def _send_resource(self, resource: Resource[Any], status: int = 200) -> Response:

@@ -123,7 +123,7 @@ class AnswerSettingsPanel:
                     },
                     # Since the conversation, the context may have been deleted or hidden from this person; so may tags.
                     initial_value=kept.context if kept.context in contexts else DEFAULT_VALUE,
-                    description="A term with several senses is read as this team uses it, if nothing else tells.",
+                    description="A term with several senses is read as this team uses it, if nothing else decides.",
                 )
             )
         if tags := await self._tags():
@@ -133,7 +133,7 @@ class AnswerSettingsPanel:
                     label="Only documents tagged",
                     values=tags,
                     initial=[tag for tag in kept.tags if tag in tags],
-                    description="None: all that you may read.",
+                    description="None: all documents that you may read.",
                 )
             )
         if names := await self._names(kept.documents):
@@ -143,7 +143,7 @@ class AnswerSettingsPanel:
                     label="Only these documents",
                     items=names,
                     initial=list(names.values()),
-                    description="Take it away to ask all that you may read.",
+                    description="Remove it to ask all documents that you may read.",
                 )
             )
         await cl.ChatSettings(inputs).send()

@@ -83,13 +83,13 @@ _INTERFACE_TEXTS = {
     "threadHistory.sidebar.empty": "No conversations yet",
     "threadHistory.thread.menu.delete": "Delete",
     "navigation.header.readme": "Help",
-    "chat.messages.feedback.dialog.title": "What was it about this answer? What you send, those who look after the"
-    " documents can read: your question, this answer, and your words. Not your name.",
+    "chat.messages.feedback.dialog.title": "What was good or bad about this answer? Managers of the documents can "
+    "read your question, this answer and your words, but not your name.",
     "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
     "chat.messages.feedback.dialog.submit": "Send",
     "chat.messages.actions.copy.button": "Copy with sources",
     "chat.input.actions.stop": "Stop",
-    "chat.input.actions.attachFiles": "Ask about a file, in this conversation alone",
+    "chat.input.actions.attachFiles": "Ask about a file, only in this conversation",
     "chat.settings.title": "How to answer",
     "chat.settings.customize": "For this conversation",
     "navigation.user.menu.settings": "How to answer",

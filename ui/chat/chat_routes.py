@@ -37,8 +37,8 @@ MEDIA_TYPES = {
 }
 """The files served below /public, from where they were installed. Any other name, and any path, is 404."""
 PLAIN_BYTES = "application/octet-stream"
-CLOSED_WINDOW = "This window is not open any more. Reload the page."
-NO_ACTION = "There is no such button any more. Reload the page."
+CLOSED_WINDOW = "This window is no longer open. Reload the page."
+NO_ACTION = "This button is no longer there. Reload the page."
 
 Label = Annotated[Words, Field(max_length=20_000)]
 

@@ -239,7 +239,7 @@ class ChatWindow:
         if self.kb.gate.waiting:
             return "Waiting for its turn"
         return (
-            "Waiting until the question before it is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""
+            "Waiting until the previous question is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""
         )
 
     async def _show_event(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
@@ -304,7 +304,7 @@ class ChatWindow:
                 self.kb, await get_current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
             text = (
-                "Those who look after the glossary can read your question now. You are told here when it has a meaning."
+                "The glossary's managers can now read your question. You are notified here when the term has a meaning."
             )
             await cl.Message(content=text, author=NAME).send()
             self.news.watch(context.session)
@@ -314,7 +314,7 @@ class ChatWindow:
         await action.remove()
         async with report_errors():
             await thread_share(self.kb, await get_current_principal(self.kb), thread=context.session.thread_id)
-            text = "Those who look after the glossary can read your question now."
+            text = "The glossary's managers can now read your question."
             await cl.Message(content=text, author=NAME).send()
 
     async def on_export(self, action: cl.Action) -> None:

@@ -235,7 +235,7 @@ def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
     if not thread or parse_integer(turn) < 0:
-        raise NotFound("That answer is not known any more. Reload the page and try again.")
+        raise NotFound("This answer is no longer known. Reload the page and try again.")
     return thread, parse_integer(turn)
 
 

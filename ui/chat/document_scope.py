@@ -44,9 +44,9 @@ class DocumentScope:
             found = await document_contents(self.kb, await get_current_principal(self.kb), document=document)
             await self.settings.ask_only((document,), context.session.thread_id)
             name = escape_markdown(found.document.title or found.document.name)
-            text = f"What you ask here is answered from **{name}** alone."
+            text = f"Your questions here are answered from **{name}** alone."
             if fresh := freshness(found.document):
-                text += f" It says of itself: {escape_markdown(fresh)}."
+                text += f" It describes itself as: {escape_markdown(fresh)}."
             await cl.Message(content=text, author=NAME, actions=make_actions((make_leave_button(),), "tool")).send()
 
     async def leave(self, action: cl.Action) -> None:
@@ -54,7 +54,9 @@ class DocumentScope:
         await action.remove()
         async with report_errors():
             await self.settings.ask_only((), context.session.thread_id)
-            await cl.Message(content="From now on all documents that you may read are asked.", author=NAME).send()
+            await cl.Message(
+                content="From now on, answers come from all documents that you may read.", author=NAME
+            ).send()
 
     async def offer_leaving(self, answer: str) -> None:
         """Offer below an answer (its id) to leave the one document."""

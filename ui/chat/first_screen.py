@@ -24,12 +24,12 @@ SAMPLE_QUESTIONS = (
 )
 """An abbreviation in two senses, a plain question, and one to which Argot has to ask back."""
 MANAGERS_HINT = (
-    "There are no documents yet, and answers come from documents alone. Add some under [Documents](/documents), or name"
-    " a folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
+    "There are no documents yet, and answers come only from documents. Add some under [Documents](/documents), or add a"
+    " folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
 )
 ASKERS_HINT = (
-    "There are no documents yet that you may read, and answers come from documents alone. Please ask {whom} to add"
-    " some. You can put a file of your own into this conversation, and ask about that."
+    "There are no documents yet that you may read, and answers come only from documents. Please ask {whom} to add"
+    " some. You can put a file of your own into this conversation and ask about that."
 )
 MAX_CONTACTS = 5
 
@@ -61,4 +61,4 @@ class FirstScreen:
     async def _name_contacts(self, principal: Principal) -> str:
         """Name the contacts of the contexts."""
         found = dict.fromkeys(one.contact for one in await context_list(self.kb, principal) if one.contact)
-        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "whoever runs Argot for you"
+        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "your administrator"

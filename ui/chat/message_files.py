@@ -44,7 +44,7 @@ class MessageFiles:
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
             return escape_markdown(error)
-        can = "can be asked about now: in this conversation, by you alone. It is deleted with it."
+        can = "can now be asked about, in this conversation and by you only. It is deleted with the conversation."
         return f"**{escape_markdown(element.name)}** {can}"
 
     def tell_resumed(self, thread: Any, files: Sequence[ThreadFile]) -> None:

@@ -38,7 +38,7 @@ async def report_errors() -> AsyncIterator[None]:
     # An unexpected error is described in the log alone: its text may hold names of folders or passages.
     except Exception:
         logger.exception("a question could not be answered")
-        text = "Something went wrong while answering. The log of the service tells more; please ask again."
+        text = "Something went wrong while answering. The service's log has the details. Please ask again."
         await cl.ErrorMessage(content=text, author=NAME).send()
 
 
@@ -77,7 +77,7 @@ class Stages:
             looking.cancel()
             # A frame without lines has only said that the question waits.
             if self.frame and not self.lines:
-                await self._name("It was not begun")
+                await self._name("It was not started")
 
     async def _wait(self, for_what: Callable[[], str]) -> None:
         while True:

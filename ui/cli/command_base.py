@@ -170,6 +170,6 @@ def parse_field_values(given: list[str]) -> dict[str, list[str]]:
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise InvalidInput(f"'{text}' is no field with a value. Write both, e.g. region=EU.")
+            raise InvalidInput(f"'{text}' is not a field with a value. Write both, e.g. region=EU.")
         found.setdefault(name.lower(), []).append(value)
     return found

@@ -115,7 +115,7 @@ def _show(found: ConflictList, *, accepted: bool) -> None:
         if rows:
             say_aside("Reopen one with: argot glossary conflicts --reopen CHANGE")
         return
-    say_aside(f"{format_count(found.total, 'thing')} to look at{first}, {found.accepted} accepted")
+    say_aside(f"{format_count(found.total, 'item')} to review{first}, {found.accepted} accepted")
     if any(one.may_accept for one in found.conflicts):
         say_aside("Accept one with: argot glossary conflicts SENSE... --accept")
 

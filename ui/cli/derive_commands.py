@@ -170,16 +170,17 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
     )
     if not found.kinds:
         say_aside(
-            "Nothing is derived unasked: that takes a language model (ARGOT_MODEL_URL; ARGOT_DERIVE_IN_BACKGROUND)."
+            "Nothing is derived in the background: that requires a language model (ARGOT_MODEL_URL; "
+            "ARGOT_DERIVE_IN_BACKGROUND)."
         )
         return
     counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
     budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
     say_aside(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
     if not found.running:
-        say_aside("Nothing is derived now: the service does it (argot serve).")
+        say_aside("Nothing is being derived now: a running service does that (argot serve).")
     if found.resting:
-        say_aside(f"It waits: {line(found.resting)}")
+        say_aside(f"Waiting: {line(found.resting)}")
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:

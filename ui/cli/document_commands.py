@@ -172,7 +172,7 @@ def list_documents(documents: list[StoredDocument], /) -> None:
     ]
     print_table(["id", "name", "title", "passages", "audience", "added"], rows)
     say_aside(
-        format_count(len(documents), "document") if documents else "No documents yet. Put some in with: argot add PATHS"
+        format_count(len(documents), "document") if documents else "No documents yet. Add some with: argot add PATHS"
     )
 
 
@@ -195,7 +195,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
         if value:
             say(f"{line(name)}: {line(value)}")
     for warning in about.warnings:
-        say(f"Not read as a whole: {line(warning)}")
+        say(f"Not fully read: {line(warning)}")
     for one in near:
         say(f"Nearly the same as {line(one.other.name)} ({one.likeness:.0%} alike)")
     for passage in found.passages:

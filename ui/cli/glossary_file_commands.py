@@ -197,5 +197,6 @@ def _format_value(value: Any) -> str:
 def _say_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
         say_aside(
-            "Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
+            "Left out, because a glossary has no field for it: "
+            + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
         )

@@ -72,7 +72,7 @@ def _print_subjects(found: Insight) -> None:
         terms = f" [{', '.join(map(line, group.terms))}]" if group.terms else ""
         say(f"  {group.questions:,} × {named}{terms}")
     if found.unanswered.unnamed:
-        say(f"  {found.unanswered.unnamed:,} in no group here, for nobody has shared the wording")
+        say(f"  {found.unanswered.unnamed:,} in no group here, because nobody has shared the wording")
     if found.missed:
         print_table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
 

@@ -68,7 +68,7 @@ def list_jobs(
         if one.error and one.state != "done":
             say_aside(f"{one.id}: {line(one.error)}")
     if aside := [one for one in found if one.state == "aside"]:
-        say_aside(f"{format_count(len(aside), 'job')} put aside. Put one back with: argot jobs retry {aside[0].id}")
+        say_aside(f"{format_count(len(aside), 'job')} put aside. Retry one with: argot jobs retry {aside[0].id}")
     say_aside(format_count(len(found), "job") if found else "No jobs.")
 
 

@@ -56,7 +56,7 @@ def add(
     if made.ends_at:
         say_aside(f"It ends on {_format_moment(made.ends_at)}.")
     if made.user == "local":
-        say_aside("It opens something as long as nobody has a password; then make one for a user.")
+        say_aside("It works only as long as nobody has a password; after that, make one for a user.")
 
 
 @key.command("list", epilog=format_examples("argot key list", "argot key list ann", "argot key list --json"))

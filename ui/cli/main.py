@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except ArgotError as error:
         _fail(str(error))
     except sqlite3.DatabaseError as error:
-        remedy = find_remedy(error) or "See which one, and how to mend it, with: argot doctor"
+        remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

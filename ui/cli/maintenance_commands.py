@@ -41,7 +41,7 @@ def init(home: Home = None) -> None:
     if there:
         say("There is a knowledge base already; nothing was changed.")
     else:
-        say("Put documents in with: argot add PATHS; find the terms they explain with: argot glossary mine")
+        say("Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine")
 
 
 def doctor(json_: Json = False, home: Home = None) -> None:

@@ -104,7 +104,7 @@ def _choose_target(to: str, schema: str | None, chroma: str | None, settings: Se
         # The text behind it may hold a password.
         kind = re.split("[:=]", to)[0]
         raise InvalidInput(
-            f"'{kind}' is no place to move to. Give postgresql://USER:PASSWORD@HOST/DATABASE or a folder."
+            f"'{kind}' is not a place to move to. Give postgresql://USER:PASSWORD@HOST/DATABASE or a folder."
         )
     if schema:
         raise InvalidInput(f"A folder has no schema: leave out --schema {schema}, or give postgresql://... with --to.")
@@ -141,7 +141,7 @@ def _print_summary(moved: Moved, target: Settings) -> None:
         say(f"From now on leave ARGOT_STORE empty, and give --home {moved.target}.")
     if target.chroma_url:
         say("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it.")
-    say(f"{moved.source} is as it was. Once you need it no more, remove it.")
+    say(f"{moved.source} is unchanged. Remove it once you no longer need it.")
 
 
 def _rebuild_index(home: Path, settings: Settings) -> None:

@@ -87,7 +87,7 @@ def queue(
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
-        say("\nProposed besides:")
+        say("\nOther proposals:")
         # Proposals come oldest first; the surest are worth reading first.
         others.sort(key=lambda one: -(one.score or 0))
         print_table(
@@ -170,7 +170,7 @@ def accept(
         )
     say(_describe_sense(sense))
     if not approved:
-        say_aside(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
+        say_aside(f"Answers do not use a draft. See what it would change: argot glossary effects {sense.id}")
         say_aside(f"Approve it with: argot glossary approve {sense.id}")
 
 
@@ -179,7 +179,7 @@ def _say_accepted(done: AcceptedProposals) -> None:
         say(_describe_sense(sense))
     for one in done.left:
         say_aside(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
-    undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
+    undo = f"; undo it with: argot glossary roll-back {done.change}" if done.change else ""
     say_aside(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
 
 
@@ -316,7 +316,9 @@ def _read_question(text: str, number: int, path: Path) -> str:
     try:
         return str(json.loads(text)["question"])
     except (ValueError, KeyError) as error:
-        raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
+        raise InvalidInput(
+            f"{path}, line {number}: not a JSON object with a `question`: {error}. Correct it."
+        ) from error
 
 
 def _describe_sense(sense: Sense) -> str:

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
         SyncUnderWay,
     )
 
-source = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
-)
+source = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Sources that documents are synced with.")
 
 SourceName = Annotated[str, typer.Argument(help="Its name (see `argot source list`).", metavar="NAME")]
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "m"))
@@ -165,7 +163,7 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
                 say_aside(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
             say_aside(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
-    say_aside(format_count(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
+    say_aside(format_count(len(found), "source") if found else "No sources yet. Add one with: argot source add FOLDER")
 
 
 @source.command(
@@ -255,7 +253,7 @@ def _print_summary(report: SyncReport) -> None:
 def _list_gone(names: Sequence[str], number: int) -> str:
     """Name the first of the documents that wait to be removed."""
     more = f" and {number - len(names):,} more" if number > len(names) else ""
-    return f"gone there: {', '.join(map(line, names))}{more}"
+    return f"deleted there: {', '.join(map(line, names))}{more}"
 
 
 def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:

@@ -212,5 +212,5 @@ def _describe_sign_in(made: UserShown) -> str:
     if made.suspended_at:
         return "suspended"
     if made.linked:
-        return "at the provider, anew" if made.lapsed_at else "at the provider"
+        return "at the provider, after signing in again" if made.lapsed_at else "at the provider"
     return "with a password" if made.has_password else "not with a password"

@@ -226,5 +226,5 @@ def _parse_days(typed: str) -> int | None:
     plain = typed.strip()
     # `isdigit` alone is also true of "²" and of digits in other scripts.
     if plain and not (plain.isascii() and plain.isdigit()):
-        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give one, or leave it empty.")
+        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give a number, or leave it empty.")
     return int(plain) if plain else None

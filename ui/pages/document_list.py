@@ -23,7 +23,7 @@ ORDERS: Mapping[Order, str] = {
     "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
 }  # fmt: skip
 STATES: Mapping[State, str] = {
-    "incomplete": "Not read as a whole", "replaced": "Replaced since",
+    "incomplete": "Not fully read", "replaced": "Replaced since",
     "derived": "With derived texts", "not derived": "Without derived texts",
 }  # fmt: skip
 AGES: Mapping[str, tuple[str, int]] = {
@@ -31,9 +31,9 @@ AGES: Mapping[str, tuple[str, int]] = {
     "365": ("In the last year", 365), "old": ("More than a year ago", 365),
 }  # fmt: skip
 PROGRESS: Mapping[Progress, str] = {
-    "waiting": "Texts are still to be derived of it", "being derived": "Texts are being derived of it",
-    "derived": "Texts were derived of it", "failed": "Texts could not all be derived of it",
-    "over budget": "Texts are derived of it from midnight UTC on, when there is a budget again",
+    "waiting": "Texts are still to be derived from it", "being derived": "Texts are being derived from it",
+    "derived": "Texts were derived from it", "failed": "Not all texts could be derived from it",
+    "over budget": "Texts will be derived from it after midnight UTC, when there is a budget again",
 }  # fmt: skip
 _NAMES = ("q", "tag", "audience", "state", "age", "order")
 

@@ -98,7 +98,7 @@ def _parse_pairs(text: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, text.splitlines())):
         key, _, value = (part.strip() for part in line.partition("="))
         if not key or not value:
-            raise InvalidInput(f"'{line:.80}' is no option with a value. Write both, one a line: key=value")
+            raise InvalidInput(f"'{line:.80}' is not an option with a value. Write one a line: key=value")
         found[key.replace("-", "_")] = value
     return found
 

@@ -66,7 +66,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
         """Return a file that is a picture, to be shown beside the text that was read of it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
-            raise NotFound("This document is no picture that a browser shows.")
+            raise NotFound("This document is not a picture that browsers can show.")
         return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT_HEADERS)
 
     @router.get("/markdown")

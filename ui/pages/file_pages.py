@@ -78,7 +78,7 @@ class Uploads:
         """
         found = self._kept.get(token)
         if found is None or found.who != who or time.monotonic() - found.at > KEEP_SECONDS:
-            raise NotFound("This file is not here any more. Choose it again.")
+            raise NotFound("This file is no longer stored. Choose it again.")
         return self._kept.pop(token)
 
 

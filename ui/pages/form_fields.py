@@ -71,7 +71,7 @@ def parse_field_lines(text: str) -> dict[str, list[str]]:
     for line in filter(str.strip, text.splitlines()):
         name, _, value = (part.strip() for part in line.partition(":"))
         if not name or not value:
-            raise InvalidInput(f"'{line.strip():.80}' is no field with a value. Write both, one a line: region: EU")
+            raise InvalidInput(f"'{line.strip():.80}' is not a field with a value. Write one a line: region: EU")
         found.setdefault(name.lower(), []).append(value)
     return found
 

@@ -54,45 +54,46 @@ HEADERS = {
 
 # The address names one of these messages and holds no text, so that no link can put words into our pages.
 DONE_MESSAGES = {
-    "draft": "Saved as a draft. It answers nobody until it is approved.",
+    "draft": "Saved as a draft. Answers use it once it is approved.",
     "saved": "Saved.",
-    "saved-unknown": "Saved. No group or person exists of one of these names: nobody reads it by that now.",
-    "approved": "Approved. From now on questions understand it.",
-    "retired": "Retired. It answers nobody any more, and can be approved again.",
+    "saved-unknown": "Saved. One of these names belongs to no group or person, so it gives nobody access.",
+    "approved": "Approved. Answers use it from now on.",
+    "retired": "Retired. Answers no longer use it, and it can be approved again.",
     "alias": "Added as another name.",
-    "conflict-accepted": "Accepted. It is under Accepted, and comes back when one of its meanings changes.",
+    "conflict-accepted": "Accepted. It is listed under Accepted, and comes back when one of its meanings changes.",
     "conflict-reopened": "Reopened. It is in the list below.",
     "dismissed": "Dismissed for good. It will not be proposed or queued again.",
-    "rolled-back": "Rolled back. History keeps both, so this can be taken back too.",
+    "rolled-back": "Rolled back. History keeps both, so this can be rolled back too.",
     "context": "Context saved.",
     "imported": "Imported.",
-    "found": "Your documents were read. What they say it means is below.",
-    "not-found": "Your documents were read. None that you may read says what it means.",
+    "found": "Your documents were searched. The meanings that they give are below.",
+    "not-found": "Your documents were searched. None that you may read says what it means.",
     "none-ticked": "Nothing selected. Select proposals first.",
     "person": "Saved.",
     "password": "The password is changed, and every session of theirs has ended.",
-    "suspended": "Suspended: they are signed out everywhere, and cannot come in.",
+    "suspended": "Suspended: they are signed out everywhere, and cannot sign in.",
     "restored": "Restored: they may sign in again.",
     "signed-out": "Signed out everywhere.",
-    "removed": "Removed. It answers nobody any more.",
-    "brought-back": "Brought back. It answers questions again.",
+    "removed": "Removed. Answers no longer use it.",
+    "brought-back": "Brought back. Answers use it again.",
     "erased": "Erased for good.",
-    "hidden": "Saved. You are none of its readers now, and do not see it any more.",
+    "hidden": "Saved. You are no longer one of its readers, and cannot see it any more.",
     "reread": "Read again.",
     "replaced": "Replaced. The revision before it is kept, and can be brought back.",
-    "revision-back": "Brought back. The revision that answered until now is kept behind it.",
+    "revision-back": "Brought back. The revision that was current until now is kept.",
     "source-added": "Added.",
-    "source-named": "Added. It is read for the first time when its turn comes.",
-    "source-removed": "Removed. What it brought stays, and is kept in step no longer.",
-    "source-erased": "Removed, with the documents that it brought. They can be brought back under Removed.",
+    "source-named": "Added. It will be read for the first time when its turn comes.",
+    "source-removed": "Removed. Its documents stay, and are no longer synced.",
+    "source-erased": "Removed, with its documents. They can be brought back under Removed.",
     "all-tag": "Tagged.",
-    "all-untag": "The tag is taken away.",
-    "all-audience": "Saved. What you are no reader of now you do not see any more.",
-    "all-audience-unknown": "Saved. No group or person exists of one of these names: nobody reads them by that now.",
+    "all-untag": "The tag is removed.",
+    "all-audience": "Saved. Documents of which you are no longer a reader are not shown any more.",
+    "all-audience-unknown": "Saved. One of these names belongs to no group or person, so it gives nobody access to "
+    "them.",
     "all-reread": "Read again.",
-    "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
-    "profile-saved": "Kept. Ask with it: argot ask --profile NAME, or the settings of a conversation.",
-    "all-approved": "Approved. From now on questions understand them.",
+    "all-remove": "Removed. Answers no longer use them. They can be brought back under Removed.",
+    "profile-saved": "Saved. Ask with it: argot ask --profile NAME, or choose it in the settings of a conversation.",
+    "all-approved": "Approved. Answers use them from now on.",
 }
 """The message of a page after a redirect, by the value of `done` in its address."""
 
@@ -110,7 +111,7 @@ class BoundedRoute(APIRoute):
         async def handle_bounded(request: Request) -> Response:
             # Browsers always send the length of a form. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
-                raise HTTPException(411, "The request does not say how large it is.")
+                raise HTTPException(411, "The request does not say its length.")
             if is_said_larger(request, most):
                 raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
             return await handle(request)

@@ -228,4 +228,4 @@ def _read_role(given: dict[str, Any]) -> Role:
 def _require_contexts(given: dict[str, Any]) -> None:
     # No tick must not mean all contexts, and a manager of none could do no more than ask.
     if given["role"] == "manager" and not given["manages"]:
-        raise InvalidInput("Choose what this manager is to manage: some contexts, or all of them.")
+        raise InvalidInput("Choose the contexts of this manager: some, or all of them.")

@@ -23,7 +23,7 @@ PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
 RETURN_PATH = f"{PROVIDER_PATH}/return"
 """The address to register at the provider: people come back to it."""
 MAX_NEXT_CHARS = 1500
-PROVIDER_DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
+PROVIDER_DOWN = "Signing in at {} does not work at the moment. Try again in a minute; a password still works. ({})"
 
 
 def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
@@ -47,7 +47,9 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         next = unquote(next)
         try:
             if error or not code:
-                raise ProviderRefusal(f"You were not signed in there{f' ({error:.60})' if error else ''}. Try again.")
+                raise ProviderRefusal(
+                    f"The provider did not sign you in{f' ({error:.60})' if error else ''}. Try again."
+                )
             if not ticket:
                 raise ProviderRefusal(OLD)
             user, id_token = await provider.end(ticket, state, code, get_own_address(kb, request) + RETURN_PATH)

@@ -164,7 +164,7 @@ def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     buttons = [_make_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
     tell = "Something else: tell the glossary's managers"
     report = Button(
-        REPORT, tell, given, "They can then read this question, and you are notified when there is a meaning."
+        REPORT, tell, given, "They can then read this question, and you are notified when the term has a meaning."
     )
     return AnswerView(f"{head} {ask}", (*buttons, report))
 

@@ -48,7 +48,9 @@ PROXY_HEADER_PATTERN = re.compile(
 """Names of the headers that a proxy adds to a request that it passes on."""
 ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
 
-LAPSED_OWNER = "The owner of this key has to sign in anew: the organisation's provider no longer confirms who they are."
+LAPSED_OWNER = (
+    "The owner of this key has to sign in again: the organisation's provider no longer confirms who they are."
+)
 
 
 class WrongKey(NotAllowed):
@@ -250,7 +252,7 @@ class Authenticator:
         name = _decode_header(values[0]).strip()
         # Two values: the proxy added its own to one that the browser sent, and either may be the false one.
         if len(values) != 1 or not name:
-            raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
+            raise NotAllowed("The proxy does not say clearly who you are. Ask its administrator.")
         user = await self.kb.look_up(self.kb.people.find, name)
         if user is not None:
             return user

@@ -56,11 +56,12 @@ PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/w
 """The roots of our own pages, each with a page of its own. All other addresses belong to the chat window."""
 """The roots of addresses for programs, where refusals and errors are JSON."""
 NO_KEY = (
-    "This takes a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, or on the"
+    "This address requires a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, "
+    "or on the"
     " page /account."
 )
 WRONG_KEY = (
-    "This key is unknown, was revoked, or belongs to somebody who is shut out. Make another with: argot key add NAME,"
+    "This key is unknown, was revoked, or belongs to a suspended user. Make another with: argot key add NAME,"
     " or on the page /account."
 )
 
@@ -234,7 +235,7 @@ def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, s
         return 404, "There is nothing here."
     # Before the role: even an administrator's key must not open the pages.
     if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
-        return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
+        return 403, "A key does not open this page: it is for people who sign in. Keys are for the API (docs/api.md)."
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:

@@ -60,7 +60,7 @@ MAX_CHOSEN = 1000
 NO_THREAD = "unknown"
 """The replacement for a malformed thread id: no thread has this id, and the window says so."""
 NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
-NO_SESSION = "This window says no id that can be one. Reload the page."
+NO_SESSION = "This window has no valid id. Reload the page."
 
 _THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
@@ -251,7 +251,7 @@ class Socket:
             return str(text)
         found = _FRAME.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise _IgnoredMessage("a frame that is none of Socket.IO's")
+            raise _IgnoredMessage("a frame that is not of Socket.IO")
         kind, rest = found.groups()
         try:
             data = json.loads(rest) if rest else None
@@ -262,7 +262,7 @@ class Socket:
 
     def _rebuild_connection(self, auth: Any) -> str:
         if self.begun:
-            raise _IgnoredMessage("a second beginning")
+            raise _IgnoredMessage("a second connection event")
         if not isinstance(auth, dict) or not is_session_id(auth.get("sessionId")):
             raise _RefusedConnection(NO_SESSION)
         # Chainlit would give an open session to anyone who names its id.
@@ -280,7 +280,7 @@ class Socket:
     def _rebuild_event(self, data: Any) -> str | None:
         name = data[0] if isinstance(data, list) and data else None
         if not isinstance(name, str) or not self.begun or (name not in EVENTS and name not in IGNORED_EVENTS):
-            raise _IgnoredMessage("an event that is none")
+            raise _IgnoredMessage("a malformed event")
         if name in IGNORED_EVENTS:
             return None
         shape = EVENTS[name]
@@ -291,7 +291,7 @@ class Socket:
         except ValidationError as error:
             if name == "window_message":  # any script in the page may post messages to it, and it passes them all on
                 return None
-            raise _IgnoredMessage(f"{name} with what does not belong there") from error
+            raise _IgnoredMessage(f"{name} with invalid data") from error
         return "42" + json.dumps([name, self._convert_payload(given)])
 
     def _convert_payload(self, given: _Payload) -> dict[str, Any]:
@@ -306,7 +306,7 @@ class Socket:
         # Once per connection: a client that sends nonsense in a loop must not fill the log.
         if not self.reported:
             self.reported = True
-            logger.warning("'%s' sent the chat window %s; dropped, like all such that follow", self.who.name, what)
+            logger.warning("'%s' sent the chat window %s; dropped, as all further ones will be", self.who.name, what)
 
 
 def _is_websocket_alone(query: bytes) -> bool:

@@ -103,7 +103,8 @@ class ConnectionLimits:
             return
         self._told = now
         logger.warning(
-            "%d connections are open, %d of them from %s: whoever keeps the service waiting longest makes room for one"
+            "%d connections are open, %d of them from %s: the one that keeps the service waiting longest is closed "
+            "for one"
             " from %s (settings 'connections', 'connections_per_address')",
             self._count,
             len(self._open[full]),

@@ -15,7 +15,7 @@ from argot.ui.web.form_recovery import OutdatedForm
 from argot.ui.web.kept_forms import show_kept_form
 from argot.ui.web.page_templates import show_refusal
 
-UNEXPECTED_ERROR = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
+UNEXPECTED_ERROR = "Something went wrong in Argot. An administrator can find it in the log"
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -59,7 +59,7 @@ def describe_problems(error: RequestValidationError) -> str:
     """Describe the invalid fields, without their values: one of them may be a password."""
     # Five at most: a long list in the wrong form has one problem for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
-    return f"That cannot be used. {problems}."
+    return f"This input is not valid. {problems}."
 
 
 def _strip_command(text: str) -> str:

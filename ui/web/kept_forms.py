@@ -14,7 +14,7 @@ from argot.ui.web.page_templates import render_page
 
 SIGNED_OUT_REASON = (
     '<p class="error" role="alert">You were signed out. Nothing you typed is lost:'
-    ' <a href="/sign-in" target="_blank" rel="noopener">sign in in another tab</a>, and go on here.</p>'
+    ' <a href="/sign-in" target="_blank" rel="noopener">sign in in another tab</a>, and continue here.</p>'
 )
 """The response to a script that asked while somebody was typing. It is shown in the page, which stays."""
 _HIDDEN_FIELDS = ("version", "sense_id", "id", "token", "sense", "change", "kind")

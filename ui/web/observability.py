@@ -90,7 +90,7 @@ class RequestObserver:
             logger.exception("a request failed")
             # Once a status is sent, no other can follow, so the response breaks off.
             if not status:
-                text = f"Something went wrong. Whoever runs Argot finds it in the log as {request_id.get()}."
+                text = f"Something went wrong. An administrator can find it in the log as {request_id.get()}."
                 said = PlainTextResponse(
                     text, status_code=500, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"}
                 )

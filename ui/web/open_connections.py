@@ -28,9 +28,7 @@ EVENT_STREAM_TYPE = "text/event-stream"
 MAX_WINDOWS = 50
 """Windows of one person: each holds a connection, and all people behind one proxy share its connections."""
 TOO_MANY_WINDOWS = "Too many windows are open in your name. Close some."
-CUT_MESSAGE = (
-    "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
-)
+CUT_MESSAGE = "The key was revoked, or its owner suspended, during this answer. Make another: argot key add NAME."
 
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
 """The policy of files that people uploaded: if a browser opens one instead of saving it, nothing in it may act."""

@@ -50,5 +50,5 @@ def render_page(template: str, status: int = 200, headers: dict[str, str] | None
 
 def show_refusal(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
     """Show the page that says why another is not shown. `back`: the address of a page to continue with."""
-    heading = _HEADINGS.get(status, "That was not done")
+    heading = _HEADINGS.get(status, "This was not done")
     return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)

@@ -69,12 +69,13 @@ MAX_FILE_BYTES = 27 * 1024 * 1024
 SIGNED_PATH = "/slack/events"
 """Slack's requests come from no page: a signature, which is checked before anything else, proves their sender."""
 NO_SUCH_ADDRESS = (
-    "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
+    "There is nothing at this address. /api/openapi.json lists all addresses; of OpenAI's there are"
     " /v1/chat/completions and /v1/models."
 )
-NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
+NO_SUCH_ROOT = "There is nothing at this address for a program: API addresses begin with /v1/ or /api/."
 PROXY_REFUSAL = (
-    "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
+    "Nobody has a password yet, so Argot answers only the person at its own machine, and this request came through "
+    "a proxy ({})."
     " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
     " (docs/administrators.md)."
 )
@@ -239,7 +240,7 @@ class Guard:
             return (404, NO_SUCH_ROOT) if read_key(Headers(scope=scope)) else None
         methods = self.addresses.list_methods(scope["path"])
         return (
-            (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.")
+            (405, f"This address takes {', '.join(methods)}, not {scope['method']}.")
             if methods
             else (404, NO_SUCH_ADDRESS)
         )
@@ -283,7 +284,7 @@ class Guard:
         HTTP/1.0, as no browser does; and a page that it serves sends an Origin other than ours.
         """
         if name := find_proxy_header(headers):
-            return f"it says {name}"
+            return f"it sent {name}"
         if scope.get("http_version") == "1.0":
             return "it speaks HTTP/1.0"
         page = urlsplit(headers.get("referer", ""))

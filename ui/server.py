@@ -302,7 +302,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
 
     sign_in = SignIn(kb)
     provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc_issuer else None
-    confirmation = Confirmation(kb, sign_in, lambda request: authenticator.address(request.scope, request.headers))
+    confirmation = Confirmation(kb, sign_in, lambda request: authenticator.find_address(request.scope, request.headers))
     app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
     app.include_router(build_source_pages(kb))
     app.include_router(build_pages(kb))

@@ -204,13 +204,13 @@ async def start_stream(request: Request, items: AsyncGenerator[T]) -> AsyncGener
         await items.aclose()
         raise
 
-    async def all_of_them() -> AsyncGenerator[T]:
+    async def yield_all() -> AsyncGenerator[T]:
         async with aclosing(items):
             yield first
             async for item in items:
                 yield item
 
-    return all_of_them()
+    return yield_all()
 
 
 async def keep_alive(lines: AsyncGenerator[str], seconds: float = HEARTBEAT_SECONDS) -> AsyncGenerator[str]:

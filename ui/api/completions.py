@@ -357,23 +357,23 @@ async def _stream_chunks(
     """Stream pieces of the text, then the end with the metadata, the usage if it is wanted, and `[DONE]`."""
     more = {"usage": None} if usage else {}
 
-    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+    def make_chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _format_line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
 
     # OpenAI's first chunk holds the role and no text; clients create the message from it.
-    yield chunk({"role": "assistant", "content": ""})
+    yield make_chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for event in events:
                 for piece in read_pieces(streamed, event):
-                    yield chunk({"content": piece})
+                    yield make_chunk({"content": piece})
     except Exception as error:
         # The status was sent long ago: the error is the last event, without a [DONE] behind it.
         yield _format_line(build_error_event(error))
         return
     result = streamed.result
-    yield chunk({"argot": build_metadata(result)}, "stop")
+    yield make_chunk({"argot": build_metadata(result)}, "stop")
     if usage:
         yield _format_line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _count_usage(result)})
     yield "data: [DONE]\n\n"

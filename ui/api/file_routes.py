@@ -79,7 +79,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         Without `audience` a new document is for everyone, and a known one keeps its readers. Give each reader, and each
         tag, in a field of its own.
         """
-        data = await _the_file(request, file)
+        data = await read_only_file(request, file)
         # Checked here for a status of its own; the use case would refuse it like any other invalid input.
         name = read_sent_name(file)
         if not is_media_type_known(name, data):
@@ -101,7 +101,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         file: Annotated[UploadFile, File(description="the document")],
     ) -> Response:
         """Put in a new revision of a document: another file of the same format, under any name."""
-        data = await _the_file(request, file)
+        data = await read_only_file(request, file)
         name = read_sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
@@ -109,7 +109,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
-    async def _the_file(request: Request, file: UploadFile) -> bytes:
+    async def read_only_file(request: Request, file: UploadFile) -> bytes:
         # FastAPI would take one of several files and silently drop the others.
         if len((await request.form()).getlist("file")) > 1:
             raise HTTPException(422, "Send one file at a time.")

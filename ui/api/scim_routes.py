@@ -91,13 +91,13 @@ class ScimExchange:
 
     # -- people --------------------------------------------------------------------------------------------------------
 
-    def users(self, asked: Any = None) -> Response:
+    def list_users(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
         return self._send_list([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
 
-    def user(self, id_: str) -> Response:
-        return self._send_resource(self._user(id_))
+    def get_user(self, id_: str) -> Response:
+        return self._send_resource(self._load_user(id_))
 
     def make_user(self) -> Response:
         from scim2_models import Context
@@ -116,7 +116,7 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        now = self._user(id_)
+        now = self._load_user(id_)
         given.replace(now)
         if given.active is None:  # a person who is suspended stays so where the request does not say
             given.active = now.active
@@ -127,13 +127,13 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimUser
 
-        user = self._user(id_)
+        user = self._load_user(id_)
         PatchOp[ScimUser].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
             user
         )
         return self._change_user(id_, user)
 
-    def _user(self, id_: str) -> ScimUser:
+    def _load_user(self, id_: str) -> ScimUser:
         from argot.ui.api.scim_resources import make_scim_user
 
         return make_scim_user(self.rows.person(id_), self._root)
@@ -152,13 +152,13 @@ class ScimExchange:
 
     # -- groups --------------------------------------------------------------------------------------------------------
 
-    def groups(self, asked: Any = None) -> Response:
+    def list_groups(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimGroup, make_scim_group
 
         return self._send_list([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
 
-    def group(self, id_: str) -> Response:
-        return self._send_resource(self._group(id_))
+    def get_group(self, id_: str) -> Response:
+        return self._send_resource(self._load_group(id_))
 
     def make_group(self) -> Response:
         from scim2_models import Context
@@ -174,7 +174,7 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimGroup
 
         given = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        given.replace(self._group(id_))
+        given.replace(self._load_group(id_))
         return self._put_group(id_, given)
 
     def patch_group(self, id_: str) -> Response:
@@ -182,13 +182,13 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimGroup
 
-        group = self._group(id_)
+        group = self._load_group(id_)
         PatchOp[ScimGroup].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
             group
         )
         return self._put_group(id_, group)
 
-    def _group(self, id_: str) -> ScimGroup:
+    def _load_group(self, id_: str) -> ScimGroup:
         from argot.ui.api.scim_resources import make_scim_group
 
         return make_scim_group(self.rows.group(id_), self._root)
@@ -219,7 +219,7 @@ class ScimExchange:
         assert PROVIDER.config is not None
         return self._send_resource(PROVIDER.config)
 
-    def description(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
+    def describe(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
         from scim2_models import Context
 
         from argot.ui.api.scim_resources import PROVIDER
@@ -272,26 +272,26 @@ class ScimExchange:
 Work: TypeAlias = Callable[[ScimExchange, str], Response]
 """The work of an address, given the exchange and the id or name in the path."""
 _ADDRESSES: Sequence[tuple[str, str, Work]] = (
-    ("GET", "/Users", lambda exchange, _: exchange.users()),
+    ("GET", "/Users", lambda exchange, _: exchange.list_users()),
     ("POST", "/Users", lambda exchange, _: exchange.make_user()),
-    ("GET", "/Users/{id_}", ScimExchange.user),
+    ("GET", "/Users/{id_}", ScimExchange.get_user),
     ("PUT", "/Users/{id_}", ScimExchange.replace_user),
     ("PATCH", "/Users/{id_}", ScimExchange.patch_user),
     ("DELETE", "/Users/{id_}", ScimExchange.remove_user),
-    ("GET", "/Groups", lambda exchange, _: exchange.groups()),
+    ("GET", "/Groups", lambda exchange, _: exchange.list_groups()),
     ("POST", "/Groups", lambda exchange, _: exchange.make_group()),
-    ("GET", "/Groups/{id_}", ScimExchange.group),
+    ("GET", "/Groups/{id_}", ScimExchange.get_group),
     ("PUT", "/Groups/{id_}", ScimExchange.replace_group),
     ("PATCH", "/Groups/{id_}", ScimExchange.patch_group),
     ("DELETE", "/Groups/{id_}", ScimExchange.remove_group),
-    ("POST", "/Users/.search", lambda exchange, _: exchange.users(exchange.sent)),
-    ("POST", "/Groups/.search", lambda exchange, _: exchange.groups(exchange.sent)),
+    ("POST", "/Users/.search", lambda exchange, _: exchange.list_users(exchange.sent)),
+    ("POST", "/Groups/.search", lambda exchange, _: exchange.list_groups(exchange.sent)),
     ("POST", "/.search", lambda exchange, _: exchange.search_everything()),
     ("GET", "/ServiceProviderConfig", lambda exchange, _: exchange.describe_configuration()),
-    ("GET", "/ResourceTypes", lambda exchange, _: exchange.description("ResourceTypes")),
-    ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.description("ResourceTypes", id_)),
-    ("GET", "/Schemas", lambda exchange, _: exchange.description("Schemas")),
-    ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.description("Schemas", id_)),
+    ("GET", "/ResourceTypes", lambda exchange, _: exchange.describe("ResourceTypes")),
+    ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.describe("ResourceTypes", id_)),
+    ("GET", "/Schemas", lambda exchange, _: exchange.describe("Schemas")),
+    ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.describe("Schemas", id_)),
     # Last, for every other path.
     ("GET", "/{rest:path}", lambda _, rest: _refuse(404, f"There is nothing at '{rest:.200}'.")),
 )

@@ -126,7 +126,7 @@ class AnswerSettingsPanel:
                     description="A term with several senses is read as this team uses it, if nothing else decides.",
                 )
             )
-        if tags := await self._tags():
+        if tags := await self._list_tags():
             inputs.append(
                 MultiSelect(
                     id=TAGS,
@@ -136,7 +136,7 @@ class AnswerSettingsPanel:
                     description="None: all documents that you may read.",
                 )
             )
-        if names := await self._names(kept.documents):
+        if names := await self._map_names(kept.documents):
             inputs.append(
                 MultiSelect(
                     id=DOCUMENTS,
@@ -153,14 +153,14 @@ class AnswerSettingsPanel:
         found = await profile_list(self.kb, await get_current_principal(self.kb))
         return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
 
-    async def _names(self, documents: tuple[str, ...]) -> dict[str, str]:
+    async def _map_names(self, documents: tuple[str, ...]) -> dict[str, str]:
         """Map names to ids, for those of these documents that still exist."""
         if not documents:
             return {}
         held = await list_documents(self.kb, await get_current_principal(self.kb))
         return {one.name: one.id for one in held if one.id in documents}
 
-    async def _tags(self) -> list[str]:
+    async def _list_tags(self) -> list[str]:
         documents = await list_documents(self.kb, await get_current_principal(self.kb))
         return sorted({tag for document in documents for tag in document.tags})[:MAX_TAGS]
 

@@ -82,7 +82,7 @@ class WindowRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
-        async def in_words(request: Request) -> Response:
+        async def handle_in_words(request: Request) -> Response:
             if self.path != FILE_PATH:
                 request = Request(request.scope, limit_receive(request.receive, MAX_JSON_BYTES))
             try:
@@ -94,7 +94,7 @@ class WindowRoute(APIRoute):
             except ArgotError as error:
                 return send_window_error(get_status(error), str(error))
 
-        return in_words
+        return handle_in_words
 
 
 def send_window_error(status: int, text: str) -> Response:

@@ -129,7 +129,7 @@ class ChatWindow:
         """Answer a message, after storing its files: a question, or a reply in words to what Argot asked back."""
         await context.emitter.send_step(message.to_dict())  # a window that was just reloaded may have lost it
         async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, report_errors():
-            named, began_in = message.content or self.files.names(message), context.session.thread_id
+            named, began_in = message.content or self.files.build_title(message), context.session.thread_id
             thread = await ensure_thread(self.kb, context.session, named)
             if not message.content and thread != began_in:  # lists a conversation that begins with files
                 await context.emitter.emit("first_interaction", {"interaction": named, "thread_id": thread})

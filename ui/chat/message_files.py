@@ -25,7 +25,7 @@ class MessageFiles:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    def names(self, message: cl.Message) -> str:
+    def build_title(self, message: cl.Message) -> str:
         """Build the title of a conversation that begins with files and no question."""
         return ", ".join(str(element.name) for element in message.elements) or "…"
 

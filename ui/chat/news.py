@@ -74,14 +74,14 @@ class News:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             try:
-                version = await self._version()
+                version = await self._get_version()
                 if version != known:
                     known = version
                     await self.tell(session)
             except ArgotError:  # signed out, or the conversation was deleted
                 return
 
-    async def _version(self) -> int:
+    async def _get_version(self) -> int:
         """Return the glossary's version, which all windows share and look up at intervals."""
         at, version = self._seen
         if time.monotonic() - at > CHECK_SECONDS / 2:

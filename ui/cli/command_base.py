@@ -43,7 +43,7 @@ def format_examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def settings_for(home: Path | None, **overrides: Any) -> Settings:
+def read_settings(home: Path | None, **overrides: Any) -> Settings:
     """Load the settings for this command, and set up logging by them."""
     from argot.service.observability.logs import configure
     from argot.settings import load_settings
@@ -59,7 +59,7 @@ def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[
     from argot.service.storage.home_folder import is_knowledge_base
     from argot.service.transport.knowledge_base_client import connect
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     # Checked before it is opened, because opening makes it.
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:

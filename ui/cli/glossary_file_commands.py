@@ -20,10 +20,10 @@ from argot.ui.cli.command_base import (
     format_examples,
     line,
     open_knowledge_base,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.document_commands import show_progress
 
@@ -147,7 +147,7 @@ def _upload(file: str, home: Path | None) -> _File:
         InvalidInput: the file cannot be read.
     """
     # One byte more than is allowed, so that the use case can tell that the file is too large.
-    most = int(settings_for(home).max_glossary_mb * 2**20) + 1
+    most = int(read_settings(home).max_glossary_mb * 2**20) + 1
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:

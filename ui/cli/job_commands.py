@@ -14,10 +14,10 @@ from argot.ui.cli.command_base import (
     line,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -121,7 +121,7 @@ def work(
     """
     from argot.service.operations.job_work import work_until_stopped
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     work_until_stopped(settings, at_once, kinds, _tell, say_aside)
 
 

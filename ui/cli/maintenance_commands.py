@@ -13,10 +13,10 @@ from argot.ui.cli.command_base import (
     format_count,
     format_examples,
     open_knowledge_base,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 
 
@@ -31,7 +31,7 @@ def init(home: Home = None) -> None:
     """Make an empty knowledge base. An existing one stays as it is; a store that it has lost is made anew."""
     from argot.service.storage.home_folder import is_knowledge_base, note_stores, require
 
-    folder = settings_for(home).home
+    folder = read_settings(home).home
     if there := is_knowledge_base(folder):
         require(folder)
         # A lost store is no longer recorded as required, so opening makes it anew.
@@ -48,7 +48,7 @@ def doctor(json_: Json = False, home: Home = None) -> None:
     """Check packages, settings, stores, embedding model and free space, and name a remedy for each problem."""
     from argot.service.operations.doctor import diagnose
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     findings = diagnose(settings.home, settings)
     if json_:
         say_json(findings)
@@ -84,7 +84,7 @@ def restore(
     from argot.service.maintenance.backup import restore_backup
     from argot.service.usecases.documents import reindex
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     # Not through the service: the whole folder is replaced, so no process may have it open.
     if settings.store:
         from argot.service.maintenance.shared_backup import restore_shared_backup

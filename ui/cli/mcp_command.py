@@ -7,7 +7,7 @@ import importlib.util
 import typer
 
 from argot.errors import MissingExtra
-from argot.ui.cli.command_base import AsUser, Home, format_examples, settings_for
+from argot.ui.cli.command_base import AsUser, Home, format_examples, read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def mcp(as_user: AsUser = None, home: Home = None) -> None:
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("Serving other assistants (MCP)", "chat")
-    settings = settings_for(home)
+    settings = read_settings(home)
     # Imported only now, because it takes a while: wrong settings are reported before.
     from argot.ui.api.mcp_server import serve_mcp
 

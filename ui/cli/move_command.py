@@ -18,9 +18,9 @@ from argot.ui.cli.command_base import (
     format_examples,
     make_text_column,
     open_error_console,
+    read_settings,
     say,
     say_json,
-    settings_for,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def move(  # noqa: PLR0917
     """
     from argot.service.moving.base_moving import move_base
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     target = _choose_target(to, schema, chroma, settings)
     source = (settings.home.expanduser().absolute(), settings)
     with _show_progress() as progress:

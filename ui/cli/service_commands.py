@@ -14,9 +14,9 @@ from argot.ui.cli.command_base import (
     line,
     make_text_column,
     open_error_console,
+    read_settings,
     say,
     say_aside,
-    settings_for,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -45,7 +45,7 @@ def serve(
     # Searched for without importing it, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
-    settings = settings_for(home, host=host, port=port, workers=workers)
+    settings = read_settings(home, host=host, port=port, workers=workers)
     # Before the service opens the knowledge base, which only one process may have open.
     if samples:
         add_samples(home)
@@ -65,7 +65,7 @@ def add_samples(home: Home) -> None:
 
     from argot.service.operations.sample_base import build
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     console = open_error_console()
     columns = (make_text_column(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

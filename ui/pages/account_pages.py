@@ -98,7 +98,7 @@ def sign_in_pages(
     @needs("anonymous", csrf=False)
     async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
         # No token, because no session exists to hold one. The guard checks the origin of the page.
-        address = authenticator.address(request.scope, request.headers)
+        address = authenticator.find_address(request.scope, request.headers)
         try:
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
         except SignInRefused as refusal:
@@ -119,15 +119,15 @@ def sign_in_pages(
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script sends no token.
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return signed_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
+        return show_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return signed_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
+        return show_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
 
-    def signed_out(answer: Response, who: object) -> Response:
+    def show_out(answer: Response, who: object) -> Response:
         """Make the browser forget the session, and send it on to sign out at the provider."""
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
@@ -148,7 +148,7 @@ def build_account_pages(
 ) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
-    async def account(who: Visitor, status: int = 200, **said: str) -> Response:
+    async def show_account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = await kb.look_up(get_account, kb, who.name)
         sessions = [show_session(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
@@ -159,7 +159,7 @@ def build_account_pages(
     @router.get("")
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
-        return await account(who, done=CHANGED_NOTICE if changed else "")
+        return await show_account(who, done=CHANGED_NOTICE if changed else "")
 
     @router.get("/data")
     @needs("asker")
@@ -173,14 +173,14 @@ def build_account_pages(
     @needs("asker")
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
         if new != again:
-            return await account(who, 400, error=DIFFERENT_PASSWORDS)
-        address = authenticator.address(request.scope, request.headers)
+            return await show_account(who, 400, error=DIFFERENT_PASSWORDS)
+        address = authenticator.find_address(request.scope, request.headers)
         try:
             await sign_in.change_password(who.name, old, new, address)
         except SignInRefused as refusal:
-            return await account(who, refusal.status, error=str(refusal))
+            return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await account(who, 400, error=str(error))
+            return await show_account(who, 400, error=str(error))
         # All sessions have ended with the old password, also this one: the browser gets a new one.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
@@ -194,10 +194,10 @@ def build_account_pages(
             # The response itself shows the key: only its digest is stored, so no later page could.
             made = await key_add(kb, who.principal, name=name, days=_parse_days(days))
         except SignInRefused as refusal:
-            return await account(who, refusal.status, error=str(refusal))
+            return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await account(who, 400, error=str(error))
-        return await account(who, new_key=made.key)
+            return await show_account(who, 400, error=str(error))
+        return await show_account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")
     @needs("asker")

@@ -60,14 +60,14 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def documents(request: Request, who: Who) -> Response:
-        return await list_page(request, who)
+        return await render_list(request, who)
 
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
         """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
-            return await list_page(request, who)
+            return await render_list(request, who)
         found = await list_documents(pages.kb, request, who, DOCUMENTS)
         return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
@@ -90,7 +90,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
-            return await list_page(request, who, error=InvalidInput(reason), given=form)
+            return await render_list(request, who, error=InvalidInput(reason), given=form)
         outcomes: list[dict[str, str]] = []
         for one in wanted:
             try:
@@ -102,7 +102,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             except (InvalidInput, NotAllowed) as error:
                 name = one if isinstance(one, str) else read_sent_name(one)
                 outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
-        return await list_page(request, who, given=form, outcomes=outcomes)
+        return await render_list(request, who, given=form, outcomes=outcomes)
 
     @router.post("/change")
     @needs("manager")
@@ -113,18 +113,18 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         what = next((one for one in CHANGES if one == given.get("change")), None)
         values = split_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
         if not chosen or what is None:
-            return await list_page(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
+            return await render_list(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
         try:
             done = await get_outcome(
                 document_change(pages.kb, who.principal, documents=chosen, change=what, values=values)
             )
         except InvalidInput as error:
-            return await list_page(request, who, error=error)
+            return await render_list(request, who, error=error)
         if done.problems:
             failed = [
                 {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
             ]
-            return await list_page(request, who, outcomes=failed)
+            return await render_list(request, who, outcomes=failed)
         told = f"all-{what}-unknown" if done.notices else f"all-{what}"
         query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
         return redirect_to_address(f"{DOCUMENTS}?{query}")
@@ -136,10 +136,10 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         try:
             await job_retry(pages.kb, who.principal, job=job)
         except (InvalidInput, NotFound, Conflict) as error:
-            return await list_page(request, who, error=error)
+            return await render_list(request, who, error=error)
         return redirect_to_address(DOCUMENTS)
 
-    async def list_page(
+    async def render_list(
         request: Request,
         who: Visitor,
         *,
@@ -172,7 +172,7 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
     @router.get("/dustbin")
     @needs("manager")
     async def dustbin(request: Request, who: Who) -> Response:
-        return await dustbin_page(request, who)
+        return await render_dustbin(request, who)
 
     @router.post("/dustbin/erase")
     @needs("manager")
@@ -188,10 +188,10 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
         try:
             report = await document_restore(pages.kb, who.principal, document=document)
         except (Conflict, InvalidInput) as error:
-            return await dustbin_page(request, who, error)
+            return await render_dustbin(request, who, error)
         return redirect_to_address(link_document(report.document.id if report.document else "", "?done=brought-back"))
 
-    async def dustbin_page(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
+    async def render_dustbin(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
         found = await removed_list(pages.kb, who.principal)
         return show_page(
             "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days

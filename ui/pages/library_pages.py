@@ -22,14 +22,14 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("")
     @needs("asker")
     async def library(request: Request, who: Who) -> Response:
-        return await list_page(request, who)
+        return await render_list(request, who)
 
     @router.get("/rows")
     @needs("asker")
     async def rows(request: Request, who: Who) -> Response:
         """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
-            return await list_page(request, who)
+            return await render_list(request, who)
         found = await list_documents(kb, request, who, LIBRARY)
         return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
@@ -39,7 +39,7 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
         found = await document_contents(kb, who.principal, document=document)
         return show_page("library_document.html", request, who, found=found, shown=MAX_HEADINGS)
 
-    async def list_page(request: Request, who: Visitor) -> Response:
+    async def render_list(request: Request, who: Visitor) -> Response:
         found = await list_documents(kb, request, who, LIBRARY)
         # The contacts to ask for documents, where there are none.
         named = [] if found.found.total else [one.contact for one in await context_list(kb, who.principal)]

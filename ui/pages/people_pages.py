@@ -59,7 +59,7 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("")
     @needs("admin")
     async def people(request: Request, who: Who, q: str = "") -> Response:
-        return await _list_page(pages, request, who, q=q)
+        return await _render_list(pages, request, who, q=q)
 
     @router.post("")
     @needs("admin")
@@ -86,7 +86,7 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
                 in_window=True,
             )
         except (InvalidInput, Conflict, SignInRefused) as error:
-            return await _list_page(pages, request, who, given=given, error=error)
+            return await _render_list(pages, request, who, given=given, error=error)
         if isinstance(made, UserWithPassword):
             return show_page("password.html", request, who, user=made, password=made.password, new=True)
         return redirect_to_address(link_person(made.name, done="person"))
@@ -168,7 +168,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
         return redirect_to_address(link_person(name, done=what))
 
 
-async def _list_page(
+async def _render_list(
     pages: PeoplePages,
     request: Request,
     who: Visitor,

@@ -35,7 +35,7 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         try:
             entrance, ticket = await provider.begin(get_own_address(kb, request) + RETURN_PATH)
         except (ProviderUnreachable, MissingExtra) as error:
-            return await unreachable(error, next)
+            return await explain_unreachable(error, next)
         kept = f"{ticket}~{quote(choose_own_page(next)[:MAX_NEXT_CHARS], safe='')}"
         cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGN_IN_SUFFIX)
         return RedirectResponse(entrance, 303, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
@@ -54,18 +54,18 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
                 raise ProviderRefusal(OLD)
             user, id_token = await provider.end(ticket, state, code, get_own_address(kb, request) + RETURN_PATH)
         except ProviderRefusal as refusal:
-            return done_with(await sign_in_page(kb, 403, next=next, error=str(refusal)))
+            return drop_ticket(await sign_in_page(kb, 403, next=next, error=str(refusal)))
         except ProviderUnreachable as fault:
-            return done_with(await unreachable(fault, next))
+            return drop_ticket(await explain_unreachable(fault, next))
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        address = authenticator.address(request.scope, request.headers)
+        address = authenticator.find_address(request.scope, request.headers)
         token = await provider.token(user, id_token, address, request.headers.get("user-agent", ""))
-        return done_with(let_in(authenticator, token, choose_own_page(next)))
+        return drop_ticket(let_in(authenticator, token, choose_own_page(next)))
 
-    async def unreachable(error: ArgotError, next: str) -> Response:
+    async def explain_unreachable(error: ArgotError, next: str) -> Response:
         return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc_label, error))
 
-    def done_with(answer: Response) -> Response:
+    def drop_ticket(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))
         return answer
 

@@ -51,7 +51,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("")
     @needs("manager")
     async def home(request: Request, who: Who) -> Response:
-        return await home_page(request, who)
+        return await render_home(request, who)
 
     @router.get("/search")
     @needs("manager")
@@ -59,7 +59,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         """Show results while somebody types: HTMX gets the list alone, and the browser's address follows."""
         # Without a script, and on a reload, a whole page.
         if "hx-request" not in request.headers:
-            return await home_page(request, who)
+            return await render_home(request, who)
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
         return render_part(
@@ -70,7 +70,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
             **found,
         )
 
-    async def home_page(request: Request, who: Visitor) -> Response:
+    async def render_home(request: Request, who: Visitor) -> Response:
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
         contexts = [one.name for one in await context_list(pages.kb, who.principal)]
@@ -93,9 +93,9 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         # An empty term, as from an empty search, shows the list instead of an error.
         if not t.strip():
             return redirect("")
-        return await term_page(request, who, t)
+        return await render_term(request, who, t)
 
-    async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
+    async def render_term(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
         around = await _load_surroundings(pages, who, found)
         return show_page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
@@ -114,7 +114,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await term_page(request, who, term, error)
+            return await render_term(request, who, term, error)
         return redirect("/term", t=term, done="rolled-back")
 
     @router.get("/passage/{passage_id}")

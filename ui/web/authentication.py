@@ -132,9 +132,9 @@ class Authenticator:
         session, holder = await self.kb.look_up(self._find_session, token)
         if session is not None:
             return await self._admit_session(session, holder, token)
-        return self.local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
+        return self.make_local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
 
-    def local(self, ticket: str) -> Visitor:
+    def make_local(self, ticket: str) -> Visitor:
         """Return the person at this machine, who holds this ticket."""
         return Visitor(LOCAL_NAME, get_local_display_name(), make_local_principal(), self._csrf(ticket), "local")
 
@@ -166,7 +166,7 @@ class Authenticator:
         people = self.kb.people
         return people.find(who.name), people.sessions.find_session(who.session) if who.session else None
 
-    def address(self, scope: Scope, headers: Headers) -> str:
+    def find_address(self, scope: Scope, headers: Headers) -> str:
         """Return the address that a request comes from, by the trusted proxies or else by its connection."""
         peer = str(scope["client"][0]) if scope.get("client") else ""
         if not self.from_proxy(scope):

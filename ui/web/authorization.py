@@ -115,7 +115,7 @@ async def refuse_forgery(request: Request) -> None:
     """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
     Raises:
-        HTTPException: 403; OutOfDate where what was typed can be given back.
+        HTTPException: 403; OutdatedForm where what was typed can be given back.
     """
     who, entry = request.scope.get(VISITOR_KEY), request.scope.get(ENTRY_KEY)
     if (
@@ -180,7 +180,7 @@ class Addresses:
     def of(cls, app: FastAPI) -> Addresses:
         return cls(_list_entries(app))
 
-    def at(self, scope: Scope) -> AddressRule | None:
+    def find(self, scope: Scope) -> AddressRule | None:
         """Return the address this request goes to."""
         method = "WEBSOCKET" if scope["type"] == "websocket" else scope["method"]
         for pattern, entry in self._found:

@@ -116,7 +116,7 @@ class RequestObserver:
         # An untrusted proxy may be in these networks: its own address says nothing about who asks.
         if find_proxy_header(headers) and not self.authenticator.from_proxy(scope):
             return False
-        return is_within(self.authenticator.address(scope, headers), self._scrapers)
+        return is_within(self.authenticator.find_address(scope, headers), self._scrapers)
 
 
 def show_metrics(kb: KnowledgeBase) -> PlainTextResponse:

@@ -171,7 +171,7 @@ class Guard:
         asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
         # Before the visitor is looked up: a foreign page gets the same refusal whether somebody is signed in or not.
-        if refusal := self.refusal(scope, headers):
+        if refusal := self.find_refusal(scope, headers):
             if is_for_programs(scope["path"]):
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
             else:
@@ -201,7 +201,7 @@ class Guard:
         finally:
             asker.reset(token)
 
-    def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def find_refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Return status and reason if this request does not come from a page or program of ours, else None."""
         host = headers.get("host", "")
         if len(headers.getlist("host")) > 1:  # a proxy before us may have used the other
@@ -229,7 +229,7 @@ class Guard:
 
     def _find_entry(self, scope: Scope) -> AddressRule | None:
         # Chainlit's last route takes any path: a mistyped API address would get its page, with status 200.
-        entry = self.addresses.at(scope)
+        entry = self.addresses.find(scope)
         return None if entry and not entry.own and is_for_programs(scope["path"]) else entry
 
     def _refuse_unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
@@ -273,7 +273,7 @@ class Guard:
         wants_page = _is_page_request(scope, headers) and not is_for_programs(scope["path"])
         if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()
-            return self.authenticator.local(ticket), ticket, None
+            return self.authenticator.make_local(ticket), ticket, None
         return who, "", None
 
     def _find_proxy_sign(self, scope: Scope, headers: Headers) -> str:

@@ -403,7 +403,7 @@ def test_where_a_request_comes_from_is_taken_from_the_proxy_alone(make_site: Cal
 
     def address(peer: str, forwarded: str) -> str:
         scope = {"type": "http", "client": (peer, 1)}
-        return authenticator.address(scope, Headers({"x-forwarded-for": forwarded}))
+        return authenticator.find_address(scope, Headers({"x-forwarded-for": forwarded}))
 
     assert address(PROXY, "203.0.113.9, 198.51.100.7, 192.0.2.3") == "198.51.100.7"
     assert address(PROXY, "") == PROXY

@@ -35,7 +35,7 @@ class Wing:
         personal_data: values of `PersonalKeeper` (`service/maintenance/personal_keepers.py`).
         text_keepers: values of `TextKeeper` (`service/maintenance/text_keepers.py`).
         shared_turns: async functions `(kb, thread, turn | None)` that delete what was taken from a conversation
-            (`service/usecases/shared_turns.py`).
+            (`service/usecases/questions/shared_turns.py`).
     """
 
     name: str

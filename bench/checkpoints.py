@@ -33,7 +33,7 @@ async def measure_turns(home: Path, turns: int) -> dict[str, list[tuple[float, i
     from argot.graph.checkpoints.checkpointer import TurnSaver
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.service.usecases.questions import ask
+    from argot.service.usecases.questions.questions import ask
     from argot.service.usecases.usecase_registry import get_answer
     from argot.settings import load_settings
 
@@ -67,7 +67,7 @@ async def ask_and_die(home: Path, kind: str) -> None:
     from argot.graph import run as graph_run
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.service.usecases.questions import ask
+    from argot.service.usecases.questions.questions import ask
     from argot.settings import load_settings
 
     graph_run.DURABILITY = kind  # type: ignore[assignment]

@@ -25,7 +25,7 @@ import numpy
 
 from argot.service.insight import question_counts as counts
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.insight import insight
+from argot.service.usecases.questions.insight import insight
 from argot.settings import Settings
 from argot.sqlite import open_connection, transaction
 from argot.types import Principal

@@ -127,7 +127,7 @@ def run_round(arguments: argparse.Namespace, home: Path, folder: Path, number: i
     asking.start()
     if arguments.documents:
         write_documents(folder, arguments.documents, number)
-        from argot.service.usecases import documents
+        from argot.service.usecases.documents import documents
 
         with open_client(home) as service:
             added = service.call(documents.add, paths=[str(folder)])
@@ -139,7 +139,7 @@ def run_round(arguments: argparse.Namespace, home: Path, folder: Path, number: i
 def ask(home: Path, count: int, start: int) -> None:
     from importlib import resources
 
-    from argot.service.usecases import questions
+    from argot.service.usecases.questions import questions
 
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
     with open_client(home) as service:

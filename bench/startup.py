@@ -84,7 +84,7 @@ import argot.ui.cli.main; step("import the command line")
 from pathlib import Path
 from argot.settings import load_settings
 settings = load_settings(home=Path(sys.argv[1])); step("import and read settings")
-from argot.service.usecases.questions import ask
+from argot.service.usecases.questions.questions import ask
 from argot.service.transport.knowledge_base_client import connect
 client = connect(settings.home, settings); step("open: lock, check of the stores")
 import chromadb; step("import chromadb")

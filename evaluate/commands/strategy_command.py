@@ -119,7 +119,7 @@ def _choose_on_pairs(  # noqa: PLR0917
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy_choose
-    from argot.service.usecases.profiles import profile_save
+    from argot.service.usecases.questions.profiles import profile_save
 
     asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile, name=save)
     columns, console = (make_text_column(), BarColumn(), MofNCompleteColumn()), open_error_console()

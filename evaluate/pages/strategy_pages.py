@@ -10,7 +10,7 @@ from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
 from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
 from argot.learn.usecases.training_runs import training_sets
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import profile_list, profile_save
+from argot.service.usecases.questions.profiles import profile_list, profile_save
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs

@@ -17,7 +17,7 @@ from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import get_profile
+from argot.service.usecases.questions.profiles import get_profile
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind

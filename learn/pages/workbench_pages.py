@@ -34,7 +34,7 @@ from argot.learn.usecases.training_runs import (
     training_stop,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_listing import DocumentFilter, document_find
+from argot.service.usecases.documents.listing import DocumentFilter, document_find
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import (
     BoundedRoute,

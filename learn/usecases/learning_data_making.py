@@ -24,8 +24,8 @@ from argot.learn.usecases.learning_data_results import (
 )
 from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions import run_context
-from argot.service.usecases.queued_work import follow_job, stop_job
+from argot.service.usecases.operations.queued_work import follow_job, stop_job
+from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind

@@ -20,10 +20,10 @@ from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
-from argot.service.usecases.conversations import make_memory_graph
 from argot.service.usecases.moments import Moment
-from argot.service.usecases.profiles import get_profile
-from argot.service.usecases.questions import run_context
+from argot.service.usecases.questions.conversations import make_memory_graph
+from argot.service.usecases.questions.profiles import get_profile
+from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
 

@@ -17,8 +17,8 @@ from pydantic import Field, TypeAdapter
 from argot.graph.glossary_feedback import GlossaryFeedback
 from argot.graph.run import TurnEnded
 from argot.results import AskEvent, AskResult, ModelCall
-from argot.service.usecases.conversations import ConversationJob, SearchJob
-from argot.service.usecases.questions import TurnJob
+from argot.service.usecases.questions.conversations import ConversationJob, SearchJob
+from argot.service.usecases.questions.questions import TurnJob
 from argot.tracing import TracedStep
 
 WINDOW = 256

@@ -1,7 +1,7 @@
 """Everything that keeps text of documents, in one list: each says where, and erases what it made of some of them.
 
 Whoever adds a table or a folder that documents' text can come into names it here;
-`tests/service/test_erased_documents.py` fails on one that nobody has named.
+`tests/service/maintenance/test_erased_documents.py` fails on one that nobody has named.
 """
 
 from __future__ import annotations

@@ -21,14 +21,20 @@ from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, DerivingTurn, Making, make_texts, to_the_end
-from argot.service.usecases.unasked_derivation import (
+from argot.service.usecases.documents.automatic_derivation import (
     DERIVE,
     describe_wanted_texts,
     doing_now,
     find_budget_day,
     list_wanted_kinds,
     make_derivation_key,
+)
+from argot.service.usecases.documents.derivation_run import (
+    FAILURES_IN_A_ROW,
+    DerivingTurn,
+    Making,
+    make_texts,
+    to_the_end,
 )
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage

@@ -27,7 +27,7 @@ from argot.service.storage.adopted_models import (
 )
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
-from argot.service.usecases.maintenance import check
+from argot.service.usecases.operations.maintenance import check
 from argot.settings import Settings
 from argot.wings import load_parts
 
@@ -74,7 +74,7 @@ def _on_postgresql(settings: Settings, home: Path) -> Iterator[Finding]:
 def _ask_service(home: Path) -> list[Finding]:
     """Ask the service that has the knowledge base open for findings of its own process; none if there is none."""
     from argot.service.transport.knowledge_base_client import SocketClient
-    from argot.service.usecases.monitoring import doctor_findings
+    from argot.service.usecases.operations.monitoring import doctor_findings
 
     owner = read_owner(home)
     if owner is None or not owner.socket:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from argot.errors import InvalidInput, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
-from argot.service.usecases import catalogue, unasked_derivation
+from argot.service.usecases import catalogue
+from argot.service.usecases.documents import automatic_derivation
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS
 from argot.work.job_progress import JobMoved
@@ -51,8 +52,8 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
         raise InvalidInput(f"'{unknown[0]}' is not a kind of job. Kinds: {', '.join(sorted(KINDS))}.")
-    derives = bool(unasked_derivation.list_wanted_kinds(settings))
-    return named or sorted(kind for kind in KINDS if derives or kind != unasked_derivation.DERIVE)
+    derives = bool(automatic_derivation.list_wanted_kinds(settings))
+    return named or sorted(kind for kind in KINDS if derives or kind != automatic_derivation.DERIVE)
 
 
 async def _work(

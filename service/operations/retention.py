@@ -15,7 +15,7 @@ from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrub_stores
-from argot.service.usecases.threads import delete_thread
+from argot.service.usecases.questions.threads import delete_thread
 
 logger = logging.getLogger(__name__)
 

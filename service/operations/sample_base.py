@@ -10,9 +10,9 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.remedies import REINSTALL
-from argot.service.usecases.contexts import context_add
-from argot.service.usecases.documents import add
-from argot.service.usecases.glossary_files import glossary_import
+from argot.service.usecases.documents.documents import add
+from argot.service.usecases.glossary.contexts import context_add
+from argot.service.usecases.glossary.files import glossary_import
 from argot.settings import Settings
 
 Progress = Callable[[int, int, str], None]

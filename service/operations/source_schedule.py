@@ -17,7 +17,7 @@ from argot.corpus.connectors.source_store import FIRST_RETRY_SECONDS, SourceStor
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_sources import SYNC, is_sync_due, source_sync, sync_put
+from argot.service.usecases.documents.sources import SYNC, is_sync_due, source_sync, sync_put
 from argot.service.usecases.usecase_registry import get_outcome
 
 logger = logging.getLogger(__name__)

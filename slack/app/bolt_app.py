@@ -20,7 +20,7 @@ from slack_bolt.context.assistant.thread_context_store.async_store import AsyncA
 
 from argot.errors import asked_from_elsewhere
 from argot.service.observability.instrumentation import surface
-from argot.service.usecases.senses import glossary_list
+from argot.service.usecases.glossary.senses import glossary_list
 from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
 from argot.slack.app.buttons import Buttons
 from argot.slack.app.event_filter import find_deleted_place, find_team, find_viewed_channel, read_job

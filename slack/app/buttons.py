@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.glossary_impact import thread_share
-from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
-from argot.service.usecases.term_corrections import other_senses, report_term
-from argot.service.usecases.threads import feedback, thread_read
+from argot.service.usecases.glossary.contexts import context_list
+from argot.service.usecases.glossary.impact import thread_share
+from argot.service.usecases.glossary.senses import NewSense, glossary_add, glossary_draft
+from argot.service.usecases.glossary.term_corrections import other_senses, report_term
+from argot.service.usecases.questions.threads import feedback, thread_read
 from argot.slack import slack_scopes
 from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, Block, render_notice
 from argot.slack.app.event_filter import SlackJob

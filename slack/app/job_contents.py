@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from argot.service.usecases.glossary_impact import TermNews
+from argot.service.usecases.glossary.impact import TermNews
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.sole_holder import run_by_one_process
-from argot.service.usecases.glossary_history import glossary_version
+from argot.service.usecases.glossary.history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
 from argot.slack.store.slack_store import SlackStore
@@ -203,11 +203,11 @@ def is_wanted(settings: Settings) -> bool:
         for one in (settings.slack_bot_token, settings.slack_signing_secret, settings.slack_app_token)
     )
     if not bot and (secret or app):
-        raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See docs/slack.md, or leave all out.")
+        raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See slack/README.md, or leave all out.")
     if bot and not (secret or app):
         raise InvalidSettings(
             "Setting 'slack_bot_token' is there, but no way in for Slack: set 'slack_app_token' (Socket Mode) or"
-            " 'slack_signing_secret' (HTTP). See docs/slack.md."
+            " 'slack_signing_secret' (HTTP). See slack/README.md."
         )
     return bot
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from argot.service.usecases.term_corrections import OtherSenses
+from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.slack.app.block_kit import Block
 from argot.slack.app.mrkdwn import read_question, split_text
 from argot.ui.rendering.safe_markdown import clean_text

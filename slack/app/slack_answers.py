@@ -11,8 +11,8 @@ from dataclasses import replace
 from argot.errors import ArgotError, NotAllowed, NotFound, RetryLater, ServiceStopping
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions import answer, ask, ask_in_sense
-from argot.service.usecases.threads import AnswerSettings, thread_read
+from argot.service.usecases.questions.questions import answer, ask, ask_in_sense
+from argot.service.usecases.questions.threads import AnswerSettings, thread_read
 from argot.slack import slack_scopes
 from argot.slack.app.block_kit import Message, MessageContext, render_messages, render_news, render_notice
 from argot.slack.app.channel_history import fetch_thread_messages

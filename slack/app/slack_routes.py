@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import PassageShown, read_passage
+from argot.service.usecases.documents.documents import PassageShown, read_passage
 from argot.slack.usecases.slack_channels import slack_continue
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
 from argot.ui.rendering.source_addresses import parse_spans

@@ -10,7 +10,7 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.people import require_name
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.profiles import get_profile
+from argot.service.usecases.questions.profiles import get_profile
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.slack.slack_scopes import find_context
 from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackStore, SlackThread

@@ -21,7 +21,7 @@ from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, normalize
 from argot.corpus.connectors.web_pages import find_links, guess_file_name, parse_sitemap
 from argot.corpus.corpus import Corpus
 from argot.errors import InvalidInput
-from argot.service.usecases.document_fetch import fetch_source
+from argot.service.usecases.documents.fetch import fetch_source
 from argot.settings import Settings
 from argot.types import Principal
 

@@ -16,7 +16,7 @@ from argot.evaluate.usecases import search_strategies
 from argot.learn.usecases.learning_data import data_import
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_revisions import document_label
+from argot.service.usecases.documents.revisions import document_label
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import build_pages

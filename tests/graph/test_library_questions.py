@@ -9,7 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.presentation.wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.service.usecases.questions import read_in_thread
+from argot.service.usecases.questions.questions import read_in_thread
 from argot.tools.reading.library_questions import is_library_question
 from argot.types import THREAD, Principal
 

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.service.usecases.questions import read_in_thread
+from argot.service.usecases.questions.questions import read_in_thread
 from argot.tools.answering.file_outline import select_overview
 from argot.tools.reading.file_questions import parse_file_question
 from argot.tools.reading.whole_file_questions import find_asked_file, is_missing_file_asked

@@ -28,8 +28,8 @@ from argot.learn.usecases.learning_data_making import DataRecipe, build_pairs_jo
 from argot.learn.usecases.learning_data_results import DataFound, DataSet
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import add
-from argot.service.usecases.senses import glossary_add
+from argot.service.usecases.documents.documents import add
+from argot.service.usecases.glossary.senses import glossary_add
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.settings import Settings
 from argot.types import Principal
@@ -235,7 +235,7 @@ async def test_a_passage_in_two_parts_is_refused(kb: KnowledgeBase) -> None:
 
 
 async def test_what_is_not_in_the_documents_any_more_is_in_no_training(kb: KnowledgeBase) -> None:
-    from argot.service.usecases.documents import remove
+    from argot.service.usecases.documents.documents import remove
 
     await made(kb)
     await remove(kb, ADMIN, document="valves.md")

@@ -35,7 +35,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup, write_backup
 from argot.service.storage import adopted_models
 from argot.service.storage.adopted_models import read_adopted, read_live_fingerprint
-from argot.service.usecases.questions import ask
+from argot.service.usecases.questions.questions import ask
 from argot.service.usecases.usecase_registry import get_answer, get_outcome
 from argot.settings import Settings
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE

@@ -13,7 +13,7 @@ from argot.errors import NotFound
 from argot.results import Jargon, MissedTerm
 from argot.service.identity.people import make_local_principal
 from argot.service.usecases import catalogue
-from argot.service.usecases.term_corrections import OtherSenses
+from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.slack.app import channel_history as said_module
 from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.slack.app.modals import build_reason_form, build_sense_form, build_term_form

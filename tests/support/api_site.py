@@ -14,8 +14,8 @@ import pytest
 from argot.results import AskEvent
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.conversations import converse
-from argot.service.usecases.questions import ask
+from argot.service.usecases.questions.conversations import converse
+from argot.service.usecases.questions.questions import ask
 from argot.sqlite_database import SqliteStores
 from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator

@@ -23,8 +23,8 @@ from argot.profile import PROFILES
 from argot.results import AskEvent, AskResult
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.conversations import Message, converse
-from argot.service.usecases.profiles import profile_list
+from argot.service.usecases.questions.conversations import Message, converse
+from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.usecase_registry import get_answer
 from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, cancel_on_hang_up, keep_alive, start_stream
 from argot.ui.api.openapi import declare_errors, get_operation_id

@@ -13,15 +13,15 @@ from starlette.responses import JSONResponse, Response
 from argot.errors import InvalidInput
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import document_revisions, documents, uploads
-from argot.service.usecases.glossary_files import (
+from argot.service.usecases.documents import documents, revisions, uploads
+from argot.service.usecases.documents.uploads import is_media_type_known
+from argot.service.usecases.glossary.files import (
     FORMATS,
     find_format,
     glossary_export_file,
     glossary_import_file,
     glossary_preview,
 )
-from argot.service.usecases.uploads import is_media_type_known
 from argot.service.usecases.usecase_registry import Text, get_outcome
 from argot.ui.api.api_route import FORM_TYPE, MIB, ApiRoute, cancel_on_hang_up, limit_body
 from argot.ui.api.openapi import declare_errors, get_operation_id
@@ -103,7 +103,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         """Put in a new revision of a document: another file of the same format, under any name."""
         data = await read_only_file(request, file)
         name = read_sent_name(file)
-        replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
+        replacing = revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
             return JSONResponse(convert_to_json(await cancel_on_hang_up(request, replacing)))
         except InvalidInput as error:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from argot.results import AskEvent, AskResult, FoundPassage, Jargon
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import conversations, questions
+from argot.service.usecases.questions import conversations, questions
 from argot.service.usecases.usecase_registry import get_answer
 from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, cancel_on_hang_up, keep_alive, start_stream
 from argot.ui.api.openapi import declare_errors, get_operation_id

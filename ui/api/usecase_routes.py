@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
-from argot.service.usecases.document_sources import SourceRecord
-from argot.service.usecases.queue_of_jobs import JobShown
+from argot.service.usecases.documents.sources import SourceRecord
+from argot.service.usecases.operations.job_queue import JobShown
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, cancel_on_hang_up
 from argot.ui.api.openapi import declare_errors, get_operation_id

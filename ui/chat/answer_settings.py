@@ -10,10 +10,10 @@ from chainlit.input_widget import InputWidget, MultiSelect, Select
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.documents import list_documents
-from argot.service.usecases.profiles import profile_list
-from argot.service.usecases.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
+from argot.service.usecases.documents.documents import list_documents
+from argot.service.usecases.glossary.contexts import context_list
+from argot.service.usecases.questions.profiles import profile_list
+from argot.service.usecases.questions.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
 from argot.ui.web.asker_identity import get_current_principal
 
 ANSWER_SETTINGS = "answer_settings"

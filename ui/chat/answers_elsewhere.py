@@ -11,7 +11,7 @@ import chainlit as cl
 
 from argot.results import STOPPED_MESSAGE, AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import end_elsewhere, is_answered_elsewhere
+from argot.service.usecases.questions.threads import end_elsewhere, is_answered_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.data_layer import answer_id, run_id
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows

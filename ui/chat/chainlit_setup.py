@@ -19,7 +19,7 @@ from typing import Any
 
 from argot.errors import MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
 from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, explain_chainlit_errors

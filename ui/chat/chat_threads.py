@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import begin_thread
+from argot.service.usecases.questions.threads import begin_thread
 from argot.ui.web.asker_identity import get_current_principal
 
 

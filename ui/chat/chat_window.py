@@ -20,10 +20,10 @@ from argot.errors import ArgotError
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
-from argot.service.usecases.glossary_impact import thread_share
-from argot.service.usecases.questions import answer, ask, ask_again, ask_in_sense
-from argot.service.usecases.term_corrections import other_senses, report_term
-from argot.service.usecases.threads import thread_follow_ups, thread_read
+from argot.service.usecases.glossary.impact import thread_share
+from argot.service.usecases.glossary.term_corrections import other_senses, report_term
+from argot.service.usecases.questions.questions import answer, ask, ask_again, ask_in_sense
+from argot.service.usecases.questions.threads import thread_follow_ups, thread_read
 from argot.types import Principal
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.answers_elsewhere import follow_elsewhere

@@ -18,8 +18,8 @@ from chainlit.user import PersistedUser, User
 from argot.errors import NotFound
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import Feedback as Given
-from argot.service.usecases.threads import (
+from argot.service.usecases.questions.threads import Feedback as Given
+from argot.service.usecases.questions.threads import (
     Thread,
     ThreadRead,
     get_own_thread,
@@ -28,7 +28,7 @@ from argot.service.usecases.threads import (
     thread_read,
     thread_rename,
 )
-from argot.service.usecases.threads import feedback as feedback_case
+from argot.service.usecases.questions.threads import feedback as feedback_case
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.pages.page_base import parse_integer

@@ -8,8 +8,8 @@ import chainlit as cl
 from chainlit.context import context
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_listing import freshness
-from argot.service.usecases.document_passages import document_contents
+from argot.service.usecases.documents.listing import freshness
+from argot.service.usecases.documents.passages import document_contents
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import make_actions, offer, report_errors

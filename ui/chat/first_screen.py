@@ -8,9 +8,9 @@ import chainlit as cl
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.document_listing import DocumentFilter, document_find
-from argot.service.usecases.documents import list_documents
+from argot.service.usecases.documents.documents import list_documents
+from argot.service.usecases.documents.listing import DocumentFilter, document_find
+from argot.service.usecases.glossary.contexts import context_list
 from argot.types import Principal
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.safe_markdown import escape_markdown

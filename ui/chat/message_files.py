@@ -12,8 +12,8 @@ import chainlit as cl
 
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.attachments import thread_attach
-from argot.service.usecases.threads import ThreadFile
+from argot.service.usecases.questions.attachments import thread_attach
+from argot.service.usecases.questions.threads import ThreadFile
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.web.asker_identity import get_current_principal

@@ -13,8 +13,8 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import glossary_version
-from argot.service.usecases.glossary_impact import TermNews, thread_news
+from argot.service.usecases.glossary.history import glossary_version
+from argot.service.usecases.glossary.impact import TermNews, thread_news
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
 from argot.ui.rendering.safe_markdown import escape_markdown

@@ -6,7 +6,7 @@ from typing import Any
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import read_passage
+from argot.service.usecases.documents.documents import read_passage
 from argot.ui.rendering.chat_markdown import format_title, is_pdf
 from argot.ui.rendering.source_addresses import CitedSource
 from argot.ui.web.asker_identity import get_current_principal

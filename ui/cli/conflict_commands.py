@@ -23,7 +23,7 @@ from argot.ui.cli.command_base import (
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.sense_results import ConflictList, ConflictShown
+    from argot.service.usecases.glossary.sense_results import ConflictList, ConflictShown
 
 _HEADINGS = ["senses", "kind", "what"]
 
@@ -68,7 +68,7 @@ def conflicts(
 
     An accepted conflict leaves the list. It comes back when one of its senses changes, or with --reopen.
     """
-    from argot.service.usecases.senses import glossary_conflicts, glossary_reopen_conflict
+    from argot.service.usecases.glossary.senses import glossary_conflicts, glossary_reopen_conflict
 
     # The numbers of senses also filter the list, so they conflict only with --reopen.
     if accept + (reopen is not None) + accepted > 1 or (reopen is not None and senses):
@@ -92,7 +92,7 @@ def conflicts(
 
 def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
     # With the versions just read, so that a change in between is refused, not accepted unseen.
-    from argot.service.usecases.senses import glossary_accept_conflict, glossary_conflicts
+    from argot.service.usecases.glossary.senses import glossary_accept_conflict, glossary_conflicts
 
     found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000).conflicts
     between = [one for one in found if {sense.id for sense in one.senses} == set(numbers)]
@@ -121,7 +121,7 @@ def _show(found: ConflictList, *, accepted: bool) -> None:
 
 
 def _make_row(one: ConflictShown) -> list[object]:
-    from argot.service.usecases.sense_results import AcceptedConflictShown
+    from argot.service.usecases.glossary.sense_results import AcceptedConflictShown
 
     senses = " ".join(str(sense.id) for sense in one.senses)
     told: list[object] = [senses, one.kind.replace("_", " "), one.message]

@@ -23,7 +23,7 @@ from argot.ui.cli.document_commands import resolve_reference, show_progress
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.derivations import DeriveReport
+    from argot.service.usecases.documents.derivations import DeriveReport
 
 KNOWN_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KIND_LIST = ", ".join(KNOWN_KINDS)
@@ -106,7 +106,7 @@ def derive(
 
 
 def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *, renew: bool, json_: bool) -> None:
-    from argot.service.usecases.derivations import derive as derive_case
+    from argot.service.usecases.documents.derivations import derive as derive_case
 
     # With the remaining time: a model takes seconds for each passage.
     with show_progress("deriving", elapsed=True, left=True) as move:
@@ -135,7 +135,7 @@ def _print_summary(result: DeriveReport) -> None:
 
 
 def _list(client: Client, json_: bool) -> None:
-    from argot.service.usecases.derivations import derived_list
+    from argot.service.usecases.documents.derivations import derived_list
 
     found = client.call(derived_list)
     if json_:
@@ -158,7 +158,7 @@ def _list(client: Client, json_: bool) -> None:
 
 
 def _print_status(client: Client, documents: list[str], json_: bool) -> None:
-    from argot.service.usecases.unasked_derivation import derivation_status
+    from argot.service.usecases.documents.automatic_derivation import derivation_status
 
     found = client.call(derivation_status, documents=documents or None)
     if json_:
@@ -184,7 +184,7 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:
-    from argot.service.usecases.derivations import derived_remove
+    from argot.service.usecases.documents.derivations import derived_remove
 
     removed = client.call(derived_remove, kinds=kinds, documents=documents).removed
     if json_:

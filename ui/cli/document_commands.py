@@ -33,7 +33,7 @@ from argot.ui.cli.usecase_commands import UseCaseCommands
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from argot.service.usecases.documents import AddReport
+    from argot.service.usecases.documents.documents import AddReport
     from argot.types import Document as StoredDocument
 
 
@@ -92,7 +92,7 @@ def add(
     A file that cannot be read is named with the reason, and the others are added; the exit code is then 1. Links are
     followed only within their folder; links that are skipped are named.
     """
-    from argot.service.usecases.documents import add as add_case
+    from argot.service.usecases.documents.documents import add as add_case
 
     # `Path("")` is the current folder: an unset variable in a script would add everything in it.
     if "" in paths:
@@ -129,7 +129,7 @@ def _is_address(path: str) -> bool:
 def _add_addresses(
     addresses: list[str], audience: list[str] | None, tags: list[str] | None, *, json_: bool, home: Path | None
 ) -> None:
-    from argot.service.usecases.document_fetch import document_fetch
+    from argot.service.usecases.documents.fetch import document_fetch
 
     if not all(map(_is_address, addresses)):
         raise InvalidInput("Give either paths or web addresses, not both at once.")
@@ -153,8 +153,8 @@ def remove(
 
     It can be brought back for 30 days (setting `keep_removed_days`).
     """
-    from argot.service.usecases.document_dustbin import removed_list
-    from argot.service.usecases.documents import remove as remove_case
+    from argot.service.usecases.documents.documents import remove as remove_case
+    from argot.service.usecases.documents.dustbin import removed_list
 
     with open_knowledge_base(home) as client:
         removed = client.call(remove_case, document=document, forever=forever)
@@ -178,8 +178,8 @@ def list_documents(documents: list[StoredDocument], /) -> None:
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a document: its properties, and its passages under their headings."""
-    from argot.service.usecases.document_listing import document_near
-    from argot.service.usecases.documents import show as show_case
+    from argot.service.usecases.documents.documents import show as show_case
+    from argot.service.usecases.documents.listing import document_near
 
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(show_case, document=document)
@@ -208,7 +208,7 @@ def reindex(home: Home = None) -> None:
     """Rebuild the vectors and the keyword index from the stored documents (after a change of embedding model, or as a
     repair).
     """
-    from argot.service.usecases.documents import reindex as reindex_case
+    from argot.service.usecases.documents.documents import reindex as reindex_case
 
     with open_knowledge_base(home) as client, show_progress("indexing") as move:
         result = client.watch(move).call(reindex_case)
@@ -248,7 +248,7 @@ def show_progress(
 
 
 def _print_summary(result: AddReport) -> None:
-    from argot.service.usecases.documents import COUNTED
+    from argot.service.usecases.documents.documents import COUNTED
 
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:

@@ -26,8 +26,8 @@ from argot.ui.cli.document_commands import show_progress
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.glossary_mining import MiningReport
-    from argot.service.usecases.proposal_results import MissRecord
+    from argot.service.usecases.glossary.mining import MiningReport
+    from argot.service.usecases.glossary.proposal_results import MissRecord
     from argot.types import Context, Sense
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
@@ -103,7 +103,7 @@ def add_sense(
     home: Home = None,
 ) -> None:
     """Define what a term means in a context, or change it."""
-    from argot.service.usecases.senses import glossary_add, glossary_warnings
+    from argot.service.usecases.glossary.senses import glossary_add, glossary_warnings
 
     with open_knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
@@ -159,7 +159,7 @@ def mine(
     Nothing becomes part of the glossary by itself. Known and dismissed meanings are left out. You can stop at any time:
     meanings found so far stay, and the same command continues there, reading only new documents.
     """
-    from argot.service.usecases.glossary_mining import glossary_mine
+    from argot.service.usecases.glossary.mining import glossary_mine
 
     # The bar counts documents, because the number of meanings is not known beforehand.
     with open_knowledge_base(home) as client, show_progress("mining") as move:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.glossary_files import ImportReport, PreviewShown
+    from argot.service.usecases.glossary.files import ImportReport, PreviewShown
     from argot.types import Sense
 
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
@@ -93,7 +93,7 @@ def import_(
     CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
     approved or retired). One bad row stops the whole import, and every bad row is named.
     """
-    from argot.service.usecases.glossary_files import glossary_preview
+    from argot.service.usecases.glossary.files import glossary_preview
 
     given: _UploadOptions = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
     # A dry run must not create a knowledge base.
@@ -111,7 +111,7 @@ def import_(
 
 
 def _import_file(client: Client, given: _UploadOptions, why: str) -> ImportReport:
-    from argot.service.usecases.glossary_files import glossary_import_file
+    from argot.service.usecases.glossary.files import glossary_import_file
 
     with show_progress("importing") as move:
         return client.watch(move).call(glossary_import_file, **given, why=why)
@@ -122,7 +122,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
 
     JSON holds everything. CSV leaves out audiences, review dates and the properties of contexts.
     """
-    from argot.service.usecases.glossary_files import choose_written_format, glossary_export_file
+    from argot.service.usecases.glossary.files import choose_written_format, glossary_export_file
 
     wanted = format_ or choose_written_format(file)
     with open_knowledge_base(home) as client:

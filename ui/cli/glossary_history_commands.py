@@ -21,7 +21,7 @@ from argot.ui.cli.command_base import (
 )
 
 if TYPE_CHECKING:
-    from argot.service.usecases.glossary_history import ChangeSet, HistoryEntry
+    from argot.service.usecases.glossary.history import ChangeSet, HistoryEntry
 
 
 def register(glossary: typer.Typer) -> None:
@@ -44,7 +44,7 @@ def history(
     home: Home = None,
 ) -> None:
     """Show who changed what, when and why, newest first."""
-    from argot.service.usecases.glossary_history import glossary_changes, glossary_history
+    from argot.service.usecases.glossary.history import glossary_changes, glossary_history
 
     with open_knowledge_base(home) as client:
         if term is None:
@@ -101,7 +101,7 @@ def roll_back(
     home: Home = None,
 ) -> None:
     """Roll a change back, or reset a term to an earlier state. This is a change too, and can be rolled back."""
-    from argot.service.usecases.glossary_history import glossary_roll_back
+    from argot.service.usecases.glossary.history import glossary_roll_back
 
     # Exactly one of CHANGE and --term; --to belongs to --term.
     if (change is None) == (term is None) or (term is None) != (to is None):

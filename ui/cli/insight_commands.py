@@ -10,7 +10,7 @@ from argot.ui.cli.command_base import format_count, line, print_table, say, say_
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.insight import Insight
+    from argot.service.usecases.questions.insight import Insight
 
 
 def register(app: typer.Typer) -> None:

@@ -22,7 +22,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.queue_of_jobs import JobDetails, JobShown
+    from argot.service.usecases.operations.job_queue import JobDetails, JobShown
     from argot.work.job_progress import JobMoved
 
 jobs = typer.Typer(
@@ -50,7 +50,7 @@ def list_jobs(
 ) -> None:
     if context.invoked_subcommand is not None:
         return
-    from argot.service.usecases.queue_of_jobs import job_list
+    from argot.service.usecases.operations.job_queue import job_list
 
     with open_knowledge_base(home) as client:
         found = client.call(job_list, kind=kind)

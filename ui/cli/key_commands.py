@@ -21,7 +21,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.api_keys import Key, NewKey
+    from argot.service.usecases.people.api_keys import Key, NewKey
 
 key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys by which programs use the API.")
 key_command = UseCaseCommands(key, as_user=True)
@@ -67,7 +67,7 @@ def list_keys(
     home: Home = None,
 ) -> None:
     """List the keys that are not revoked: owner, purpose, last use, and end."""
-    from argot.service.usecases.api_keys import key_list
+    from argot.service.usecases.people.api_keys import key_list
 
     with open_knowledge_base(home) as client:
         # "*": everybody's keys, for the person at this machine. With --as only that user's own.

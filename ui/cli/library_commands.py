@@ -27,11 +27,11 @@ from argot.ui.cli.document_commands import Document, resolve_reference
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.document_dustbin import RemovedDocument
-    from argot.service.usecases.document_listing import NearDuplicate, State
-    from argot.service.usecases.document_passages import DocumentUse
-    from argot.service.usecases.document_revisions import Comparison, Revision
-    from argot.service.usecases.uploads import UploadReport
+    from argot.service.usecases.documents.dustbin import RemovedDocument
+    from argot.service.usecases.documents.listing import NearDuplicate, State
+    from argot.service.usecases.documents.passages import DocumentUse
+    from argot.service.usecases.documents.revisions import Comparison, Revision
+    from argot.service.usecases.documents.uploads import UploadReport
 
 documents = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Find, label and replace documents; bring removed ones back."
@@ -68,7 +68,7 @@ def find(
     home: Home = None,
 ) -> None:
     """Find documents by their names, titles, tags and readers."""
-    from argot.service.usecases.document_listing import DocumentFilter, document_find
+    from argot.service.usecases.documents.listing import DocumentFilter, document_find
 
     state: State | None = "incomplete" if incomplete else None
     wanted = DocumentFilter(text=text, tag=tag, audience=audience, state=state)
@@ -115,7 +115,7 @@ def label(
     home: Home = None,
 ) -> None:
     """Change the tags, readers and fields of a document. Options that are left out change nothing."""
-    from argot.service.usecases.document_revisions import document_label
+    from argot.service.usecases.documents.revisions import document_label
 
     if (no_tags and tag) or (everyone and audience) or (no_fields and field):
         raise InvalidInput(
@@ -152,7 +152,7 @@ def change(
     home: Home = None,
 ) -> None:
     """Make the same change to several documents. Failures are named, and the others go on; the exit code is then 1."""
-    from argot.service.usecases.document_bulk import Change, document_change
+    from argot.service.usecases.documents.bulk_changes import Change, document_change
     from argot.service.usecases.usecase_registry import find_choice
 
     chosen = find_choice(get_args(Change), what, "CHANGE")
@@ -218,7 +218,7 @@ def replace(
     home: Home = None,
 ) -> None:
     """Put in a new revision of a document. The former one is no longer used in answers, and can be brought back."""
-    from argot.service.usecases.document_revisions import document_replace
+    from argot.service.usecases.documents.revisions import document_replace
 
     if not file.is_file():
         raise InvalidInput(f"There is no file {file}.")
@@ -279,7 +279,7 @@ def erase(
     home: Home = None,
 ) -> None:
     """Erase a removed document now, for good."""
-    from argot.service.usecases.document_dustbin import removed_erase
+    from argot.service.usecases.documents.dustbin import removed_erase
 
     if (document is None) != all_:
         raise InvalidInput("Name one removed document, or give --all.")

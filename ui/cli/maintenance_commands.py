@@ -67,7 +67,7 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The tar file to write.", metavar="FILE.tar")], home: Home = None
 ) -> None:
     """Back up everything except the vectors into one file, as of one moment; the service may be running."""
-    from argot.service.usecases.maintenance import backup as backup_case
+    from argot.service.usecases.operations.maintenance import backup as backup_case
 
     with open_knowledge_base(home) as client:
         # Absolute, because the service that writes the file may run in another folder.
@@ -82,7 +82,7 @@ def restore(
 ) -> None:
     """Restore a backup and rebuild the vectors. Nothing is changed unless the whole file is sound."""
     from argot.service.maintenance.backup import restore_backup
-    from argot.service.usecases.documents import reindex
+    from argot.service.usecases.documents.documents import reindex
 
     settings = read_settings(home)
     # Not through the service: the whole folder is replaced, so no process may have it open.

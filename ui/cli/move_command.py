@@ -146,7 +146,7 @@ def _print_summary(moved: Moved, target: Settings) -> None:
 
 def _rebuild_index(home: Path, settings: Settings) -> None:
     from argot.service.transport.knowledge_base_client import connect
-    from argot.service.usecases.documents import reindex
+    from argot.service.usecases.documents.documents import reindex
 
     with connect(home, settings) as client:
         say(f"Indexed {format_count(client.call(reindex).passages, 'passage')}.")

@@ -14,7 +14,7 @@ from argot.ui.cli.command_base import Home, format_examples, line, open_knowledg
 from argot.ui.cli.user_commands import Name, user, user_command
 
 if TYPE_CHECKING:
-    from argot.service.usecases.personal_data import ErasedPerson
+    from argot.service.usecases.people.personal_data import ErasedPerson
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +36,7 @@ def export(
 ) -> None:
     """Export everything that is stored about a person, as JSON."""
     from argot.service.json_values import convert_to_json
-    from argot.service.usecases.personal_data import user_export
+    from argot.service.usecases.people.personal_data import user_export
 
     with open_knowledge_base(home) as client:
         found = client.call(user_export, name=name)

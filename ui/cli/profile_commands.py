@@ -23,7 +23,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.profiles import ProfileShown, ProfileSummary
+    from argot.service.usecases.questions.profiles import ProfileShown, ProfileSummary
 
 profile = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Profiles: how questions are answered.")
 profile_command = UseCaseCommands(profile, as_user=True)
@@ -90,7 +90,7 @@ def save(  # noqa: PLR0917
     """Save a profile in the knowledge base, for everybody who asks there: in its folder profiles, as NAME.toml."""
     from argot.profile import parse_changes
     from argot.profile_files import format_profile, is_file, read_profile_file
-    from argot.service.usecases.profiles import profile_save
+    from argot.service.usecases.questions.profiles import profile_save
 
     # A file is read here, because the service may run on another machine.
     toml = format_profile(read_profile_file(Path(base))) if base and is_file(base) else None

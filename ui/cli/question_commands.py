@@ -190,13 +190,13 @@ class _Question:
         self._json = json_
 
     def ask(self, question: str, thread: str | None) -> AskResult:
-        from argot.service.usecases.questions import ask
+        from argot.service.usecases.questions.questions import ask
 
         with self._open_display() as client:
             return client.call(ask, question=question, thread=thread, **self._options.parameters())
 
     def answer(self, thread: str, choice: str) -> AskResult:
-        from argot.service.usecases.questions import answer
+        from argot.service.usecases.questions.questions import answer
 
         with self._open_display() as client:
             return client.call(answer, thread=thread, choice=choice, **self._options.parameters())

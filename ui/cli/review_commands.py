@@ -27,9 +27,9 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.glossary_impact import QuestionAsRead, QuestionImpact
-    from argot.service.usecases.proposal_results import AcceptedProposals, Proposal, ProposalShown, QueuedMiss
-    from argot.service.usecases.sense_results import SenseShown
+    from argot.service.usecases.glossary.impact import QuestionAsRead, QuestionImpact
+    from argot.service.usecases.glossary.proposal_results import AcceptedProposals, Proposal, ProposalShown, QueuedMiss
+    from argot.service.usecases.glossary.sense_results import SenseShown
     from argot.service.usecases.usecase_registry import UseCase
     from argot.types import Sense
 
@@ -73,7 +73,7 @@ def queue(
     home: Home = None,
 ) -> None:
     """List the review queue: missed terms, with the meanings found in documents and similar terms."""
-    from argot.service.usecases.proposals import glossary_proposals, glossary_queue
+    from argot.service.usecases.glossary.proposals import glossary_proposals, glossary_queue
 
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(glossary_queue, limit=limit)
@@ -134,7 +134,7 @@ def accept(
     home: Home = None,
 ) -> None:
     """Accept a proposal as a draft or an approved meaning; several, as they are, in one change."""
-    from argot.service.usecases.proposals import EditedProposal, glossary_accept, glossary_accept_many
+    from argot.service.usecases.glossary.proposals import EditedProposal, glossary_accept, glossary_accept_many
 
     numbers = proposals or []
     status: Literal["draft", "approved"] = "approved" if approved else "draft"
@@ -185,14 +185,14 @@ def _say_accepted(done: AcceptedProposals) -> None:
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Approve a draft: answers use it from now on. Whoever asked for the term is notified."""
-    from argot.service.usecases.senses import glossary_approve
+    from argot.service.usecases.glossary.senses import glossary_approve
 
     _change_status(glossary_approve, sense, why, as_user, home)
 
 
 def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Retire a sense: answers no longer use it. It can still be read, and approved again."""
-    from argot.service.usecases.senses import glossary_retire
+    from argot.service.usecases.glossary.senses import glossary_retire
 
     _change_status(glossary_retire, sense, why, as_user, home)
 
@@ -200,7 +200,7 @@ def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = N
 def _change_status(
     case: UseCase[..., SenseShown], sense: int, why: str, as_user: str | None, home: Path | None
 ) -> None:
-    from argot.service.usecases.senses import glossary_sense
+    from argot.service.usecases.glossary.senses import glossary_sense
 
     # With the version just read, so that a change in between is refused, not approved unseen.
     with open_knowledge_base(home) as client:
@@ -221,7 +221,7 @@ def dismiss(
     home: Home = None,
 ) -> None:
     """Dismiss a proposal, or a missed term that needs no meaning, for good."""
-    from argot.service.usecases.proposals import glossary_dismiss, glossary_dismiss_miss, glossary_reopen
+    from argot.service.usecases.glossary.proposals import glossary_dismiss, glossary_dismiss_miss, glossary_reopen
 
     with open_knowledge_base(home) as client:
         if undo:
@@ -253,7 +253,7 @@ def effects(
     home: Home = None,
 ) -> None:
     """Show how approving a draft would change past questions with its term, before and after. Nothing is stored."""
-    from argot.service.usecases.glossary_impact import glossary_effects
+    from argot.service.usecases.glossary.impact import glossary_effects
 
     # Read here, because the service may not be able to.
     given = _read_questions(questions) if questions else []

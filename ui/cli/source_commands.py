@@ -27,7 +27,7 @@ from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.document_sources import (
+    from argot.service.usecases.documents.sources import (
         RemovedSource,
         SourceKind,
         SourceRecord,
@@ -112,7 +112,7 @@ def add(
     (a server in your own network), encrypted=no (mail without encryption), pages (of a web site, at most), and the
     parameters of a loader. Secrets: --with-env.
     """
-    from argot.service.usecases.document_sources import source_add
+    from argot.service.usecases.documents.sources import source_add
 
     if bool(address) == bool(loader):
         raise InvalidInput("Give an address or --loader. For the folder you are in, write: argot source add .")
@@ -139,7 +139,7 @@ def add(
 @source.command("list", epilog=format_examples("argot source list", "argot source list --json"))
 def list_sources(json_: Json = False, home: Home = None) -> None:
     """List the sources, with the result of each one's last sync and the progress of running syncs."""
-    from argot.service.usecases.document_sources import source_list, source_progress
+    from argot.service.usecases.documents.sources import source_list, source_progress
 
     with open_knowledge_base(home) as client:
         found = client.call(source_list)
@@ -184,7 +184,7 @@ def sync(
 
     The exit code is 1 if a source could not be read, a document of it failed, or deletions wait for --confirm.
     """
-    from argot.service.usecases.document_sources import source_list
+    from argot.service.usecases.documents.sources import source_list
 
     if confirm and name is None:
         raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
@@ -230,7 +230,7 @@ def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
 
 
 def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
-    from argot.service.usecases.document_sources import source_sync
+    from argot.service.usecases.documents.sources import source_sync
 
     with show_progress("syncing", elapsed=True) as move:
         return client.watch(move).call(source_sync, name=name, confirm=confirm)
@@ -273,7 +273,7 @@ def _format_time(seconds: int) -> str:
 
 
 def _parse_kind(given: str | None) -> SourceKind | None:
-    from argot.service.usecases.document_sources import KINDS
+    from argot.service.usecases.documents.sources import KINDS
     from argot.service.usecases.usecase_registry import find_choice
 
     return None if given is None else find_choice(KINDS, given, "--kind")

@@ -25,7 +25,7 @@ from argot.ui.cli.terminal_answer import print_turn
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.service.usecases.threads import JudgedAnswer, Thread
+    from argot.service.usecases.questions.threads import JudgedAnswer, Thread
 
 threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
 thread_command = UseCaseCommands(threads, as_user=True)
@@ -48,8 +48,8 @@ def list_threads(found: list[Thread], /) -> None:
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show the questions and answers of a thread, as far as you may still read their sources."""
     from argot.service.json_values import convert_to_json
-    from argot.service.usecases.glossary_impact import thread_news
-    from argot.service.usecases.threads import thread_read
+    from argot.service.usecases.glossary.impact import thread_news
+    from argot.service.usecases.questions.threads import thread_read
 
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_read, thread=thread)
@@ -78,7 +78,7 @@ def share(
     home: Home = None,
 ) -> None:
     """Let the glossary's managers read this thread's questions with unknown terms; otherwise these are only counted."""
-    from argot.service.usecases.glossary_impact import thread_share
+    from argot.service.usecases.glossary.impact import thread_share
 
     with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
@@ -94,7 +94,7 @@ def share(
 )
 def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Write a thread out to keep: Markdown with its sources, or everything as JSON."""
-    from argot.service.usecases.threads import thread_export
+    from argot.service.usecases.questions.threads import thread_export
 
     with open_knowledge_base(home) as client:
         form: Literal["json", "markdown"] = "json" if json_ else "markdown"
@@ -117,7 +117,7 @@ def feedback(
 ) -> None:
     """List people's judgements of answers, for managers: the shared questions and answers, as evaluation data."""
     from argot.service.json_values import convert_to_json
-    from argot.service.usecases.threads import feedback_list
+    from argot.service.usecases.questions.threads import feedback_list
 
     # Both options together mean the same as none.
     value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
@@ -133,7 +133,7 @@ def feedback(
 
 
 def _make_judged_row(one: JudgedAnswer) -> list[object]:
-    from argot.service.usecases.threads import SharedAnswer
+    from argot.service.usecases.questions.threads import SharedAnswer
 
     # An answer that was not shared has only its verdict.
     words = [one.question, one.comment] if isinstance(one, SharedAnswer) else ["(not shared)", ""]

@@ -23,8 +23,8 @@ from argot.ui.cli.usecase_commands import UseCaseCommands
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from argot.service.usecases.users import Role as RoleName
-    from argot.service.usecases.users import UserShown
+    from argot.service.usecases.people.users import Role as RoleName
+    from argot.service.usecases.people.users import UserShown
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 user_command = UseCaseCommands(user)
@@ -54,7 +54,7 @@ def add(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Make a user, or change one: more groups, another role, another password."""
-    from argot.service.usecases.users import user_add
+    from argot.service.usecases.people.users import user_add
 
     # Before the knowledge base is opened, so that nobody has to wait while somebody types.
     # Before the knowledge base is opened, as in `add`.
@@ -103,15 +103,15 @@ def roles(
     home: Home = None,
 ) -> None:
     """Show a user's role and contexts, or change them."""
-    from argot.service.usecases.users import user_roles
+    from argot.service.usecases.people.users import user_roles
 
     with open_knowledge_base(home) as client:
         say(_format_user(client.call(user_roles, name=name, role=_parse_role(role), manages=manages, leave=leave)))
 
 
 def _parse_role(given: str | None) -> RoleName | None:
+    from argot.service.usecases.people.users import ROLES
     from argot.service.usecases.usecase_registry import find_choice
-    from argot.service.usecases.users import ROLES
 
     # Without a role, the role stays as it is.
     return None if given is None else find_choice(ROLES, given, "--role")
@@ -120,7 +120,7 @@ def _parse_role(given: str | None) -> RoleName | None:
 @user.command("password", epilog=format_examples("argot user password ann"))
 def password(name: Name, home: Home = None) -> None:
     """Give a user another password, typed or piped in as a line. All their sessions end."""
-    from argot.service.usecases.users import user_password
+    from argot.service.usecases.people.users import user_password
 
     given = _read_new_password(name)
     with open_knowledge_base(home) as client:
@@ -167,7 +167,7 @@ def sessions(
     home: Home = None,
 ) -> None:
     """Show where a user is signed in."""
-    from argot.service.usecases.users import user_end_sessions, user_sessions
+    from argot.service.usecases.people.users import user_end_sessions, user_sessions
 
     with open_knowledge_base(home) as client:
         if end:

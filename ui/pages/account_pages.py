@@ -20,9 +20,9 @@ from argot.service.sign_in.account import (
 )
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSignIn
-from argot.service.usecases.api_keys import key_add
-from argot.service.usecases.personal_data import my_data
-from argot.service.usecases.users import show_session
+from argot.service.usecases.people.api_keys import key_add
+from argot.service.usecases.people.personal_data import my_data
+from argot.service.usecases.people.users import show_session
 from argot.ui.pages.provider_pages import (
     build_provider_pages,
     choose_own_page,

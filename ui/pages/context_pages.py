@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_add, context_save, context_since
+from argot.service.usecases.glossary.contexts import context_add, context_save, context_since
 from argot.types import Context
 from argot.ui.pages.form_fields import (
     CONTEXT_FIELDS,

@@ -12,8 +12,8 @@ from fastapi import Request
 
 from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_listing import DocumentFilter, DocumentsFound, Order, State, document_find
-from argot.service.usecases.unasked_derivation import Progress, derivation_status
+from argot.service.usecases.documents.automatic_derivation import Progress, derivation_status
+from argot.service.usecases.documents.listing import DocumentFilter, DocumentsFound, Order, State, document_find
 from argot.ui.pages.page_base import parse_integer
 from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor

@@ -12,11 +12,11 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_bulk import Change, document_change
-from argot.service.usecases.document_dustbin import document_restore, removed_erase, removed_list
-from argot.service.usecases.document_fetch import document_fetch
-from argot.service.usecases.queue_of_jobs import JobShown, job_list, job_retry
-from argot.service.usecases.uploads import MemberReport, UploadReport, upload
+from argot.service.usecases.documents.bulk_changes import Change, document_change
+from argot.service.usecases.documents.dustbin import document_restore, removed_erase, removed_list
+from argot.service.usecases.documents.fetch import document_fetch
+from argot.service.usecases.documents.uploads import MemberReport, UploadReport, upload
+from argot.service.usecases.operations.job_queue import JobShown, job_list, job_retry
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas

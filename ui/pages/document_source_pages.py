@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_sources import (
+from argot.service.usecases.documents.sources import (
     SourceKind,
     SourceRecord,
     SyncUnderWay,

@@ -13,9 +13,10 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_listing import document_near
-from argot.service.usecases.document_passages import document_page, document_part, document_use
-from argot.service.usecases.document_revisions import (
+from argot.service.usecases.documents.documents import read_original, read_source, remove
+from argot.service.usecases.documents.listing import document_near
+from argot.service.usecases.documents.passages import document_page, document_part, document_use
+from argot.service.usecases.documents.revisions import (
     document_bring_back,
     document_compare,
     document_label,
@@ -23,7 +24,6 @@ from argot.service.usecases.document_revisions import (
     document_reread,
     document_revisions,
 )
-from argot.service.usecases.documents import read_original, read_source, remove
 from argot.ui.pages.document_list import describe_derivation
 from argot.ui.pages.document_pages import DOCUMENTS, link_document, make_upload_route
 from argot.ui.pages.form_fields import parse_field_lines, split_commas

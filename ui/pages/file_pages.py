@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_files import (
+from argot.service.usecases.glossary.files import (
     FORMATS,
     ImportReport,
     find_format,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
 from argot.errors import InvalidInput
-from argot.service.usecases.glossary_history import Saved, SavedSince
+from argot.service.usecases.glossary.history import Saved, SavedSince
 from argot.types import Context, Sense
 from argot.ui.rendering.page_filters import format_value, list_fields
 

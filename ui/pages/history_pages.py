@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
-from argot.service.usecases.glossary_impact import glossary_effects_together
-from argot.service.usecases.proposal_results import LeftSense
-from argot.service.usecases.proposals import glossary_approve_many
-from argot.service.usecases.sense_results import show_sense
-from argot.service.usecases.senses import (
+from argot.service.usecases.glossary.history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
+from argot.service.usecases.glossary.impact import glossary_effects_together
+from argot.service.usecases.glossary.proposal_results import LeftSense
+from argot.service.usecases.glossary.proposals import glossary_approve_many
+from argot.service.usecases.glossary.sense_results import show_sense
+from argot.service.usecases.glossary.senses import (
     glossary_accept_conflict,
     glossary_conflicts,
     glossary_list,

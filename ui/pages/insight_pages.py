@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.insight import STEP, insight
+from argot.service.usecases.questions.insight import STEP, insight
 from argot.ui.pages.page_base import BoundedRoute, parse_integer, show_page
 from argot.ui.rendering.insight_charts import draw_questions, draw_share
 from argot.ui.web.authorization import Who, needs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.document_passages import document_contents
+from argot.service.usecases.documents.passages import document_contents
+from argot.service.usecases.glossary.contexts import context_list
 from argot.ui.pages.document_list import CHOICES, list_documents
 from argot.ui.pages.page_base import BoundedRoute, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs

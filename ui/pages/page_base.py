@@ -18,10 +18,10 @@ from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.document_listing import describe_validity
-from argot.service.usecases.glossary_impact import CombinedImpact
-from argot.service.usecases.sense_results import flatten_markdown
+from argot.service.usecases.documents.listing import describe_validity
+from argot.service.usecases.glossary.contexts import context_list
+from argot.service.usecases.glossary.impact import CombinedImpact
+from argot.service.usecases.glossary.sense_results import flatten_markdown
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger

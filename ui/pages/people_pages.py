@@ -12,8 +12,7 @@ from argot.errors import Conflict, InvalidInput
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
-from argot.service.usecases.usecase_registry import find_choice
-from argot.service.usecases.users import (
+from argot.service.usecases.people.users import (
     EVERY_CONTEXT,
     ROLES,
     Role,
@@ -28,6 +27,7 @@ from argot.service.usecases.users import (
     user_set,
     user_suspend,
 )
+from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.account_pages import Confirmation
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, link_person, read_form, redirect_to_address, show_page

@@ -11,16 +11,16 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import glossary_use
-from argot.service.usecases.glossary_impact import (
+from argot.service.usecases.glossary.history import glossary_use
+from argot.service.usecases.glossary.impact import (
     glossary_edit_effects,
     glossary_effects_together,
     glossary_likely_context,
     glossary_propose,
 )
-from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mine_stop, glossary_mined
-from argot.service.usecases.proposal_results import ProposalShown
-from argot.service.usecases.proposals import (
+from argot.service.usecases.glossary.mining import glossary_mine_start, glossary_mine_stop, glossary_mined
+from argot.service.usecases.glossary.proposal_results import ProposalShown
+from argot.service.usecases.glossary.proposals import (
     EditedProposal,
     glossary_accept,
     glossary_accept_many,
@@ -35,7 +35,7 @@ from argot.service.usecases.proposals import (
     glossary_queue,
     glossary_reopen,
 )
-from argot.service.usecases.senses import (
+from argot.service.usecases.glossary.senses import (
     SenseFields,
     glossary_occurrences,
     glossary_search,

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import glossary_since
-from argot.service.usecases.glossary_impact import glossary_edit_effects, glossary_effects
-from argot.service.usecases.proposal_results import ProposalShown
-from argot.service.usecases.sense_results import SenseShown, WarningShown
-from argot.service.usecases.senses import (
+from argot.service.usecases.glossary.history import glossary_since
+from argot.service.usecases.glossary.impact import glossary_edit_effects, glossary_effects
+from argot.service.usecases.glossary.proposal_results import ProposalShown
+from argot.service.usecases.glossary.sense_results import SenseShown, WarningShown
+from argot.service.usecases.glossary.senses import (
     NewSense,
     SenseFields,
     glossary_approve,

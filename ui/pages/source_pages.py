@@ -12,8 +12,8 @@ from fastapi.responses import PlainTextResponse, Response
 from argot.errors import ArgotError, NotFound
 from argot.service.identity.people import role_of
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
-from argot.service.usecases.threads import thread_export
+from argot.service.usecases.documents.documents import PassageShown, page_picture, read_original, read_passage
+from argot.service.usecases.questions.threads import thread_export
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
 from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_list
-from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
-from argot.service.usecases.proposals import glossary_misses, glossary_proposals, glossary_to_do
-from argot.service.usecases.sense_results import TermSenses
-from argot.service.usecases.senses import (
+from argot.service.usecases.glossary.contexts import context_list
+from argot.service.usecases.glossary.history import glossary_history, glossary_roll_back, glossary_use
+from argot.service.usecases.glossary.proposals import glossary_misses, glossary_proposals, glossary_to_do
+from argot.service.usecases.glossary.sense_results import TermSenses
+from argot.service.usecases.glossary.senses import (
     glossary_list,
     glossary_occurrences,
     glossary_passage,

@@ -23,8 +23,8 @@ from argot.results import (
     MissedTerm,
     Sentence,
 )
-from argot.service.usecases.documents import PassageShown
-from argot.service.usecases.term_corrections import OtherSenses
+from argot.service.usecases.documents.documents import PassageShown
+from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.types import Sense
 from argot.ui.rendering.safe_markdown import (
     clean_text,

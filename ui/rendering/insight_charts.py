@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from argot.service.usecases.insight import DayCount
+from argot.service.usecases.questions.insight import DayCount
 
 MAX_BARS = 92
 """The most days with a bar each; longer periods are shown by week, and then by month."""

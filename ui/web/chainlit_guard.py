@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
-from argot.service.usecases.attachments import MOST_FILES
+from argot.service.usecases.questions.attachments import MOST_FILES
 from argot.ui.web.authorization import VISITOR_KEY, Access, Visitor
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from tiny_base import close_base, open_base
 from argot.results import AskEvent
 from argot.service.admission_control import Gate, Limits
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue, uploads
+from argot.service.usecases import catalogue
+from argot.service.usecases.documents import uploads
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -187,7 +188,7 @@ async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
     before = await catalogue.get_result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))
     assert await catalogue.get_result(site.kb, Principal("bob"), "thread_list") == before == []
-    from argot.service.usecases.conversations import make_memory_graph
+    from argot.service.usecases.questions.conversations import make_memory_graph
 
     assert not (await make_memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from serving import Served, argot
 from window import MESSAGE, QUESTION, answer, ask, come_back, conversation, open_window, press, visitors
 
-from argot.service.usecases.glossary_impact import TermNews
+from argot.service.usecases.glossary.impact import TermNews
 from argot.types import Sense
 from argot.ui.chat import news as chat_news
 from argot.ui.chat.news import News, format_news

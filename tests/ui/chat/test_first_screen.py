@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.contexts import context_add
-from argot.service.usecases.uploads import upload
+from argot.service.usecases.documents.uploads import upload
+from argot.service.usecases.glossary.contexts import context_add
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.chat import document_scope, first_screen

@@ -28,7 +28,7 @@ from argot.results import AskResult
 from argot.service.observability.logs import JsonLines, Lines
 from argot.service.storage import home_folder as layout
 from argot.service.usecases import usecase_registry
-from argot.service.usecases.document_sources import SyncUnderWay
+from argot.service.usecases.documents.sources import SyncUnderWay
 from argot.settings import Settings
 from argot.ui.cli.main import app, main
 from argot.ui.cli.source_commands import describe_last_sync

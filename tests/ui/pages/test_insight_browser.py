@@ -18,9 +18,9 @@ from window import PATIENCE, visitors
 from argot.clock import utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
-from argot.service.usecases.glossary_impact import thread_share
-from argot.service.usecases.questions import ask
-from argot.service.usecases.threads import feedback
+from argot.service.usecases.glossary.impact import thread_share
+from argot.service.usecases.questions.questions import ask
+from argot.service.usecases.questions.threads import feedback
 from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.sqlite import open_connection

@@ -12,7 +12,7 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.sense_results import PhrasePlace
+from argot.service.usecases.glossary.sense_results import PhrasePlace
 from argot.settings import Settings
 from argot.types import Context, Principal
 from argot.ui.pages.page_base import load_templates

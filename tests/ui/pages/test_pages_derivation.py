@@ -12,7 +12,7 @@ from desk import at_desk
 from argot.corpus.ingestion.derivation import Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.unasked_derivation import describe_wanted_texts
+from argot.service.usecases.documents.automatic_derivation import describe_wanted_texts
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import build_pages

@@ -14,8 +14,8 @@ from repository import ROOT as REPOSITORY
 
 from argot.corpus.ingestion.source import Source
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import document_fetch, uploads
-from argot.service.usecases.document_listing import DocumentFilter, document_find
+from argot.service.usecases.documents import fetch, uploads
+from argot.service.usecases.documents.listing import DocumentFilter, document_find
 from argot.settings import Settings
 from argot.types import Document, Principal
 from argot.ui.pages import document_pages
@@ -276,8 +276,8 @@ async def test_what_is_at_a_web_address_is_read(
             return fetched_source(address, most_bytes)
         return Source(address, "anvil.html", lambda: b"<title>Anvils</title><p>An anvil weighs 90 kilos.</p>")
 
-    fetched_source = document_fetch.fetch_source
-    monkeypatch.setattr(document_fetch, "fetch_source", fetched)
+    fetched_source = fetch.fetch_source
+    monkeypatch.setattr(fetch, "fetch_source", fetched)
     told = unescape((await post(mia, "/documents/upload", address="https://example.org/anvil", tags="iron")).text)
     assert "anvil" in told and "added" in told
     assert (await document(kb, "anvil")).tags == ("iron",)

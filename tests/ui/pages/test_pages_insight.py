@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from argot.service.insight.insight_results import DayCount
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions import ask
-from argot.service.usecases.threads import feedback
+from argot.service.usecases.questions.questions import ask
+from argot.service.usecases.questions.threads import feedback
 from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal

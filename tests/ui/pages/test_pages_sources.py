@@ -11,8 +11,8 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_sources import KINDS, source_add, source_list, source_progress
-from argot.service.usecases.documents import list_documents
+from argot.service.usecases.documents.documents import list_documents
+from argot.service.usecases.documents.sources import KINDS, source_add, source_list, source_progress
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages import document_source_pages as source_pages

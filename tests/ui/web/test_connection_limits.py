@@ -26,8 +26,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import RATE_LIMIT_SECONDS, RateLimitFilter
 from argot.service.operations import file_handles
 from argot.service.transport.knowledge_base_client import LocalClient
-from argot.service.usecases.api_keys import key_add
-from argot.service.usecases.users import user_add
+from argot.service.usecases.people.api_keys import key_add
+from argot.service.usecases.people.users import user_add
 from argot.settings import Settings
 from argot.ui.web import slow_clients
 from argot.ui.web.authentication import parse_networks

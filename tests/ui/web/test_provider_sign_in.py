@@ -26,10 +26,10 @@ from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.openid_connect import OpenIdProvider
 from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, confirm_due
-from argot.service.usecases.questions import ask
-from argot.service.usecases.threads import thread_read
+from argot.service.usecases.people.users import user_link, user_unlink
+from argot.service.usecases.questions.questions import ask
+from argot.service.usecases.questions.threads import thread_read
 from argot.service.usecases.usecase_registry import get_answer
-from argot.service.usecases.users import user_link, user_unlink
 from argot.settings import Settings
 from argot.ui.server import require_consistent
 

@@ -25,7 +25,7 @@ from starlette.websockets import WebSocketDisconnect
 from argot.errors import InvalidSettings, NotAllowed
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 from argot.types import LOCAL_NAME

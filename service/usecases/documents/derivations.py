@@ -1,0 +1,186 @@
+"""Derived texts and triples by the language model, for documents that are in already.
+
+The work runs beside questions and may be stopped at any time: every passage is stored as soon as it is done, and the
+next run makes only what is missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from argot.errors import Conflict, InvalidSettings
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents.derivation_run import (
+    DerivationRun,
+    DeriveReport,
+    DerivingTurn,
+    plan_jobs,
+    to_the_end,
+)
+from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
+from argot.types import DerivableKind, Document, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.ingestion.derivation import DerivedStock, Recipe
+
+__all__ = ["DeriveReport"]
+
+Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedTexts:
+    """Numbers of texts that one prompt and model made, of passages and documents; `outdated`: by a former prompt."""
+
+    kind: DerivableKind
+    prompt: str
+    model: str
+    documents: int
+    passages: int
+    texts: int
+    outdated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedList:
+    """Derived texts by kind, and the number of passages of all documents that one may read."""
+
+    rows: list[DerivedTexts]
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedTexts:
+    """Numbers of texts taken out, by kind."""
+
+    removed: dict[DerivableKind, int]
+
+
+@usecase("manager", everywhere=True)
+async def derive(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    kinds: Kinds,
+    documents: list[Text] | None = None,
+    renew: bool = False,
+) -> AsyncIterator[Event | Finished[DeriveReport]]:
+    """Make texts of these kinds for the documents named (all, if none is), where there are none yet.
+
+    Events: `{"kind": "progress", "name", "done", "total"}`, and as the result what was made. With `renew`, also what
+    an earlier prompt or another model made is made again and replaced. A passage whose reply is of no use is named and
+    tried again by the next run.
+
+    Raises:
+        InvalidSettings: no model server is named.
+        ModelUnavailable: it does not answer, or not any more; what was made before is kept.
+        Conflict: documents are being derived from already.
+    """
+    server = kb.model_server
+    if server is None:
+        raise InvalidSettings(
+            "Deriving texts requires a language model, and none is set. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
+            "running service: there, and start it again)."
+        )
+    turn = kb.part(DerivingTurn)
+    if turn.is_asked:
+        raise Conflict("Texts are being derived already. Wait until that is done, or stop it.")
+    # With no await since the test above, so that no second run slips in between.
+    turn.is_asked = True
+    try:
+        from argot.corpus.ingestion.derivation_states import DerivationStates
+        from argot.tools.llm.deriver import ModelDeriver
+
+        deriver = await ModelDeriver.open(server, kinds)
+        corpus = await kb.load()
+        found = await _find_documents(kb, principal, documents)
+        names = {document.id: document.name for document in found}
+        # A kind that is named twice is made once.
+        recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
+        # What is derived unasked waits meanwhile, and is not made here once more.
+        async with turn:
+            jobs = await kb.blocking(plan_jobs, corpus, found, recipes, renew)
+            run = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
+            async with aclosing(run.events()) as events:
+                async for event in events:
+                    yield event
+        states = DerivationStates(corpus.store.database)
+        await kb.blocking(states.forget_failures, list(names))
+        yield Finished(run.result())
+    finally:
+        turn.is_asked = False
+
+
+@usecase("manager", everywhere=True)
+async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
+    """List the texts derived of the documents one may read: by kind, prompt and model.
+
+    `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
+    Triples that came with the documents have neither prompt nor model, and name no passages.
+    """
+    from argot.corpus.ingestion.derivation import RULES_MODEL, read_stock
+    from argot.tools.llm.deriver import name_prompts
+
+    store = kb.document_store
+    readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
+    held: defaultdict[Recipe, list[DerivedStock]] = defaultdict(list)
+    for one in await kb.blocking(lambda: read_stock(store.database.connection())):
+        if one.document in readable:
+            held[one.recipe].append(one)
+    rows = [
+        DerivedTexts(
+            kind=recipe.kind,
+            prompt=recipe.prompt,
+            model=recipe.model,
+            documents=len(found),
+            passages=sum(one.passages for one in found),
+            texts=sum(one.texts for one in found),
+            # What came with a document has no prompt, and neither that nor what rules made can be outdated.
+            outdated=bool(recipe.prompt) and recipe.model != RULES_MODEL and recipe.prompt != name_prompts(recipe.kind),
+        )
+        for recipe, found in held.items()
+    ]
+    return DerivedList(rows, sum(document.passages for document in readable.values()))
+
+
+@usecase("manager", everywhere=True)
+async def derived_remove(
+    kb: KnowledgeBase, principal: Principal, *, kinds: Kinds, documents: list[Text] | None = None
+) -> RemovedTexts:
+    """Take derived texts of these kinds out, of the documents named or of all one may read.
+
+    Triples that came with a document stay.
+    """
+    from argot.corpus.ingestion import derivation
+
+    corpus = await kb.load()
+    removed = dict.fromkeys(kinds, 0)
+
+    def take_out(document: Document) -> None:
+        with corpus.changing() as parts:
+            for kind in removed:
+                removed[kind] += derivation.take_out(parts, document.id, kind)
+
+    for document in await _find_documents(kb, principal, documents):
+        # Taken for each document anew, so that other changes get their turn in between.
+        async with kb.writing:
+            await to_the_end(kb, take_out, document)
+    return RemovedTexts(removed)
+
+
+async def _find_documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
+    """
+    Raises:
+        NotFound, InvalidInput: one of those wanted is not there, or its name is that of several.
+    """
+    store = kb.document_store
+    if not wanted:
+        return await kb.blocking(store.documents, principal)
+    found = [await kb.blocking(store.document, principal, one) for one in wanted]
+    return list({document.id: document for document in found}.values())

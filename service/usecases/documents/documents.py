@@ -1,0 +1,319 @@
+"""Documents: put in, take out, list, read. Every read goes through the store's own check of who may read."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.blocking_work import HandOver, progress_events, stream
+from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.erasing import erase_documents
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.people.unknown_readers import list_reader_notices
+from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
+from argot.types import THREAD, Document, Passage, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus, IngestEvent
+    from argot.service.page_images import Picture, Wanted
+
+__all__ = ["PassageShown"]
+
+Paths = Annotated[list[str], Field(min_length=1)]
+Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
+PDF = "application/pdf"
+
+COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
+
+
+class _DrawingTurn(asyncio.Lock):
+    """The turn of who draws a page: of a knowledge base one is drawn at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddProblem:
+    """A file that did not go in, and why."""
+
+    kind: str
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """Numbers of files by outcome. `near`: those that went in, and are nearly the same as others.
+
+    `notices`: what is to be known of the readers that were given.
+    """
+
+    added: int
+    updated: int
+    unchanged: int
+    duplicate: int
+    skipped: int
+    failed: int
+    problems: list[AddProblem]
+    near: list[AddProblem]
+    notices: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """Number of passages in the index."""
+
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentShown:
+    """A document with its passages."""
+
+    document: Document
+    passages: list[PassageShown]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page as a picture."""
+
+    page: int
+    media_type: str
+    base64: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The Markdown of a document's newest revision."""
+
+    document: Document
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """The bytes of a document as they were put in."""
+
+    document: Document
+    media_type: str
+    base64: str
+
+
+@usecase("manager", local=True, everywhere=True)
+async def add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    paths: Paths,
+    audience: list[Reader] | None = None,
+    tags: list[Text] | None = None,
+    base_uri: Text | None = None,
+    follow_links: bool = False,
+) -> AsyncIterator[Event | Finished[AddReport]]:
+    """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
+
+    What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
+    keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
+    """
+    # First of all: with a mistyped path among them, nothing is added.
+    _require_there(paths)
+    corpus = await kb.load()
+    from argot.corpus.corpus import list_sources
+
+    counts = dict.fromkeys(COUNTED, 0)
+    problems: list[AddProblem] = []
+    near: list[AddProblem] = []
+    async with kb.adding:
+        sources = list_sources([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        turns = kb.turns()
+        ingest = stream(
+            lambda: corpus.add(
+                sources,
+                audience=read_audience(audience),
+                tags=None if tags is None else tuple(tags),
+                turn=turns,
+                by=principal,
+            )
+        )
+        async with aclosing(ingest) as events:
+            async for found in events:
+                # Only a moment at which the work can be stopped: the file's own event is still to come.
+                if found.kind == "progress":
+                    continue
+                event = _hide_unreadable(principal, found)
+                if event.kind in counts:
+                    counts[event.kind] += 1
+                if event.kind in ("failed", "skipped", "duplicate"):
+                    # A duplicate is among them: its content is in, but not under this name.
+                    problems.append(AddProblem(event.kind, event.name, event.detail))
+                if event.near:
+                    near.append(AddProblem("near", event.name, event.near))
+                yield make_ingest_event(event)
+    yield Finished(AddReport(**counts, problems=problems, near=near, notices=await list_reader_notices(kb, audience)))
+
+
+@usecase("manager", everywhere=True)
+async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, forever: bool = False) -> Document:
+    """Take a document (by id, name or URI) out, with everything derived from it.
+
+    It can be brought back (`document_restore`) for `keep_removed_days`; with `forever` nothing of it is kept, nor of
+    what was made of it: training pairs, questions of rating studies, sentences of answers.
+    """
+    corpus = await kb.load()
+    kept = not forever and kb.settings.keep_removed_days > 0
+    async with kb.writing:
+        removed = await kb.blocking(corpus.remove, principal, document, keep=kept, erasing=not kept)
+        # Proposed meanings quote documents, and must not quote this one any more.
+        await kb.blocking(forget_quotes, kb, corpus)
+    if kept:
+        await scrub_stores(kb)
+    else:
+        await erase_documents(kb, [removed.id])
+    return removed
+
+
+def forget_quotes(kb: KnowledgeBase, corpus: Corpus) -> None:
+    """Proposed meanings no longer quote what is not there any more."""
+    quoted = kb.glossary.proposals.quoted_passages()
+    kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
+
+
+@usecase("asker", local=False)
+async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[Document]:
+    """The documents one may read, each in its newest revision."""
+    return await kb.blocking(kb.document_store.documents, principal)
+
+
+@usecase("asker")
+async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentShown:
+    """A document (by id, name or URI) with its passages."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    passages = await kb.blocking(store.passages_of, principal, found.id)
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return DocumentShown(found, [show_passage(one, found, text) for one in passages])
+
+
+@usecase("asker")
+async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
+    """A passage with its document and a little of what stands around it.
+
+    Raises:
+        NotFound: it is superseded, or not for this reader.
+    """
+    found, document = await _find_passage(kb, principal, passage_id)
+    reader = await _make_reader(kb, principal)
+    return show_passage(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
+
+
+@usecase("asker")
+async def page_picture(
+    kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
+) -> PagePicture:
+    """The page of a PDF on which a passage stands, as a PNG (base64) with the passage and its cited `spans` marked.
+
+    `spans`: [start, end) in characters of the revision's Markdown. Gives `page`, `media_type` and `base64`.
+
+    Raises:
+        NotFound: the passage is gone or not for this reader, or its document is no PDF.
+    """
+    found, document = await _find_passage(kb, principal, passage_id)
+    if document.media_type != PDF or found.page is None:
+        raise NotFound("Only pages of PDF documents are shown as pictures.")
+    reader = await _make_reader(kb, principal)
+    data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
+    from argot.service.page_images import Wanted
+
+    # Spans count from the beginning of the document, and may reach over the passage's ends.
+    cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
+    wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
+    drawn = await draw_page(kb, document, data, wanted)
+    return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
+
+
+async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
+    """The picture of a page, drawn when its turn comes; `data` is the document's original."""
+    from argot.service.page_images import PICTURES
+
+    async with kb.part(_DrawingTurn):  # who waits holds no thread: questions need them
+        return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+
+
+@usecase("asker")
+async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> SourceText:
+    """The whole Markdown of a document's newest revision."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return SourceText(found, text)
+
+
+@usecase("asker")
+async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> OriginalFile:
+    """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
+    store, reader = kb.document_store, await _make_reader(kb, principal)
+    found = await kb.blocking(store.document, reader, document)
+    data, media_type = await kb.blocking(store.original, reader, found.revision_id)
+    return OriginalFile(found, media_type, base64.b64encode(data).decode("ascii"))
+
+
+@usecase("manager", everywhere=True)
+async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
+    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    # Opened even if its vectors are damaged: they are rebuilt here.
+    corpus = await kb.load(mending=True)
+    async with kb.writing:
+
+        def work(tell: HandOver[tuple[int, int]]) -> None:
+            corpus.reindex(lambda done, total: tell((done, total)))
+
+        async with aclosing(progress_events(work)) as progress:
+            async for done, total in progress:
+                yield {"kind": "progress", "done": done, "total": total}
+    yield Finished(ReindexReport(corpus.store.count_passages(principal)))
+
+
+async def _find_passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
+    found = await kb.blocking(kb.document_store.passages, await _make_reader(kb, principal), [passage_id])
+    if passage_id not in found:
+        raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
+    return found[passage_id]
+
+
+async def _make_reader(kb: KnowledgeBase, principal: Principal) -> Principal:
+    """The same person, who also opens what they put into conversations of their own."""
+    own = await (await kb.threads()).list_with_files(principal.name)
+    return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
+
+
+def make_ingest_event(event: IngestEvent) -> Event:
+    return {
+        "kind": event.kind,
+        "name": event.name,
+        "detail": event.detail,
+        "done": event.done,
+        "total": event.total,
+        "document": convert_to_json(event.document),
+    }
+
+
+def _hide_unreadable(principal: Principal, event: IngestEvent) -> IngestEvent:
+    """The event, without its document if this person may not read it."""
+    if event.document is None or principal.may_read(event.document.audience):
+        return event
+    # A manager may put documents in for readers of whom they are none.
+    return replace(event, document=None)
+
+
+def _require_there(paths: list[str]) -> None:
+    for path in paths:
+        if not Path(path).exists():
+            raise InvalidInput(f"There is no file or folder {path}. Nothing was added.")

@@ -1,0 +1,206 @@
+"""Text that was read of one document: its headings, and its passages a part at a time, with texts derived of them."""
+
+from __future__ import annotations
+
+import base64
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from argot.clock import format_utc, utc_now
+from argot.errors import NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents.documents import PDF, PagePicture, draw_page
+from argot.service.usecases.usecase_registry import Number, Text, usecase
+from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
+
+MOST_JUDGED = 200
+"""Judged answers that are looked through, the newest."""
+MOST_QUESTIONS = 10
+TOGETHER = 25
+"""Passages of a part, where the file has no pages, slides or sheets."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentsEntry:
+    """A heading, `depth` levels down (from 0); `passage`: the id of the first below it, which stands in `part`."""
+
+    heading: str
+    depth: int
+    passage: str
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContents:
+    """A document's headings in their order."""
+
+    document: Document
+    sections: list[ContentsEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRead:
+    """A passage, and what was derived of it."""
+
+    passage: Passage
+    derived: list[DerivedText]
+    triples: list[Triple]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that hold text.
+
+    `given`: those of its fields that managers gave it.
+    """
+
+    document: Document
+    sections: list[ContentsEntry]
+    paged: bool
+    parts: list[int]
+    part: int
+    passages: list[PassageRead]
+    given: list[DocumentField]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUse:
+    """Number of answers that rest on a document: in all, and since 30 days ago; `last`: the day of the newest, or
+    empty.
+
+    `questions`: those that their askers let the managers read when they judged the answer, the newest first.
+    """
+
+    document: Document
+    answers: int
+    lately: int
+    last: str
+    questions: list[str]
+
+
+@usecase("manager", everywhere=True)
+async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentUse:
+    """Count the answers that cited a document (by id, name or URI), and list the shared questions behind them."""
+    from argot.corpus.store.citation_counts import count_by_day
+
+    found = await kb.blocking(kb.document_store.document, principal, document)
+    days = await kb.blocking(count_by_day, kb.document_store, found)
+    since = format_utc(utc_now() - timedelta(days=30), "seconds")[:10]
+    lately = sum(answers for day, answers in days.items() if day >= since)
+    shared = await _list_shared_questions(kb, principal, found)
+    return DocumentUse(found, sum(days.values()), lately, next(iter(days), ""), shared)
+
+
+async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
+    said = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
+    if not said:
+        return []
+    from argot.service.threads.feedback_export import list_judged_answers
+    from argot.service.threads.feedback_results import SharedAnswer
+    from argot.service.usecases.questions.questions import run_context
+
+    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
+    cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
+    own = {one.id for one in cited}
+    asked = [
+        one.question
+        for one in found
+        if isinstance(one, SharedAnswer) and any(place.passage_id in own for place in one.gold)
+    ]
+    return list(dict.fromkeys(reversed(asked)))[:MOST_QUESTIONS]
+
+
+@usecase("asker")
+async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
+    """A document (by id, name or URI) with its headings."""
+    found, passages = await _read_passages(kb, principal, document)
+    return DocumentContents(found, await _list_contents(kb, principal, found, passages))
+
+
+@usecase("manager")
+async def document_part(
+    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
+) -> DocumentPart:
+    """Show the text of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
+
+    Without `part` the one that a `passage` (id) begins in, else the first one.
+    """
+    from argot.corpus.store.document_fields import read_given_fields
+    from argot.corpus.store.revision_reads import read_derived
+
+    found, passages = await _read_passages(kb, principal, document)
+    places = _place_passages(passages)
+    parts = sorted({part for several in places.values() for part in several})
+    begins = places.get(passage, parts)[:1]
+    wanted = begins[0] if part is None and begins else part or 1
+    shown = [one for one in passages if wanted in places[one.id]]
+    texts, triples = await kb.blocking(read_derived, kb.document_store, principal, [one.id for one in shown])
+    by_passage: dict[str, list[DerivedText]] = defaultdict(list)
+    for text in texts:
+        for of in text.passage_ids:
+            by_passage[of].append(text)
+    read = [
+        PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
+        for one in shown
+    ]
+    sections = await _list_contents(kb, principal, found, passages)
+    given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
+    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
+
+
+@usecase("manager")
+async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Text, page: Number) -> PagePicture:
+    """A page of a PDF as a PNG (base64), with the places of all its passages marked.
+
+    Raises:
+        NotFound: the document is not for this reader, is no PDF, or has no such page.
+    """
+    found, passages = await _read_passages(kb, principal, document)
+    if found.media_type != PDF:
+        raise NotFound("Only pages of PDF documents are shown as pictures.")
+    data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
+    from argot.service.page_images import Wanted
+
+    boxes = tuple(box for one in passages for box in one.boxes if box.page == page)
+    drawn = await draw_page(kb, found, data, Wanted(page, boxes))
+    return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
+
+
+async def _read_passages(kb: KnowledgeBase, principal: Principal, document: str) -> tuple[Document, list[Passage]]:
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    return found, await kb.blocking(store.passages_of, principal, found.id)
+
+
+async def _list_contents(
+    kb: KnowledgeBase, principal: Principal, document: Document, passages: Sequence[Passage]
+) -> list[ContentsEntry]:
+    text = await kb.blocking(kb.document_store.markdown, principal, document.revision_id)
+    return await kb.blocking(_list_sections, passages, text)
+
+
+def _is_paged(passages: Sequence[Passage]) -> bool:
+    return any(one.page is not None for one in passages)
+
+
+def _place_passages(passages: Sequence[Passage]) -> dict[str, list[int]]:
+    """The parts in which each passage (by its id) stands: of one that runs over a page's end, both pages."""
+    if not _is_paged(passages):
+        return {one.id: [place // TOGETHER + 1] for place, one in enumerate(passages)}
+    return {one.id: sorted({one.page or 1, *(box.page for box in one.boxes)}) for one in passages}
+
+
+def _list_sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
+    """The headings, each with the passage that it begins in; a heading after all of them goes with the last."""
+    from argot.corpus.chunking.headings import find_headings
+
+    if not passages:
+        return []
+    places, ends, found = _place_passages(passages), [one.end for one in passages], []
+    for heading in find_headings(markdown):
+        one = passages[min(bisect_right(ends, heading.start), len(passages) - 1)]
+        found.append(ContentsEntry(heading.text, heading.depth, one.id, places[one.id][0]))
+    return found

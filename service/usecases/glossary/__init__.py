@@ -1,0 +1,1 @@
+"""Use cases of the glossary: senses, contexts, proposals, history, files and mining."""

@@ -1,0 +1,182 @@
+"""The glossary as a file: in, with a preview of what would change, and out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from argot.errors import InvalidInput, RowProblem
+from argot.jargon_db.formats.format_registry import FORMATS, choose_written_format, find_format
+from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.import_export import ImportReport
+from argot.jargon_db.formats.import_preview import ImportPreview
+from argot.service.blocking_work import HandOver, progress_events
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary.senses import Limit, Words
+from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
+from argot.types import Context, Principal, Sense
+
+# For the surfaces, which may not import the glossary's own modules.
+__all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewCounts:
+    """Numbers of senses that would be added, changed or left as they are, and of problems in the file."""
+
+    added: int
+    updated: int
+    unchanged: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class SenseUpdate:
+    """A sense before and after an import."""
+
+    before: Sense
+    after: Sense
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUpdate:
+    """A context before and after an import."""
+
+    before: Context
+    after: Context
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewShown:
+    """Preview of an import: the first of what is added, updated and wrong (`where` is a problem's place in full). With
+    problems nothing would be imported.
+
+    `ignored`: how often something stands in the file that a glossary has no place for, by its name. `stamp`: for
+    importing just this.
+    """
+
+    counts: PreviewCounts
+    added: list[Sense]
+    updated: list[SenseUpdate]
+    problems: list[RowProblem]
+    contexts_added: list[str]
+    contexts_updated: list[ContextUpdate]
+    ignored: dict[str, int]
+    stamp: str
+
+
+@usecase("manager")
+async def glossary_import(
+    kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
+) -> ImportReport:
+    """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
+    return await kb.blocking(kb.glossary.files.import_csv, text, name, by=principal)
+
+
+@usecase("asker")
+async def glossary_export(kb: KnowledgeBase, principal: Principal) -> str:
+    """The senses one may read, as CSV that can be imported again."""
+    return await kb.blocking(kb.glossary.files.export_csv, principal)
+
+
+@usecase("manager")
+async def glossary_preview(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    data: Text,
+    name: Text,
+    format: Text = "",
+    context: Words = "",
+    language: Text = DEFAULT_LANGUAGE,
+    limit: Limit = 50,
+) -> PreviewShown:
+    """Preview the import of a file (`data` in base64): `counts`, and the first of what is added, updated (before and
+    after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
+    """
+    options = _make_options(kb, context, language)
+    return _show_preview(
+        await kb.blocking(kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options), limit
+    )
+
+
+@usecase("manager")
+async def glossary_import_file(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    data: Text,
+    name: Text,
+    format: Text = "",
+    context: Words = "",
+    language: Text = DEFAULT_LANGUAGE,
+    why: Words = "",
+    seen: Text = "",
+) -> AsyncGenerator[Event | Finished[ImportReport], None]:
+    """Take in a file (`data` in base64), all of it or nothing, as one change that can be rolled back.
+
+    `context` is that of terms for which the file names none; `language` is preferred where it speaks several. `seen` is
+    the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
+    it up before the end leaves nothing of it.
+    """
+    options, given = _make_options(kb, context, language), _decode_bytes(data)
+
+    def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
+        def tell_stored(done: int, total: int) -> None:
+            tell({"kind": "storing", "name": name, "done": done, "total": total})
+
+        # Nothing is known of the total before the file has been read.
+        tell({"kind": "reading", "name": name, "done": 0, "total": 0})
+        report = kb.glossary.files.import_file(
+            principal, given, name, format, options, why=why, told=tell_stored, seen=seen
+        )
+        tell(Finished(report))
+
+    # Closed before its end, it stops the import, which is one transaction.
+    async with aclosing(progress_events(work)) as events:
+        async for event in events:
+            yield event
+
+
+@usecase("asker")
+async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
+    """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
+    return await kb.blocking(kb.glossary.files.export_file, principal, format)
+
+
+def _decode_bytes(data: str) -> bytes:
+    try:
+        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
+
+
+def _make_options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
+    limits = kb.settings
+    # From the settings and never from the caller: they bound what a file of strangers may cost.
+    return ReadOptions(
+        context=context.strip(),
+        language=language.strip(),
+        max_bytes=int(limits.max_glossary_mb * 2**20),
+        seconds=limits.parse_seconds,
+        memory_mb=limits.parse_memory_mb,
+        most_senses=limits.max_glossary_senses,
+    )
+
+
+def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
+    added, updated, problems = len(found.added), len(found.updated), len(found.problems)
+    return PreviewShown(
+        counts=PreviewCounts(added, updated, found.unchanged, problems),
+        added=list(found.added[:limit]),
+        updated=[SenseUpdate(before, after) for before, after in found.updated[:limit]],
+        problems=[replace(one, where=one.place) for one in found.problems[:limit]],
+        contexts_added=list(found.contexts_added),
+        contexts_updated=[ContextUpdate(before, after) for before, after in found.contexts_updated[:limit]],
+        ignored=dict(found.ignored),
+        stamp=found.stamp,
+    )

@@ -1,0 +1,350 @@
+"""Work of managers: terms asked for in vain, and meanings that were proposed for them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.service.glossary_review.document_mining import LIKELY, SURE
+from argot.service.json_values import read_dataclass_fields
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary.proposal_results import (
+    AcceptedProposals,
+    ApprovedSenses,
+    DecidedProposal,
+    DismissedTerm,
+    Evidence,
+    LeftProposal,
+    LeftSense,
+    MissRecord,
+    OfferPage,
+    Proposal,
+    ProposalShown,
+    QueuedMiss,
+    ScoreLevel,
+    Sureness,
+    ToDo,
+)
+from argot.service.usecases.glossary.sense_results import SenseShown, show_sense
+from argot.service.usecases.glossary.senses import Limit, SenseFields, SenseId, Words
+from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
+from argot.types import Document, Passage, Principal, SenseStatus
+
+ProposalId = Number
+Score = Annotated[float, Field(ge=0, le=1)]
+SCORES: dict[Sureness, float] = {"sure": SURE, "likely": LIKELY}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditedProposal(SenseFields):
+    """Fields of a sense that may differ from its proposal, which has no notes."""
+
+    notes: Words = ""
+
+
+@usecase("manager")
+async def glossary_misses(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "dismissed", "defined"] | None = "open",
+    term: Words | None = None,
+) -> list[MissRecord]:
+    """Terms people asked for that nobody has defined, the most wanted first; `status` null: also what became of others.
+
+    Questions are shown to those who may read them. With `term` only that one, in whatever spelling.
+    """
+    found = await kb.blocking(kb.glossary.misses.find, principal, status)
+    return [miss for miss in found if term is None or normalise(miss.term) == normalise(term)]
+
+
+@usecase("manager")
+async def glossary_queue(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "dismissed", "defined"] | None = "open",
+    limit: Limit = 50,
+    similar: bool = True,
+) -> list[QueuedMiss]:
+    """List the next tasks: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
+    (`similar`, unless it is not wanted: it takes a moment for each).
+    """
+
+    def list_queue() -> list[QueuedMiss]:
+        glossary = kb.glossary
+        offered = _group_by_key(glossary.proposals.find(principal))
+        return [
+            QueuedMiss(
+                **read_dataclass_fields(miss),
+                proposals=offered.get(normalise(miss.term), []),
+                similar=glossary.lookup.suggest(principal, miss.term) if similar else [],
+            )
+            for miss in glossary.misses.find(principal, status)[:limit]
+        ]
+
+    return await kb.blocking(list_queue)
+
+
+@usecase("manager")
+async def glossary_dismiss_miss(
+    kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
+) -> DismissedTerm:
+    """Say that a missed term needs no meaning, for good."""
+    await kb.blocking(kb.glossary.misses.dismiss, principal, term, why)
+    return DismissedTerm(term)
+
+
+@usecase("manager")
+async def glossary_proposals(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "accepted", "merged", "dismissed"] | None = "open",
+    term: Words | None = None,
+) -> list[Proposal]:
+    """Meanings that were proposed, oldest first."""
+    return await kb.blocking(kb.glossary.proposals.find, principal, status, term)
+
+
+@usecase("manager")
+async def glossary_offers(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    text: Text = "",
+    least: Score = 0.0,
+    start: Count = 0,
+    limit: Limit = 50,
+) -> OfferPage:
+    """The open proposals to decide on: those for the terms asked for most come first, then the surest.
+
+    `proposals`: each with how often its term was `asked` for, how `sure` it is (sure, likely, unsure) and its
+    `evidence` with document and heading; `total`: how many there are with this text and at least this score; `all`: how
+    many there are; `levels`: how many of these are at least how sure.
+    """
+
+    def offers() -> OfferPage:
+        every = kb.glossary.proposals.find(principal)
+        asked = _count_misses(kb, principal)
+        wanted = [one for one in every if (one.score or 0.0) >= least and _has_text(one, text)]
+        # The number comes last, so that pages neither repeat nor skip a proposal where all else is equal.
+        wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
+        # Evidence is looked up for this page alone.
+        shown = _show_proposals(kb, principal, wanted[start : start + limit], asked)
+        levels = [
+            ScoreLevel(name, score, sum((one.score or 0.0) >= score for one in every)) for name, score in SCORES.items()
+        ]
+        return OfferPage(shown, len(wanted), len(every), levels)
+
+    return await kb.blocking(offers)
+
+
+@usecase("manager")
+async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> ProposalShown:
+    """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
+    found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
+    (shown,) = await kb.blocking(_show_proposals, kb, principal, [found], {})
+    return shown
+
+
+@usecase("manager")
+async def glossary_accept(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    proposal_id: ProposalId,
+    sense: EditedProposal,
+    status: SenseStatus = "draft",
+    why: Words = "",
+) -> SenseShown:
+    """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
+    accept = kb.glossary.proposals.accept
+    return show_sense(
+        principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why)
+    )
+
+
+@usecase("manager")
+async def glossary_accept_many(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
+    least: Score | None = None,
+    context: Words = "",
+    status: Literal["draft", "approved"] = "draft",
+    why: Words = "",
+) -> AcceptedProposals:
+    """Make senses of several proposals as they stand, in one change; instead of their numbers, `least` takes all that
+    are at least so sure. `context` is that of those for which none was proposed.
+
+    `senses`: what was made; `left`: the proposals that could not be accepted, each with the `reason`; `change`: its
+    number, to roll it back, null if nothing was made.
+    """
+    if (proposal_ids is None) == (least is None):
+        raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
+
+    def accept_all() -> AcceptedProposals:
+        # Decided ones as well: what was decided meanwhile is named with its term among those `left`.
+        every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
+        ids = proposal_ids
+        if ids is None:
+            best = sorted(every.values(), key=lambda one: (-(one.score or 0.0), one.id))
+            ids = [one.id for one in best if one.status == "open" and (one.score or 0.0) >= (least or 0.0)]
+        homeless = [one for number in ids if (one := every.get(number)) and one.status == "open" and not one.context]
+        # Said once and before anything is made, instead of as the reason of each that is left.
+        if homeless and not context.strip():
+            raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
+        made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
+        # All are made in one change, so the newest entry of any of them names it.
+        change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
+        return AcceptedProposals(
+            [show_sense(principal, sense) for sense in made],
+            [LeftProposal(one, every[one].term if one in every else "", reason) for one, reason in left],
+            change,
+        )
+
+    return await kb.blocking(accept_all)
+
+
+@usecase("manager")
+async def glossary_approve_many(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)],
+    why: Words = "",
+) -> ApprovedSenses:
+    """Let several drafts, each named with the version that was seen, answer questions from now on.
+
+    `senses`: those that do; `left`: those that could not be approved, each with the `reason`.
+    """
+
+    def approve_all() -> ApprovedSenses:
+        made: list[SenseShown] = []
+        left: list[LeftSense] = []
+        for number, version in senses:
+            try:
+                made.append(show_sense(principal, kb.glossary.senses.approve(principal, number, version, why)))
+            # One that was changed meanwhile does not keep the others from being approved.
+            except (Conflict, NotAllowed, NotFound) as error:
+                left.append(LeftSense(number, str(error)))
+        return ApprovedSenses(made, left)
+
+    return await kb.blocking(approve_all)
+
+
+@usecase("manager")
+async def glossary_merge(
+    kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
+) -> SenseShown:
+    """Make the proposed term an alias of a sense there is."""
+    return show_sense(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
+
+
+@usecase("manager")
+async def glossary_alias(
+    kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
+) -> SenseShown:
+    """Make a term, one that was missed say, an alias of a sense there is."""
+    sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
+    aliases = [*sense.aliases, term]
+    saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
+    return show_sense(principal, saved)
+
+
+@usecase("manager")
+async def glossary_dismiss(
+    kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
+) -> DecidedProposal:
+    """Say no to a proposal, for good."""
+    await kb.blocking(kb.glossary.proposals.dismiss, principal, proposal_id, why)
+    return DecidedProposal(proposal_id)
+
+
+@usecase("manager")
+async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> DecidedProposal:
+    """Take the dismissal of a proposal back."""
+    await kb.blocking(kb.glossary.proposals.reopen, principal, proposal_id)
+    return DecidedProposal(proposal_id)
+
+
+@usecase("manager")
+async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
+    """Count the tasks of a manager: open misses and proposals, drafts, and whether there is any sense or document."""
+
+    def count_all() -> ToDo:
+        glossary = kb.glossary
+        return ToDo(
+            misses=len(glossary.misses.open(principal)),
+            proposals=len(glossary.proposals.find(principal)),
+            drafts=len(glossary.senses.find(principal, status="draft")),
+            # Whether there is any is enough, and spares reading the whole glossary.
+            senses=len(glossary.senses.find(principal, limit=1)),
+            documents=len(kb.document_store.documents(principal)),
+        )
+
+    return await kb.blocking(count_all)
+
+
+# -- how they look ----------------------------------------------------------------------------------------------------
+
+
+def _show_proposals(
+    kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
+) -> list[ProposalShown]:
+    """The proposals, each passage of their evidence with its document and heading, as far as it is still there."""
+    # The passages of all proposals in one look-up; several may quote the same.
+    ids = list(dict.fromkeys(passage_id for one in proposals for passage_id, _ in one.evidence))
+    held = kb.document_store.passages(principal, ids)
+    return [
+        ProposalShown(
+            **{
+                **read_dataclass_fields(one),
+                "evidence": [
+                    _show_evidence(passage_id, quote, held.get(passage_id)) for passage_id, quote in one.evidence
+                ],
+            },
+            sure=_measure_sureness(one.score),
+            asked=asked.get(normalise(one.term), 0),
+        )
+        for one in proposals
+    ]
+
+
+def _show_evidence(passage_id: str, quote: str, held: tuple[Passage, Document] | None) -> Evidence:
+    if held is None:
+        return Evidence(passage_id, quote, document="", heading="", page=None)
+    passage, document = held
+    return Evidence(passage_id, quote, document.name, passage.heading, passage.page)
+
+
+def _measure_sureness(score: float | None) -> Sureness:
+    if score is None:
+        return "unrated"
+    # `SCORES` names the highest first.
+    return next((name for name, least in SCORES.items() if score >= least), "unsure")
+
+
+def _count_misses(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+    """Count the questions that missed each term, by its normalised form."""
+    return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
+
+
+def _group_by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:
+    found: defaultdict[str, list[Proposal]] = defaultdict(list)
+    for one in proposals:
+        found[normalise(one.term)].append(one)
+    return found
+
+
+def _has_text(one: Proposal, text: str) -> bool:
+    wanted = text.strip().casefold()
+    return not wanted or wanted in f"{one.term}\n{one.expansion}\n{one.description}".casefold()

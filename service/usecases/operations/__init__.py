@@ -1,0 +1,1 @@
+"""Use cases of operations: backups, checks, metrics and the queue of jobs."""

@@ -1,0 +1,1 @@
+"""Use cases of people: users, API keys and personal data."""

@@ -1,0 +1,184 @@
+"""Personal data: each person may read theirs, and have them erased."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from argot.clock import timestamp
+from argot.errors import NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.threads.question_log import KeptQuestion, list_kept_questions
+from argot.service.usecases.questions.threads import ThreadRead, delete_thread, thread_read
+from argot.service.usecases.usecase_registry import Text, usecase
+from argot.types import LOCAL_NAME, Principal
+from argot.wings import load_parts
+
+if TYPE_CHECKING:
+    from argot.service.maintenance.personal_keepers import PersonalKeeper
+    from argot.service.threads.thread_store import Thread
+
+Rows: TypeAlias = dict[str, list[dict[str, Any]]]
+"""Rows as they are stored, by table: columns by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
+    the rows of the glossary, by the name under which they asked; their ratings; and what was noted of how each
+    question went.
+    """
+
+    name: str
+    at: str
+    people: Rows
+    conversations: list[ThreadRead]
+    glossary: dict[str, Rows]
+    ratings: dict[str, Any]
+    asked: list[KeptQuestion]
+
+
+@dataclass(frozen=True, slots=True)
+class StillNamed:
+    """Numbers of documents and senses that name an erased person as a reader."""
+
+    documents: int
+    senses: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """Counts of data erased of a person. `rows` are those of the account, `ratings` those of rating studies.
+    `files_clean`: nothing deleted is left in the files of the stores.
+    """
+
+    name: str
+    conversations: int
+    files: int
+    questions: int
+    rows: int
+    ratings: int
+    files_clean: bool
+    still_named: StillNamed
+
+
+@usecase("asker")
+async def my_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
+    """Everything that is kept of oneself, as `user_export` has it."""
+    return await _export_data(kb, principal)
+
+
+@usecase("admin")
+async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> PersonalData:
+    """Everything that is kept of a person: account, groups, sessions, keys, notices, Slack links, conversations with
+    feedback and names of files, questions that met unknown terms, what they did in the glossary, and their ratings.
+
+    Passages are in it as far as the person may read them. Passwords and keys are not: only their hashes are kept.
+
+    Raises:
+        NotFound: nothing is kept of anybody of this name.
+    """
+    user = await kb.blocking(kb.people.find, name)
+    # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
+    found = await _export_data(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
+    rated = any(found.ratings.values())
+    if not user and not (found.people or found.conversations or found.glossary or rated):
+        raise _make_unknown_error(name)
+    return found
+
+
+@usecase("admin")
+async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> ErasedPerson:
+    """Erase a person: shut out at once, then conversations with their files and feedback, questions that met unknown
+    terms, notices, Slack links, keys, sessions and the account. It cannot be undone.
+
+    The glossary's history stays, and names them "erased person". So do the points and ranks that they gave in rating
+    studies, without their comments. `still_named`: documents and senses whose readers
+    name them; a new user of the same name could read those.
+
+    Raises:
+        NotFound: nothing is kept of anybody of this name.
+    """
+    # Shut out first: otherwise they could ask on while they are being erased.
+    if await kb.blocking(kb.people.find, name):
+        await kb.blocking(kb.people.suspend, name)
+    names = await _list_names(kb, name)
+    conversations = files = 0
+    threads = await kb.threads()
+    # Until none is left: a question that was under way may have begun another.
+    while found := [one for each in names for one in await threads.of(each)]:
+        for thread in found:
+            files += len(await threads.files(thread.owner, thread.id))
+            await delete_thread(kb, thread.owner, thread.id)
+            conversations += 1
+    # What is still to be noted after an answer would otherwise come in after the erasure.
+    await kb.chores_done()
+    questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
+    rows = await kb.blocking(kb.people.erase, names)
+    for each in names:
+        await kb.jobs.forget(each)
+    erased = {"questions": questions, "ratings": 0}
+    for keeper in _list_keepers():
+        if keeper.erase:
+            erased[keeper.counted_as] += await keeper.erase(kb, names)
+    questions, ratings = erased.values()
+    if not (conversations or files or questions or rows or ratings):
+        raise _make_unknown_error(name)
+    whole = await scrub_stores(kb)
+    return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _count_still_named(kb, name))
+
+
+def _list_keepers() -> list[PersonalKeeper]:
+    return list(load_parts("personal_data"))
+
+
+async def _export_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
+    """Everything of one person, with the passages that they may read."""
+    names = await _list_names(kb, principal.name)
+    threads = await kb.threads()
+    found = [one for each in names for one in await threads.of(each)]
+    asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
+    kept: dict[str, Any] = {}
+    for keeper in _list_keepers():
+        kept |= await keeper.find(kb, names) if keeper.find else {}
+    return PersonalData(
+        principal.name,
+        timestamp(),
+        await kb.blocking(kb.people.kept_of, names),
+        [await _read_conversation(kb, principal, thread) for thread in found],
+        {each: rows for each, rows in asked.items() if rows},
+        kept.get("ratings", {}),
+        [one for each in names for one in await list_kept_questions(threads, each)],
+    )
+
+
+async def _read_conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:
+    # The owner of a thread in Slack may be no user; it is read with this person's groups.
+    owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
+    return await thread_read.function(kb, owner, thread=thread.id)
+
+
+async def _list_names(kb: KnowledgeBase, name: str) -> list[str]:
+    """The person's name, and those under which they asked before they were known to be this user."""
+    names = [name]
+    for keeper in _list_keepers():
+        if keeper.other_names:
+            names += await keeper.other_names(kb, name)
+    return names
+
+
+async def _count_still_named(kb: KnowledgeBase, name: str) -> StillNamed:
+    # It only counts, so it may look at everything.
+    reader = Principal("erasing", sees_all=True)
+    documents = await kb.blocking(kb.document_store.documents, reader)
+    senses = await kb.blocking(kb.glossary.senses.find, reader)
+    token = f"@{name}"
+    return StillNamed(
+        documents=sum(token in one.audience for one in documents),
+        senses=sum(token in one.audience for one in senses),
+    )
+
+
+def _make_unknown_error(name: str) -> NotFound:
+    return NotFound(f"Nothing is kept of anybody called '{name}'. See the users with: argot user list")

@@ -1,0 +1,1 @@
+"""Use cases of questions: asking, conversations, profiles, and insight into what was asked."""

@@ -1,0 +1,161 @@
+"""Files put into one conversation, to be asked about there: its asker alone reads them, and they go with it.
+
+Such a file is a document like any other whose only reader is the thread (`argot.types.THREAD`). Nobody else finds it,
+not even who may read everything, and nothing is mined from it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from pydantic import Field
+
+from argot.clock import timestamp
+from argot.errors import InvalidInput, NotFound
+from argot.service.blocking_work import stream
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.threads.thread_store import ThreadFile, Threads
+from argot.service.usecases.questions.questions import read_in_thread
+from argot.service.usecases.usecase_registry import Text, usecase
+from argot.types import THREAD, Document, Principal
+
+MOST_FILES = 10
+MOST_BYTES = 25_000_000
+"""Of one file. What belongs to everybody is put in by those who look after the documents, and may be larger."""
+LONGEST_NAME = 200
+# Base64 has four characters for three bytes.
+Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
+Name = Annotated[Text, Field(min_length=1, max_length=1000)]
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file that was put into a thread, and the document that it is there."""
+
+    document: Document
+    file: ThreadFile
+
+
+@dataclass(frozen=True, slots=True)
+class DetachedFile:
+    """A file that was taken out of a thread."""
+
+    file: ThreadFile
+
+
+@usecase("asker")
+async def thread_attach(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Name, content: Base64
+) -> AttachedFile:
+    """Put a file (base64) into a thread of one's own, to be asked about there. It is read as `add` reads files.
+
+    Raises:
+        InvalidInput: it cannot be read, is too large, or there are too many.
+        TooManyQuestions: others of theirs, or of too many people, are being read just now.
+    """
+    threads, name = await kb.threads(), _clean_file_name(name)
+    # Before the file waits for its place, and is decoded.
+    await _require_room(threads, principal, thread, name)
+    async with kb.attachments.place(principal):
+        data = _decode_content(content)
+        if len(data) > MOST_BYTES:
+            size = f"{len(data) / 1e6:.1f} MB"
+            raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
+        document = await _add_file(kb, thread, name, data)
+        file = ThreadFile(document.id, name, len(data), timestamp())
+        try:  # meanwhile the conversation may be gone, or full
+            await _require_room(threads, principal, thread, name)
+            await threads.attach(principal.name, thread, file)
+        except (NotFound, InvalidInput):
+            await forget_files(kb, thread, [document.id])
+            raise
+    return AttachedFile(document, file)
+
+
+@usecase("asker")
+async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[ThreadFile]:
+    """List the files put into a thread of one's own: document, name, bytes, at."""
+    return await (await kb.threads()).files(principal.name, thread)
+
+
+@usecase("asker")
+async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Text) -> DetachedFile:
+    """Take a file out of a thread again, with everything derived from it."""
+    threads = await kb.threads()
+    found = next((one for one in await threads.files(principal.name, thread) if name in {one.name, one.document}), None)
+    if found is None:
+        raise NotFound(f"There is no file '{name}' in this conversation.")
+    # The document first: a kill in between leaves an entry without a file, which can be taken out again.
+    await forget_files(kb, thread, [found.document])
+    await threads.detach(thread, found.document)
+    await scrub_stores(kb)
+    return DetachedFile(found)
+
+
+async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:
+    """Remove what was put into a thread; before the thread itself, so that nothing is left without one."""
+    # Nobody but the thread's owner may read them, so the program acts as a reader of this thread alone.
+    reader = read_in_thread(Principal(f"files of {thread}"), thread)
+
+    def own() -> list[Document]:
+        # Exactly this audience: what is open to everyone can be read in the thread as well.
+        held = [one for one in kb.document_store.documents(reader) if one.audience == {f"{THREAD}{thread}"}]
+        return [one for one in held if documents is None or one.id in documents]
+
+    found = await kb.blocking(own)
+    if not found:
+        return
+    corpus = await kb.load()
+    async with kb.writing:
+        for document in found:
+            await kb.blocking(corpus.remove, reader, document.id)
+
+
+async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
+    held = await threads.files(principal.name, thread)
+    if len(held) >= MOST_FILES and all(one.name != name for one in held):
+        raise InvalidInput(f"This conversation holds {len(held)} files already. Start another one, or remove a file.")
+
+
+async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
+    from argot.corpus.corpus import Source
+
+    corpus = await kb.load()
+    source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
+    labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
+    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.turns()}
+    work = partial(corpus.add, [source], **labels, **bounds)
+    async with aclosing(stream(work)) as events:
+        async for event in events:
+            if event.document is not None and event.kind in {"added", "updated", "unchanged", "duplicate"}:
+                return event.document
+            if event.kind in {"failed", "skipped"}:
+                raise InvalidInput(f"{name} cannot be asked about: {event.detail}")
+    raise InvalidInput(f"{name} cannot be asked about: nothing was read from it.")
+
+
+def _clean_file_name(name: str) -> str:
+    """The last part of a name as browsers send it, without what no file should be called. Never a path."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    plain = "".join(char for char in last if char.isprintable()).strip()
+    if not plain.strip("."):
+        raise InvalidInput("The file has no name. Give it one that says what it is, as in plan.pdf.")
+    # The suffix selects the reader, so a long name is shortened before it.
+    suffix = PurePosixPath(plain).suffix[:20]
+    return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _decode_content(content: str) -> bytes:
+    try:
+        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidInput("The file was not sent as base64.") from error

@@ -1,0 +1,390 @@
+"""Asking, and answering what Argot asks back. Both stream: stages, pieces of the answer, the result."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
+from argot.profile import PROFILES, Profile, change_profile
+from argot.results import AskEvent, AskResult, Jargon
+from argot.service.glossary_review.miss_loop import record_learned
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.replicas.turns import LOST
+from argot.service.threads.thread_store import AnswerSettings, Thread
+from argot.service.usecases.moments import is_partial_date
+from argot.service.usecases.questions.profiles import Switches, get_profile
+from argot.service.usecases.questions.search_choice import apply_search_choice
+from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
+from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+    from argot.graph.run_context import RunContext
+
+Tags = Annotated[list[Text], Field(max_length=100)]
+Fields = Annotated[dict[Text, list[Text]], Field(max_length=20)]
+"""Values by the names of fields: a document has to have one of them for each name."""
+Turn = Count
+SenseId = Number
+
+
+@dataclass(frozen=True, slots=True)
+class TurnJob:
+    """One turn of a thread, to be answered (`argot.service.answer_jobs`).
+
+    `text`: what is asked, or with `kind` "choice" the answer to what Argot asked back; "again": the answer takes the
+    place of the last turn's. `senses`: ids by term, chosen beforehand. `id`: by it a turn is known that was begun
+    before.
+    """
+
+    principal: Principal
+    thread: str
+    text: str
+    kind: Literal["question", "again", "choice"] = "question"
+    senses: dict[str, int] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+    manner: AnswerSettings = field(default_factory=AnswerSettings)
+    switches: Switches | None = None
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import answer_choice
+        from argot.graph.run import ask as ask_graph
+
+        kb.warm_model()
+        threads, graph = await kb.threads(), await kb.graph()
+        kept = await threads.own(self.principal.name, self.thread)
+        run = replace(await run_context(kb, self.principal, self.manner, kept, self.switches), heard=self.heard)
+        if self.kind == "choice":
+            turn = answer_choice(graph, run, self.thread, self.text, job=self.id)
+        else:
+            again = self.kind == "again"
+            turn = ask_graph(graph, run, self.text, self.thread, again=again, senses=self.senses, job=self.id)
+        async with aclosing(turn) as events:
+            async for event in events:
+                yield event
+
+
+@usecase("asker", asks=True)
+def ask(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    question: Text,
+    thread: Text | None = None,
+    context: Text | None = None,
+    profile: Text | None = None,
+    switches: Switches | None = None,
+    search: SearchChoice | None = None,
+    tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
+    heard: Annotated[list[Text], Field(max_length=20)] | None = None,
+) -> AsyncGenerator[AskEvent]:
+    """Answer a question, in a new thread or as the next turn of one's own.
+
+    With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
+    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`; with
+    `documents` only these (by id, name or URI), and what was put into the conversation. What is left out is as the
+    thread's settings say.
+    `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
+    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
+    what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
+
+    The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
+    """
+
+    async def prepare() -> TurnJob:
+        from argot.graph.question_validation import check_question
+
+        check_question(question, kb.settings.max_question_chars)
+        chosen = await apply_search_choice(kb, search, switches)
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
+        return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
+
+    return _turn_events(kb, principal, prepare)
+
+
+async def _start_thread(
+    kb: KnowledgeBase, principal: Principal, question: str, manner: AnswerSettings, switches: Switches | None
+) -> str:
+    """Start a thread, unless nothing could be answered in it with these settings; return its id."""
+    kb.warm_model()  # beside the loading of the documents
+    await _resolve_settings(kb, principal, manner, AnswerSettings(), switches)
+    return (await (await kb.threads()).start(principal.name, question)).id
+
+
+@usecase("asker", asks=True)
+def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> AsyncGenerator[AskEvent]:
+    """Answer the last question of a thread anew, in the place of the answer it has. Events as for `ask`.
+
+    What was said of the old answer goes with it.
+
+    Raises:
+        Conflict: nothing was asked in it yet.
+    """
+
+    async def find_question(run: RunContext) -> TurnJob:
+        from argot.graph.run import read_last_turn
+
+        last = await read_last_turn(await kb.graph(), run, thread)
+        if last is None:
+            raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+        await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
+        await forget_shared(kb, thread, last.result.turn)
+        return replace(turn, text=last.result.question)
+
+    turn = TurnJob(principal, thread, "", "again")
+    return _turn_events(kb, principal, turn, find_question)
+
+
+@usecase("asker", asks=True)
+def ask_in_sense(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, sense: SenseId
+) -> AsyncGenerator[AskEvent]:
+    """Ask a turn's question once more, a term of it in another sense, which is remembered for the thread.
+
+    `term` as the turn's `jargon` spells it (`surface`), `sense` one of `other_senses`. Events as for `ask`.
+
+    Raises:
+        NotFound: there is no such turn or term, or the term has no such sense.
+    """
+
+    async def find_question(run: RunContext) -> TurnJob:
+        asked, read = await find_reading(kb, run, thread, turn, term)
+        offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
+        if all(one.id != sense for senses in offered.values() for one in senses):
+            raise NotFound(f"“{read.surface}” no longer has this sense. Ask again, and choose one of its senses.")
+        # Under both spellings: the glossary's, and the one that the question has.
+        chosen = dict.fromkeys((read.term, read.surface), sense)
+        # The conversation may have gone on since: asked again, the question has to stand alone.
+        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
+
+    return _turn_events(kb, principal, TurnJob(principal, thread, ""), find_question)
+
+
+@usecase("asker", asks=True)
+def answer(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    choice: Text,
+    context: Text | None = None,
+    profile: Text | None = None,
+    switches: Switches | None = None,
+    search: SearchChoice | None = None,
+    tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
+) -> AsyncGenerator[AskEvent]:
+    """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
+
+    async def prepare() -> TurnJob:
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        chosen = await apply_search_choice(kb, search, switches)
+        return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
+
+    return _turn_events(kb, principal, prepare)
+
+
+def answer_settings(
+    profile: str | None,
+    context: str | None,
+    tags: Sequence[str] | None,
+    since: str | None,
+    fields: Mapping[str, Sequence[str]] | None,
+    *,
+    documents: Sequence[str] | None = None,
+) -> AnswerSettings:
+    """Return the settings of its answer that a question gives.
+
+    Raises:
+        InvalidInput: `since` is no date.
+    """
+    if since and not is_partial_date(since):
+        raise InvalidInput(f"'{since:.40}' is not a date. Write it as 2025-03-01, 2025-03 or 2025.")
+    pairs = tuple(
+        (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
+    )
+    labels, named = tuple(dict.fromkeys(tags or ())), tuple(documents or ())
+    return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named)
+
+
+async def run_context(
+    kb: KnowledgeBase,
+    principal: Principal,
+    manner: AnswerSettings | None = None,
+    thread: Thread | None = None,
+    switches: Switches | None = None,
+) -> RunContext:
+    """Build what the graph is given for one run on this principal's behalf.
+
+    In a thread of theirs they also read what they put into it, and what `manner` leaves open is as the thread keeps it.
+    `switches` of the profile are changed for this run.
+
+    Raises:
+        NotFound: there is no such context or document, or not for this principal.
+        InvalidSettings: there is no such profile or switch.
+        InvalidInput: no document that the principal may read has a field of that name.
+    """
+    from argot.graph.run_context import build_run_context
+
+    kept = thread.settings if thread else AnswerSettings()
+    if thread is not None:
+        principal = read_in_thread(principal, thread.id)
+    chosen = await _resolve_settings(kb, principal, manner or AnswerSettings(), kept, switches)
+    # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
+    run = await kb.look_up(
+        build_run_context, await kb.load(), kb.glossary, principal, chosen.profile, kb.settings, chosen.context,
+        kb.model_server,
+    )  # fmt: skip
+    return replace(run, scope=chosen.scope, documents=chosen.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class _ResolvedSettings:
+    profile: Profile
+    context: str | None
+    scope: QuestionScope
+    documents: tuple[str, ...]
+
+
+async def _resolve_settings(
+    kb: KnowledgeBase, principal: Principal, manner: AnswerSettings, kept: AnswerSettings, switches: Switches | None
+) -> _ResolvedSettings:
+    """Find what the names in the settings stand for; what `manner` leaves open is as `kept` has it.
+
+    Raises:
+        NotFound, InvalidSettings, InvalidInput: as `run_context`.
+    """
+    profile = change_profile(await _choose_profile(kb, manner.profile, kept.profile), switches or {})
+    corpus = await kb.load()
+    context = await _choose_context(kb, principal, manner.context, kept.context)
+    if manner.fields:
+        await kb.blocking(_require_fields, corpus, principal, manner.fields)
+    fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
+    scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
+    named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
+    return _ResolvedSettings(profile, context, scope, tuple(one.id for one in named) or kept.documents)
+
+
+def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
+    known = corpus.store.field_names(principal)
+    for name, _ in fields:
+        if name not in known:
+            there = f"Fields: {', '.join(known)}." if known else "No document has any field yet."
+            raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")
+
+
+def strip_for_surfaces(event: AskEvent) -> AskEvent:
+    """The event without what it tells the glossary's managers."""
+    return AskEvent(event.kind, event.name, event.seconds, event.data, event.model_seconds)
+
+
+def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
+    """Note the facts that a finished turn has for the glossary's managers, once nobody waits for it."""
+    from argot.graph.run import TurnEnded
+
+    if isinstance(event, TurnEnded) and event.learned is not None:
+        kb.afterwards(record_learned, kb, principal, thread, event.learned)
+
+
+def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
+    """Count the documents that an answer rests on: neither the question nor who asked."""
+    if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
+        from argot.corpus.store.citation_counts import count_citations
+
+        kb.afterwards(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
+
+
+def read_in_thread(principal: Principal, thread: str) -> Principal:
+    """The same person, who also reads what was put into this thread alone."""
+    return replace(principal, groups=principal.groups | {f"{THREAD}{thread}"})
+
+
+async def find_reading(
+    kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str
+) -> tuple[AskResult, Jargon]:
+    """A turn of a thread and how one of its terms was read, as this principal may see both now.
+
+    Raises:
+        NotFound: there is no such turn or no such term in it.
+    """
+    from argot.graph.run import read_turn
+
+    found = await read_turn(await kb.graph(), run, thread, turn)
+    for read in found.jargon if found else ():
+        if found and term in {read.surface, read.term}:
+            return found, read
+    raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
+
+
+async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+    """The profile named with the question, else the one kept with the thread, else the service's."""
+    # One kept with the thread may have been removed since; its questions go on without it.
+    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
+        kept = None
+    return await get_profile(kb, named or kept or kb.settings.profile)
+
+
+async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
+    """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
+    wanted = named or kept
+    if not wanted:
+        return None
+    known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
+    if wanted.casefold() not in known and named:
+        raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
+    # A context kept with the thread may have been removed since; its questions go on without one.
+    return known.get(wanted.casefold())
+
+
+async def _turn_events(
+    kb: KnowledgeBase,
+    principal: Principal,
+    turn: TurnJob | Callable[[], Awaitable[TurnJob]],
+    find_question: Callable[[RunContext], Awaitable[TurnJob]] | None = None,
+) -> AsyncGenerator[AskEvent]:
+    """Give the events of one turn in a thread of this principal's, while no other turn runs in it.
+
+    When the result is handed out, it is on the disk. Closing this stops the work behind it. What the glossary's
+    managers may learn of the turn is noted when the result is out, and delays nobody.
+
+    Args:
+        turn: the turn; or what prepares it when the first event is asked for.
+        find_question: finds what is asked, once the turn is the only one of its thread.
+
+    Raises:
+        NotFound: there is no such thread, or it is somebody else's.
+    """
+    job = turn if isinstance(turn, TurnJob) else await turn()
+    threads = await kb.threads()
+    async with kb.turn_of(job.thread) as hold:
+        # Within the turn, so that it goes by the thread as it is when its turn comes.
+        own = await threads.own(principal.name, job.thread)
+        if find_question is not None:
+            job = await find_question(await run_context(kb, principal, thread=own))
+        async with aclosing(kb.answers.events(job)) as events:
+            while (event := await hold.take_next(events)) is not None:
+                if event.kind == "result":
+                    # Else another service may have gone on in this thread, and what follows is its answer.
+                    await hold.confirm(AnswerLost(LOST))
+                    # Before the result is given out: the list of threads shows the latest first.
+                    await threads.touch(job.thread)
+                try:
+                    yield strip_for_surfaces(event)
+                finally:
+                    # In `finally`: also if the asker leaves as soon as the result is out.
+                    note_learned(kb, principal, job.thread, event)
+                    note_cited(kb, event)

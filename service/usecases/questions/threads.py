@@ -1,0 +1,233 @@
+"""Conversations: their owner's alone, whoever else may read everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.json_values import read_dataclass_fields
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
+from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
+from argot.service.usecases.moments import Moment
+from argot.service.usecases.questions.attachments import forget_files
+from argot.service.usecases.questions.questions import Fields, Tags, answer_settings, run_context
+from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.usecase_registry import Count, Text, usecase
+from argot.types import Principal
+
+__all__ = ["AnswerSettings", "Feedback", "JudgedAnswer", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
+
+Title = Annotated[Text, Field(min_length=1, max_length=1000)]
+Comment = Annotated[Text, Field(max_length=10_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedThread:
+    """A conversation as a file to keep; `name` is the file's."""
+
+    name: str
+    media_type: str
+    text: str
+
+
+async def get_own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Thread:
+    """Return the facts about a thread of one's own, without reading all of it.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+    """
+    return await (await kb.threads()).own(principal.name, thread)
+
+
+async def is_answered_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str) -> bool:
+    """Return whether another service on the same stores answers in this thread of one's own now."""
+    await get_own_thread(kb, principal, thread)
+    return await kb.threads_turns.elsewhere(thread)
+
+
+async def end_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str, *, stop: bool = False) -> None:
+    """Wait until no other service answers in this thread of one's own any more; with `stop` have it stop."""
+    await get_own_thread(kb, principal, thread)
+    await kb.threads_turns.end_elsewhere(thread, stop=stop)
+
+
+async def begin_thread(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
+    """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
+    threads = await kb.threads()
+    try:
+        return (await threads.own(principal.name, thread)).id
+    except NotFound:
+        # Lone surrogates cannot be stored.
+        title = question.encode("utf-8", "replace").decode("utf-8")
+        return (await threads.start(principal.name, title)).id
+
+
+@usecase("asker")
+async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[Thread]:
+    """One's own threads, the latest first: id, title, created_at, updated_at."""
+    return await (await kb.threads()).of(principal.name)
+
+
+@usecase("asker")
+async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> Thread:
+    """Give a thread another title."""
+    if not title.strip():
+        raise InvalidInput("The title is empty. Give one of at least one letter.")
+    return await (await kb.threads()).rename(principal.name, thread, title)
+
+
+@usecase("asker")
+async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Thread:
+    """Delete a thread with all its checkpoints and feedback, the files that were put into it, and the wording of its
+    questions in the managers' queue.
+    """
+    deleted = await delete_thread(kb, principal.name, thread)
+    await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
+    await scrub_stores(kb)
+    return deleted
+
+
+async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
+    """Delete a thread with its files and notices, and what rating studies took from it.
+
+    What several deletions share is left to the caller: the questions in the managers' queue, and `scrub_stores`.
+    """
+    threads = await kb.threads()
+    await threads.own(owner, thread)
+    # A turn under way would write its checkpoint into a thread that is gone.
+    async with kb.turn_of(thread):
+        # The files first: a crash in between leaves a thread that can be deleted again, never files without one.
+        await forget_files(kb, thread)
+        deleted = await threads.delete(owner, thread)
+    await kb.blocking(kb.people.notices.forget, owner, thread)
+    await forget_shared(kb, thread)
+    return deleted
+
+
+@usecase("asker")
+async def feedback(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    turn: Count,
+    value: Literal[-1, 0, 1],
+    comment: Comment = "",
+    share: bool = False,
+) -> Feedback:
+    """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back.
+
+    With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
+    what rests on documents that they may read. Without it they only see that there was such an answer.
+
+    Raises:
+        NotFound: the thread has no such turn.
+    """
+    from argot.graph.run import read_turn_record
+
+    threads = await kb.threads()
+    # Only for its error: nothing may be judged in another's thread.
+    await threads.own(principal.name, thread)
+    trace = await read_turn_record(await kb.graph(), thread, turn)
+    if trace is None:
+        raise NotFound(
+            f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
+        )
+    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    if not (value and share):
+        # What they shared before may have gone into a rating study.
+        await forget_shared(kb, thread, turn)
+    return said
+
+
+@usecase("manager", everywhere=True)
+async def feedback_list(
+    kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Moment = ""
+) -> list[SharedAnswer | JudgedAnswer]:
+    """List people's feedback on answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
+
+    Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
+    one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
+    """
+    from argot.service.threads.feedback_export import list_judged_answers
+
+    said = [one for one in await (await kb.threads()).list_judged(since) if value in {None, one.said.value}]
+    return await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
+
+
+@usecase("asker")
+async def thread_settings(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    profile: Text | None = None,
+    context: Text | None = None,
+    tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
+) -> Thread:
+    """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
+
+    Raises:
+        NotFound: there is no such context or document. InvalidSettings: there is no such profile.
+    """
+    threads = await kb.threads()
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+    # To see that the profile, the context and the documents exist, before they are kept.
+    run = await run_context(kb, principal, manner)
+    return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
+
+
+@usecase("asker")
+async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
+    """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
+    from argot.graph.run import read_last_turn
+    from argot.service.threads.next_questions import follow_ups
+
+    found = await (await kb.threads()).own(principal.name, thread)
+    run = await run_context(kb, principal, thread=found)
+    last = await read_last_turn(await kb.graph(), run, thread)
+    return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
+
+
+@usecase("asker")
+async def thread_export(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
+) -> ExportedThread:
+    """A conversation as a file to keep: `name`, `media_type` and `text`. Markdown with sources, or everything as JSON.
+
+    Only what one may still read is in it.
+    """
+    from argot.service.threads.thread_export import export_thread
+
+    # Its bare function: role and count are those of this use case.
+    return ExportedThread(*export_thread(await thread_read.function(kb, principal, thread=thread), form))
+
+
+@usecase("asker")
+async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ThreadRead:
+    """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
+    whether those who look after the glossary may read its questions that met unknown terms.
+
+    Everything is put together anew from ids, so what one may no longer read is no longer there.
+    """
+    from argot.graph.run import read_thread
+
+    threads = await kb.threads()
+    found = await threads.own(principal.name, thread)
+    state = await read_thread(await kb.graph(), await run_context(kb, principal, thread=found), thread)
+    return ThreadRead(
+        **read_dataclass_fields(found),
+        turns=state.turns,
+        waiting=state.waiting,
+        feedback=await threads.feedback(principal.name, thread),
+        files=await threads.files(principal.name, thread),
+        shared=await kb.blocking(kb.glossary.misses.are_shared, principal.name, thread),
+    )

@@ -1,0 +1,225 @@
+"""Nobody waits for another's file: only its rows are written while everybody else's change waits."""
+
+import asyncio
+import base64
+import shutil
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.corpus.embedding.embedding_process import _FairLock
+from argot.corpus.read_limits import Lane
+from argot.errors import InvalidInput, NotFound, TooManyQuestions
+from argot.protocols import Embedder, Vectors
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.settings import Settings
+from argot.types import Principal
+
+ROOT = Principal("root", sees_all=True)
+LONG = b"# Long\n\nThe longest file there is.\n"
+SHORT = b"# Short\n\nThe gangway is 40 metres long.\n"
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home, max_attachment_passages=50)) as kb:
+        for name in ("ann", "bob"):
+            kb.people.add(name)
+        for name in ("mia", "mona"):
+            kb.people.add(name, ("managers",))
+        yield kb
+
+
+class Held:
+    """An embedder that does not go on with some texts before it may."""
+
+    def __init__(self, embedder: Embedder, holds: Callable[[str], bool] = lambda _: True) -> None:
+        self._embedder = embedder
+        self._holds = holds
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if any(map(self._holds, texts)):
+            self.begun.set()
+            assert self.may_go_on.wait(600)
+        return self._embedder.embed_passages(texts)
+
+
+@pytest.fixture
+async def held(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Held]:
+    corpus = await kb.load()
+    holder = Held(corpus.embedder, lambda text: "longest" in text)
+    monkeypatch.setattr(corpus, "embedder_of", lambda lane: holder)
+    yield holder
+    holder.may_go_on.set()
+
+
+async def call(kb: KnowledgeBase, who: str, case: str, /, **parameters: Any) -> Any:
+    return await catalogue.get_result(kb, kb.principal(who), case, **parameters)
+
+
+async def attach(kb: KnowledgeBase, who: str, name: str, data: bytes, thread: str = "") -> Any:
+    thread = thread or (await (await kb.threads()).start(who, "Files")).id
+    return await call(kb, who, "thread_attach", thread=thread, name=name, content=base64.b64encode(data).decode())
+
+
+async def until(begun: threading.Event) -> None:
+    assert await asyncio.to_thread(begun.wait, 600)
+
+
+def names(kb: KnowledgeBase) -> list[str]:
+    rows = kb.document_store.database.connection().execute("SELECT uri FROM documents ORDER BY uri")
+    return [uri.rsplit("/", 1)[-1] for (uri,) in rows]
+
+
+async def test_no_manager_waits_for_the_file_of_an_asker(kb: KnowledgeBase, held: Held, tmp_path: Path) -> None:
+    slow = asyncio.create_task(attach(kb, "ann", "long.md", LONG))
+    await until(held.begun)
+    done = await call(kb, "mia", "upload", name="short.md", data=SHORT)
+    assert done["kind"] == "added"
+    (tmp_path / "other.md").write_bytes(SHORT + b"And steep.\n")
+    assert (await call(kb, "mia", "add", paths=[str(tmp_path / "other.md")]))["added"] == 1
+    await call(kb, "mia", "remove", document="short.md")
+    assert (await attach(kb, "bob", "short.md", SHORT))["file"]["name"] == "short.md"
+    assert not slow.done()
+    held.may_go_on.set()
+    assert (await slow)["file"]["name"] == "long.md"
+    assert kb.corpus.check() == []
+
+
+async def test_no_asker_waits_for_the_folder_of_a_manager(kb: KnowledgeBase, held: Held) -> None:
+    slow = asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG))
+    await until(held.begun)
+    assert (await attach(kb, "ann", "short.md", SHORT))["file"]["name"] == "short.md"
+    assert (await call(kb, "mona", "upload", name="short.md", data=SHORT))["kind"] == "added"
+    assert not slow.done()
+    held.may_go_on.set()
+    assert (await slow)["kind"] == "added"
+
+
+async def test_a_backup_is_of_one_moment(kb: KnowledgeBase, held: Held) -> None:
+    """What is being embedded waits for whoever holds off all changes, and is written afterwards."""
+    slow = asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG))
+    await until(held.begun)
+    async with kb.writing:
+        held.may_go_on.set()
+        await asyncio.sleep(0.2)
+        assert "long.md" not in names(kb)
+    assert (await slow)["kind"] == "added"
+
+
+async def test_the_same_file_at_once_is_there_once(kb: KnowledgeBase, held: Held) -> None:
+    twice = [asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG)) for _ in range(2)]
+    await until(held.begun)
+    held.may_go_on.set()
+    assert sorted([(await one)["kind"] for one in twice]) == ["added", "unchanged"]
+    assert names(kb).count("long.md") == 1
+    assert kb.corpus.check() == []
+
+
+async def test_readers_changed_while_a_file_is_embedded_stay_changed(kb: KnowledgeBase, held: Held) -> None:
+    """Adding a file again without saying who may read it must not make it public."""
+    first = await call(kb, "mia", "upload", name="plan.md", data=SHORT)
+    again = asyncio.create_task(call(kb, "mia", "upload", name="plan.md", data=LONG))
+    await until(held.begun)
+    await call(kb, "mia", "upload", name="plan.md", data=SHORT, audience=["board"])
+    held.may_go_on.set()
+    assert (await again)["kind"] == "updated"
+    found = kb.document_store.document(ROOT, first["document"]["id"])
+    assert found.audience == {"board"}
+    assert kb.corpus.check() == []
+    vectors = kb.corpus.embedder.embed_queries(["the longest file there is"])
+    assert not any("longest" in text for text in _texts(kb, Principal("eve"), vectors))
+    assert any("longest" in text for text in _texts(kb, Principal("bea", frozenset({"board"})), vectors))
+
+
+def _texts(kb: KnowledgeBase, who: Principal, vectors: Vectors) -> list[str]:
+    found = kb.corpus.search_semantic(who, "passage", vectors, 50)
+    return [one.text for one, _ in kb.document_store.passages(who, [id_ for id_, _ in found]).values()]
+
+
+# -- how many ---------------------------------------------------------------------------------------------------------
+
+
+async def test_so_many_files_of_one_person_are_read_at_once(kb: KnowledgeBase, held: Held) -> None:
+    running = []
+    for n in range(2):
+        held.begun.clear()
+        running.append(asyncio.create_task(attach(kb, "ann", f"{n}.md", LONG)))
+        await until(held.begun)
+    with pytest.raises(TooManyQuestions, match="2 of your files are being read already"):
+        await attach(kb, "ann", "third.md", SHORT)
+    assert (await attach(kb, "bob", "short.md", SHORT))["file"]["name"] == "short.md"
+    held.may_go_on.set()
+    await asyncio.gather(*running)
+    assert (await attach(kb, "ann", "third.md", SHORT))["file"]["name"] == "third.md"
+
+
+async def test_a_conversation_holds_no_more_files_than_it_may_however_many_come_at_once(
+    kb: KnowledgeBase, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.service.usecases.questions.attachments.MOST_FILES", 1)
+    thread = (await (await kb.threads()).start("ann", "Files")).id
+    first = asyncio.create_task(attach(kb, "ann", "long.md", LONG, thread))
+    await until(held.begun)
+    assert (await attach(kb, "ann", "short.md", SHORT, thread))["file"]["name"] == "short.md"
+    held.may_go_on.set()
+    with pytest.raises(InvalidInput, match="holds 1 files already"):
+        await first
+    assert "long.md" not in names(kb)
+
+
+async def test_a_file_with_too_many_passages_is_refused_in_a_conversation_and_taken_for_everybody(
+    kb: KnowledgeBase,
+) -> None:
+    data = b"# Heading\n\n" + b"Some words of a passage. " * 3000
+    with pytest.raises(InvalidInput, match=r"long\.txt cannot be asked about: .*more than 50 passages"):
+        await attach(kb, "ann", "long.txt", data)
+    assert (await call(kb, "mia", "upload", name="long.txt", data=data))["kind"] == "added"
+
+
+async def test_what_was_sent_into_a_conversation_that_is_gone_is_gone_too(kb: KnowledgeBase, held: Held) -> None:
+    thread = (await (await kb.threads()).start("ann", "Files")).id
+    slow = asyncio.create_task(attach(kb, "ann", "long.md", LONG, thread))
+    await until(held.begun)
+    await call(kb, "ann", "thread_delete", thread=thread)
+    held.may_go_on.set()
+    with pytest.raises(NotFound):
+        await slow
+    assert "long.md" not in names(kb)
+    assert kb.corpus.check() == []
+
+
+# -- turns at what embeds ---------------------------------------------------------------------------------------------
+
+
+def test_lanes_take_turns_and_within_one_who_waits_longest_goes_first() -> None:
+    turns, order = _FairLock(), []
+    at_the_door = threading.Semaphore(0)
+
+    def take(lane: Lane, name: str) -> None:
+        with turns.turn(lane):
+            order.append(name)
+
+    threads = []
+    with turns.turn("attachments"):
+        comers: list[tuple[Lane, str]] = [
+            *(("attachments", f"a{n}") for n in range(3)),
+            *(("documents", f"d{n}") for n in range(2)),
+        ]
+        for lane, name in comers:
+            threads.append(threading.Thread(target=take, args=(lane, name)))
+            threads[-1].start()
+            while sum(map(len, turns._waiting.values())) < len(threads):
+                at_the_door.acquire(timeout=0.001)
+    for thread in threads:
+        thread.join(600)
+    assert order == ["d0", "a0", "d1", "a1", "a2"]

@@ -244,8 +244,8 @@ async def test_a_sign_in_ends_in_the_browser_that_began_it_and_once(
         await other.get("/sign-in/provider")
         refused(await other.get(back), "in another browser")
         assert (await browser.get(back)).status_code == 303
-        refused(await browser.get(back), "is used up")
-        refused(await browser.get(back, headers={"Cookie": f"argot_8123_in={cookie}"}), "is used up")
+        refused(await browser.get(back), "was used already")
+        refused(await browser.get(back, headers={"Cookie": f"argot_8123_in={cookie}"}), "was used already")
         begun = await browser.get("/sign-in/provider")
         state = parse_qs(urlsplit(begun.headers["location"]).query)["state"][0]
         refused(await browser.get(f"/sign-in/provider/return?code=x&state={state}x"), "used up")

@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
     )(add)
     app.command(epilog=format_examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
     UseCaseCommands(app, as_user=True)(
-        "documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
+        "documents.documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
     )(list_documents)
     app.command(epilog=format_examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
     app.command(epilog=format_examples("argot reindex"))(reindex)

@@ -59,7 +59,7 @@ def _parse_status(text: str) -> SenseStatus:
 
 
 @glossary_command(
-    "senses.glossary_list",
+    "glossary.senses.glossary_list",
     "argot glossary list PUC",
     "argot glossary list --status draft",
     "argot glossary list --context Legal --json",
@@ -126,7 +126,9 @@ def add_sense(
             say_aside(f"Note: {line(one.message)}")
 
 
-@glossary_command("proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True)
+@glossary_command(
+    "glossary.proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True
+)
 def misses(found: list[MissRecord], /) -> None:
     """List terms that people asked for and nobody has defined."""
     print_table(
@@ -191,7 +193,7 @@ def _say_mined(result: MiningReport, shown: int) -> None:
 
 # Contexts and their terms may exist before the first document.
 @UseCaseCommands(context)(
-    "contexts.context_add",
+    "glossary.contexts.context_add",
     'argot context add "NAND Design" --contact nand-terms@example.org',
     name="add",
     create=True,
@@ -208,7 +210,7 @@ def add_context(
     say(f"Context {line(made.name)}")
 
 
-@UseCaseCommands(context, as_user=True)("contexts.context_list", "argot context list", name="list", json=True)
+@UseCaseCommands(context, as_user=True)("glossary.contexts.context_list", "argot context list", name="list", json=True)
 def list_contexts(found: list[Context], /) -> None:
     """List the contexts."""
     print_table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     UseCaseCommands(app, as_user=True)(
-        "insight.insight", "argot insight", "argot insight --since 2027-01-01 --json", json=True
+        "questions.insight.insight", "argot insight", "argot insight --since 2027-01-01 --json", json=True
     )(insight)
 
 

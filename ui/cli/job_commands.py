@@ -72,7 +72,7 @@ def list_jobs(
     say_aside(format_count(len(found), "job") if found else "No jobs.")
 
 
-@job_command("queue_of_jobs.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
+@job_command("operations.job_queue.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
 def show(found: JobDetails, /, job: JobNumber) -> None:
     """Show a job and its result."""
     one = found.job
@@ -92,13 +92,13 @@ def show(found: JobDetails, /, job: JobNumber) -> None:
         say_json(found.outcome)
 
 
-@job_command("queue_of_jobs.job_retry", "argot jobs retry 12", json=True)
+@job_command("operations.job_queue.job_retry", "argot jobs retry 12", json=True)
 def retry(found: JobShown, /, job: JobNumber) -> None:
     """Start a job again that failed, was put aside or was cancelled."""
     _say_state(found)
 
 
-@job_command("queue_of_jobs.job_cancel", "argot jobs cancel 12", json=True)
+@job_command("operations.job_queue.job_cancel", "argot jobs cancel 12", json=True)
 def cancel(found: JobShown, /, job: JobNumber) -> None:
     """Cancel a job; one that is running may take a moment to stop."""
     _say_state(found)

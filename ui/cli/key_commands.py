@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 @key_command(
-    "api_keys.key_add",
+    "people.api_keys.key_add",
     "argot key add ann",
     'argot key add ann --label "nightly report" --days 90',
     "argot key add local",
@@ -82,7 +82,7 @@ def list_keys(
     say_aside(f"{len(found)} keys")
 
 
-@key_command("api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
+@key_command("people.api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
 def revoke(
     gone: Key,
     /,

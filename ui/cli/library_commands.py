@@ -172,7 +172,7 @@ def change(
         raise typer.Exit(1)
 
 
-@document_command("document_passages.document_use", "argot documents use handbook.pdf", json=True)
+@document_command("documents.passages.document_use", "argot documents use handbook.pdf", json=True)
 def use(found: DocumentUse, /, document: Document) -> None:
     """Count the answers that cited a document, and list the questions that their askers shared."""
     last = f", the last on {found.last}" if found.last else ""
@@ -183,7 +183,7 @@ def use(found: DocumentUse, /, document: Document) -> None:
 
 
 @UseCaseCommands(documents, as_user=True)(
-    "document_listing.document_near", "argot documents near", "argot documents near plan.pdf --json", json=True
+    "documents.listing.document_near", "argot documents near", "argot documents near plan.pdf --json", json=True
 )
 def near(
     found: list[NearDuplicate],
@@ -202,7 +202,7 @@ def near(
     say_aside(format_count(len(found), "pair"))
 
 
-@document_command("document_revisions.document_reread", "argot documents reread scan.pdf")
+@document_command("documents.revisions.document_reread", "argot documents reread scan.pdf")
 def reread(report: UploadReport, /, document: Document) -> None:
     """Read a document again from its stored original, with this version of Argot.
 
@@ -227,7 +227,7 @@ def replace(
         _say_report(client.call(document_replace, document=document, name=file.name, data=data))
 
 
-@document_command("document_revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
+@document_command("documents.revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
 def revisions(found: list[Revision], /, document: Document) -> None:
     """List the revisions of a document, the current one first."""
     print_table(
@@ -236,7 +236,7 @@ def revisions(found: list[Revision], /, document: Document) -> None:
 
 
 @document_command(
-    "document_revisions.document_compare", "argot documents compare plan.pdf r0123456789abcdef", json=True
+    "documents.revisions.document_compare", "argot documents compare plan.pdf r0123456789abcdef", json=True
 )
 def compare(found: Comparison, /, document: Document, revision: RevisionId) -> None:
     """Compare a former revision of a document with the current one."""
@@ -249,7 +249,7 @@ def compare(found: Comparison, /, document: Document, revision: RevisionId) -> N
 
 
 @document_command(
-    "document_revisions.document_bring_back",
+    "documents.revisions.document_bring_back",
     "argot documents bring-back plan.pdf r0123456789abcdef",
     name="bring-back",
 )
@@ -258,7 +258,7 @@ def bring_back(report: UploadReport, /, document: Document, revision: RevisionId
     _say_report(report)
 
 
-@document_command("document_dustbin.removed_list", "argot documents removed", name="removed", json=True)
+@document_command("documents.dustbin.removed_list", "argot documents removed", name="removed", json=True)
 def list_removed(found: list[RemovedDocument], /) -> None:
     """List the removed documents that can be brought back, the last removed first."""
     rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
@@ -266,7 +266,7 @@ def list_removed(found: list[RemovedDocument], /) -> None:
     say_aside(format_count(len(found), "removed document"))
 
 
-@document_command("document_dustbin.document_restore", "argot documents restore plan.pdf")
+@document_command("documents.dustbin.document_restore", "argot documents restore plan.pdf")
 def restore(report: UploadReport, /, document: Removed) -> None:
     """Bring a removed document back, with its readers, tags and former revisions."""
     _say_report(report)

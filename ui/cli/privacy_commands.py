@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     user.command("export", epilog=format_examples("argot user export ann ann.json", "argot user export ann"))(export)
     user_command(
-        "personal_data.user_erase",
+        "people.personal_data.user_erase",
         "argot user erase ann",
         "argot user erase ann --yes",
         ask="Erase {name} with all conversations, for good?",

@@ -33,7 +33,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(profile, name="profile")
 
 
-@profile_command("profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True)
+@profile_command(
+    "questions.profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True
+)
 def list_profiles(found: list[ProfileSummary], /) -> None:
     """List the profiles: purpose, origin, and differences from the default."""
     print_table(
@@ -44,7 +46,7 @@ def list_profiles(found: list[ProfileSummary], /) -> None:
 
 
 @profile_command(
-    "profiles.profile_show",
+    "questions.profiles.profile_show",
     "argot profile show default",
     "argot profile show paper > my.toml",
     "argot profile show strict --json",

@@ -41,7 +41,7 @@ Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
 def register(glossary: typer.Typer) -> None:
     glossary.command("queue", epilog=format_examples("argot glossary queue", "argot glossary queue --json"))(queue)
     plain = UseCaseCommands(glossary, as_user=True)
-    plain("glossary_impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
+    plain("glossary.impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
     glossary.command(
         "accept",
         epilog=format_examples(
@@ -54,7 +54,7 @@ def register(glossary: typer.Typer) -> None:
     glossary.command("retire", epilog=format_examples('argot glossary retire 17 --why "nobody says it any more"'))(
         retire
     )
-    plain("proposals.glossary_merge", "argot glossary merge 3 17")(merge)
+    plain("glossary.proposals.glossary_merge", "argot glossary merge 3 17")(merge)
     glossary.command("dismiss", epilog=format_examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(
         dismiss
     )

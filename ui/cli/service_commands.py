@@ -27,9 +27,9 @@ def register(app: typer.Typer) -> None:
             "argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2"
         )
     )(serve)
-    UseCaseCommands(app)("monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom")(
-        metrics
-    )
+    UseCaseCommands(app)(
+        "operations.monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"
+    )(metrics)
 
 
 def serve(

@@ -203,7 +203,7 @@ def sync(
 
 
 @UseCaseCommands(source)(
-    "document_sources.source_remove",
+    "documents.sources.source_remove",
     "argot source remove handbook",
     "argot source remove old --with-documents",
     json=True,

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(threads, name="threads")
 
 
-@thread_command("threads.thread_list", "argot threads list", name="list", json=True)
+@thread_command("questions.threads.thread_list", "argot threads list", name="list", json=True)
 def list_threads(found: list[Thread], /) -> None:
     """List your threads, the latest first."""
     print_table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
@@ -140,13 +140,13 @@ def _make_judged_row(one: JudgedAnswer) -> list[object]:
     return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 
 
-@thread_command("threads.thread_rename", 'argot threads rename t0123456789abcdef "Cell layout"')
+@thread_command("questions.threads.thread_rename", 'argot threads rename t0123456789abcdef "Cell layout"')
 def rename(found: Thread, /, thread: ThreadId, title: Annotated[str, typer.Argument(help="The new title.")]) -> None:
     """Give a thread another title."""
     say(f"{found.id}: {line(found.title)}")
 
 
-@thread_command("threads.thread_delete", "argot threads delete t0123456789abcdef")
+@thread_command("questions.threads.thread_delete", "argot threads delete t0123456789abcdef")
 def delete(found: Thread, /, thread: ThreadId) -> None:
     """Delete a thread with everything said in it."""
     say(f"Deleted {found.id}: {line(found.title)}")

@@ -5,7 +5,7 @@ command's arguments and options, which go to the use case under the same names:
 
     thread_command = UseCaseCommands(threads, as_user=True)
 
-    @thread_command("threads.thread_delete", "argot threads delete t0123456789abcdef")
+    @thread_command("questions.threads.thread_delete", "argot threads delete t0123456789abcdef")
     def delete(found: Thread, /, thread: ThreadId) -> None:
         '''Delete a thread with everything said in it.'''
         say(f"Deleted {found.id}: {line(found.title)}")

@@ -72,7 +72,7 @@ def add(  # noqa: PLR0917
     say(_format_user(made))
 
 
-@user_command("users.user_list", "argot user list", name="list", json=True)
+@user_command("people.users.user_list", "argot user list", name="list", json=True)
 def list_users(users: list[UserShown], /) -> None:
     """List the users."""
     print_table(
@@ -128,19 +128,19 @@ def password(name: Name, home: Home = None) -> None:
     say(f"User {line(name)} has a new password and is signed out everywhere.")
 
 
-@user_command("users.user_suspend", "argot user suspend ann")
+@user_command("people.users.user_suspend", "argot user suspend ann")
 def suspend(_: UserShown, /, name: Name) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
     say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
 
 
-@user_command("users.user_restore", "argot user restore ann")
+@user_command("people.users.user_restore", "argot user restore ann")
 def restore(_: UserShown, /, name: Name) -> None:
     """Let a suspended user in again."""
     say(f"User {line(name)} may sign in again.")
 
 
-@user_command("users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
+@user_command("people.users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
 def link(
     linked: UserShown,
     /,
@@ -153,7 +153,7 @@ def link(
     say(_format_user(linked))
 
 
-@user_command("users.user_unlink", "argot user unlink ann")
+@user_command("people.users.user_unlink", "argot user unlink ann")
 def unlink(unlinked: UserShown, /, name: Name) -> None:
     """Stop a user from signing in at the provider. The provider's groups, and the user's sessions and keys, end."""
     say(_format_user(unlinked))

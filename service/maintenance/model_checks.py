@@ -56,14 +56,14 @@ def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
     # What a server cannot do is no fault: Argot does without, and says what that costs.
     yield make_good_finding(
         "model: JSON schemas",
-        "kept to"
+        "enforced"
         if info.json_schema
         else "not enforced by this server: the prompt describes the schema, and a reply that breaks it is dropped;"
         " vLLM enforces them",
     )
     yield make_good_finding(
         "model: log-probabilities",
-        "given"
+        "returned"
         if info.logprobs
         else "not returned by this server: scores are read from the model's words; vLLM returns them",
     )

@@ -179,7 +179,7 @@ async def test_a_document_is_replaced_compared_and_brought_back(kb: KnowledgeBas
     }  # fmt: skip
     assert (await do(kb, MIA, "document_bring_back", document="gangway.md", revision=former["id"]))["kind"] == "updated"
     assert "40 metres" in await asked(kb)
-    with pytest.raises(Conflict, match="answers already"):
+    with pytest.raises(Conflict, match="is the current one already"):
         await do(kb, MIA, "document_bring_back", document="gangway.md", revision=former["id"])
     with pytest.raises(InvalidInput, match="another format"):
         await do(kb, MIA, "document_replace", document="gangway.md", name="gangway.pdf", data=b"%PDF-")

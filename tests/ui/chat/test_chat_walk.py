@@ -134,7 +134,7 @@ def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: S
     answer(page, "500 dollars")
     page.locator(".negative-feedback-off").last.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("can read: your question, this answer, and your words")
+    expect(dialog).to_contain_text("can read your question, this answer and your words")
     dialog.locator("textarea").fill("per day or once?")
     page.locator("#submit-feedback").click()
     expect(page.locator(".negative-feedback-on")).to_be_visible()

@@ -32,7 +32,7 @@ AGES: Mapping[str, tuple[str, int]] = {
 }  # fmt: skip
 PROGRESS: Mapping[Progress, str] = {
     "waiting": "Texts are still to be derived from it", "being derived": "Texts are being derived from it",
-    "derived": "Texts were derived from it", "failed": "Not all texts could be derived from it",
+    "derived": "Texts were derived from it", "failed": "Texts could not all be derived from it",
     "over budget": "Texts will be derived from it after midnight UTC, when there is a budget again",
 }  # fmt: skip
 _NAMES = ("q", "tag", "audience", "state", "age", "order")

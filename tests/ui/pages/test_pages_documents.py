@@ -225,7 +225,7 @@ async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase,
     again = await uploads.upload(kb, MIA, name="wide.rst", data=b"Wide\n====\n\nSome text.\n")
     assert again.document is not None and again.document.warnings == ()
     async with at(kb, ANN) as ann:
-        assert "not read" not in await get(ann, "/library")
+        assert "not fully read" not in await get(ann, "/library")
 
 
 async def test_several_are_tagged_restricted_read_again_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:

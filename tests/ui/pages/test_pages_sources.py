@@ -136,7 +136,7 @@ async def test_removing_a_source_asks_what_becomes_of_its_documents(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path, documents: str
 ) -> None:
     await source_add(kb, ADMIN, address=str(folder))
-    assert "What becomes of its 4 documents?" in await synced(kb, ada)
+    assert "What should happen to its 4 documents?" in await synced(kb, ada)
     gone = await post(ada, f"{PAGE}/docs/remove", documents=documents)
     assert gone.headers["location"].startswith(PAGE)
     assert await source_list(kb, ADMIN) == []

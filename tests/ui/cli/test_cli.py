@@ -948,7 +948,7 @@ def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, 
     assert "15 days" in asked.out and "30 days" not in asked.out and "leave-US.md, rev. 2015-01-01" in asked.out
     none = argot("ask", "How many days is annual leave?", "--since", "2031-01-01", "--tag", "hr")
     assert "None of the documents that you may read is tagged “hr” and dated 2031-01-01 or later" in none.out
-    assert "is no date" in argot("ask", "x?", "--since", "soon").err
+    assert "is not a date" in argot("ask", "x?", "--since", "soon").err
     assert "is not a field with a value" in argot("ask", "x?", "--field", "region").err
     assert "Fields: region." in argot("ask", "x?", "--field", "regoin=EU").err
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")

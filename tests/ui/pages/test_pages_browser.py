@@ -236,7 +236,7 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         expect(tab.get_by_text("Dismissed:")).to_be_visible()  # in its place, and all other ticks stay
         tab.get_by_role("button", name="Accept the ticked proposals").click()
         expect(tab.get_by_role("heading", name="28 meanings approved")).to_be_visible()
-        tab.get_by_role("link", name="take it back").click()
+        tab.get_by_role("link", name="roll it back").click()
         tab.get_by_text("Roll back", exact=True).click()
         tab.get_by_role("button", name="Roll this change back").click()
         expect(tab.get_by_text("Rolled back").first).to_be_visible()

@@ -155,7 +155,7 @@ async def test_a_new_key_of_the_provider_counts_and_an_old_one_does_not(door: Do
         provider.rotate()
         assert (await door.enter(browser, "zoe")).status_code == 303
         provider.tamper = lambda claims: jwt.encode({"alg": "RS256", "kid": old.kid}, claims, old)
-        refused(await door.enter(browser, "zoe"), "token does not hold")
+        refused(await door.enter(browser, "zoe"), "token is not valid")
 
 
 async def test_clocks_two_minutes_apart_are_borne(door: Door) -> None:
@@ -248,7 +248,7 @@ async def test_a_sign_in_ends_in_the_browser_that_began_it_and_once(
         refused(await browser.get(back, headers={"Cookie": f"argot_8123_in={cookie}"}), "was used already")
         begun = await browser.get("/sign-in/provider")
         state = parse_qs(urlsplit(begun.headers["location"]).query)["state"][0]
-        refused(await browser.get(f"/sign-in/provider/return?code=x&state={state}x"), "used up")
+        refused(await browser.get(f"/sign-in/provider/return?code=x&state={state}x"), "was used already")
         begun = await browser.get("/sign-in/provider")
         state = parse_qs(urlsplit(begun.headers["location"]).query)["state"][0]
         refused(await browser.get(f"/sign-in/provider/return?code=replayed&state={state}"), "does not take this")

@@ -15,10 +15,10 @@ from argot.ui.cli.command_base import (
     open_error_console,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.document_commands import Bar
 
@@ -88,7 +88,7 @@ def strategy(  # noqa: PLR0917
     from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import load_profile
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     if sum((beir is not None, bool(questions or documents), data is not None)) > 1:
         raise typer.BadParameter("give one of --questions FILE, --beir DIR and --data NAME")
     if data is not None:

@@ -121,11 +121,11 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
     found = find_unfinished_move(there.home, there.stores)
     if found and found.source != here.name:
         raise Conflict(
-            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
+            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Continue that one, or "
             f"{_empty_place(there)} first."
         )
     if found and found.generation and not with_vectors:
-        raise Conflict(f"The move to {there.name} was begun with the vectors. Go on with it without --reindex.")
+        raise Conflict(f"The move to {there.name} was begun with the vectors. Continue it without --reindex.")
     if not found:
         _require_empty(there)
         # Before anything else is there: a target without it is a knowledge base.

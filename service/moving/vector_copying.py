@@ -49,4 +49,4 @@ def compare_vectors(connection: Connection, there: VectorIndex) -> None:
     # A graph is another one each time it is made, and among many vectors that are nearly alike it may miss some: what
     # `argot doctor` looks for, and no fault of the copy.
     for fault in find_vector_faults(connection, there, searched=False):
-        raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")
+        raise DamagedStore(f"The vectors were not copied correctly: {fault}. Rebuild them with --reindex.")

@@ -106,7 +106,7 @@ def _restore(home: Path) -> Iterator[Finding]:
         if said := finish_cut_off(home):
             yield make_good_finding("restore", said)
     except KnowledgeBaseBusy as busy:
-        yield make_good_finding("restore", f"is going on: {busy}")
+        yield make_good_finding("restore", f"in progress: {busy}")
 
 
 def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
@@ -165,7 +165,7 @@ def _check_profiles(home: Path) -> Iterator[Finding]:
         try:
             saved.find(name)
         except InvalidSettings as error:
-            remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
+            remedy = f"correct the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield make_bad_finding(f"profile {name}", str(error), remedy)
     for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"

@@ -36,7 +36,7 @@ async def keep_clean(kb: KnowledgeBase) -> None:
             await erase_old_removed(kb)
         # One failure must not end the cleaning for as long as the service runs.
         except Exception:
-            logger.exception("what is too old could not be erased; it is tried again in an hour")
+            logger.exception("expired data could not be erased; it is tried again in an hour")
         await asyncio.sleep(EVERY_SECONDS)
 
 

@@ -164,7 +164,7 @@ def ask_in_sense(
         asked, read = await find_reading(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
-            raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
+            raise NotFound(f"“{read.surface}” no longer has this sense. Ask again, and choose one of its senses.")
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have gone on since: asked again, the question has to stand alone.
@@ -214,7 +214,7 @@ def answer_settings(
         InvalidInput: `since` is no date.
     """
     if since and not is_partial_date(since):
-        raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
+        raise InvalidInput(f"'{since:.40}' is not a date. Write it as 2025-03-01, 2025-03 or 2025.")
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
@@ -328,7 +328,7 @@ async def find_reading(
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read
-    raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
+    raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
 
 
 async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:

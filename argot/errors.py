@@ -14,7 +14,8 @@ ArgotError
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
 │   │   └── VectorsUnavailable    the server that holds the vectors does not answer; searches go on by words alone
-│   └── MissingExtra          an optional package is needed; the message holds the install command
+│   ├── MissingExtra          an optional package is needed; the message holds the install command
+│   └── MissingWing           a wing is needed whose folder is not installed; the message says how to bring it back
 ├── RetryLater            not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
@@ -183,6 +184,12 @@ class MissingExtra(LocalError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: {install_command(extra)}")
+
+
+class MissingWing(LocalError):
+    """A wing (`argot/wings.py`) is needed that is not installed."""
+
+    elsewhere = "A part of Argot is missing for that. Whoever runs Argot sees which with: argot doctor"
 
 
 def install_command(extra: str) -> str:

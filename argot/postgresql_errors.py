@@ -64,7 +64,7 @@ def explain_postgresql_error(name: str, error: psycopg.Error) -> ArgotError | No
         return DamagedStore(f"{name} is damaged: {_join_lines(error)}. {_RESTORE}.")
     # The driver reports the first for texts, the server the second for JSON.
     if isinstance(error, psycopg.DataError) and ("NUL" in str(error) or "\\u0000" in str(error)):
-        return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
+        return InvalidInput("There is a NUL character in the text, so PostgreSQL cannot store it. Take it out.")
     said = _join_lines(error)
     met = next((kind for words, kind in _DRIVER_MESSAGES if error.sqlstate is None and words in said), type(error))
     for kind, remedy in _REMEDIES:

@@ -39,6 +39,11 @@ UPDATE = "Bring this one up to date, in the folder it was installed from: git pu
 REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .venv && make setup"
 
 
+def wing_command(wings: Iterable[str]) -> str:
+    """Return the commands that bring back the folders of wings."""
+    return f"in the folder Argot was installed from: git checkout -- {' '.join(wings)} && make setup"
+
+
 def derive_command(kinds: Iterable[str]) -> str:
     return f"argot derive {' '.join(f'--kind {kind}' for kind in kinds)}"
 

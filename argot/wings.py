@@ -28,6 +28,10 @@ class Wing:
         addresses: sequences of `Address`, use cases offered over HTTP (`ui/api/usecase_routes.py`).
         templates: packages with a folder `templates` for pages (`ui/pages/page_base.py`).
         links: the pages that the head of every page leads to: address, name, and who sees it.
+        account_links: the pages that everybody's own page leads to: address and name (`ui/pages/account_pages.py`).
+        workbench: the pages of the workbench: address, name, and a line for its overview where that does not show them
+            by itself (`ui/pages/templates/workbench_base.html`).
+        question_sets: one value of `QuestionSets` (`service/question_sets.py`).
         services: functions `(kb) -> AbstractAsyncContextManager` that work while the service runs (`ui/server.py`).
         migrations: the `MIGRATIONS` of each store of the wing, by the store's name.
         doctor_checks: functions `(settings) -> Iterable[Finding]` (`service/maintenance/process_checks.py`).
@@ -45,6 +49,9 @@ class Wing:
     addresses: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()
+    account_links: tuple[tuple[str, str], ...] = ()
+    workbench: tuple[tuple[str, str, str], ...] = ()
+    question_sets: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     migrations: Mapping[str, str] = field(default_factory=dict)
     doctor_checks: tuple[str, ...] = ()

@@ -307,4 +307,4 @@ def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
 
 
 def _stopping() -> ServiceStopping:
-    return ServiceStopping("Argot is being restarted and begins no new answer. Ask again in a minute.", 30)
+    return ServiceStopping("Argot is being restarted and starts no new answers. Ask again in a minute.", 30)

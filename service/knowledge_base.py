@@ -482,9 +482,9 @@ class KnowledgeBase:
                 try:
                     await work()
                 except StoreUnavailable as error:
-                    logger.error("what was to be done after an answer was not done: %s", error)
+                    logger.error("work after an answer failed: %s", error)
                 except Exception:
-                    logger.exception("what was to be done after an answer was not done")
+                    logger.exception("work after an answer failed")
 
         task = asyncio.create_task(chore())
         # The event loop itself holds tasks only weakly: without this one it could vanish before its end.
@@ -503,8 +503,8 @@ class KnowledgeBase:
 def _note_stores(home: Path) -> None:
     try:
         layout.note_stores(home)
-    except OSError as error:  # on a full disk, which does not prevent reading
-        logger.warning("which stores there are could not be noted in %s: %s", home, error)
+    except OSError as error:  # on a full disk, which keeps nobody from reading
+        logger.warning("the list of stores could not be written to %s: %s", home, error)
 
 
 def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:

@@ -86,7 +86,7 @@ def require_derived(base: TemporaryBase, profile: Profile) -> None:
 
 def _make(home: Path, settings: Settings, fill: Fill) -> None:
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
-        raise InvalidInput(f"{home} is no knowledge base and not empty. Give another --home.")
+        raise InvalidInput(f"{home} is not a knowledge base, and not empty. Give another --home.")
     home.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place until it is whole: half a base would be measured the next time as if it held everything.
     making = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))

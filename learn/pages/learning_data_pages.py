@@ -34,7 +34,14 @@ from argot.learn.usecases.learning_data_results import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import (
+    DONE_MESSAGES,
+    BoundedRoute,
+    parse_integer,
+    read_form,
+    redirect_to_address,
+    show_page,
+)
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -104,7 +111,7 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         name = form.get("name", "").strip()
         try:
             kinds = [find_choice(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
-            limit = number(form.get("limit")) if form.get("limit", "").strip() else None
+            limit = parse_integer(form.get("limit")) if form.get("limit", "").strip() else None
             recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=split_commas(form.get("tags", "")) or None)
             await data_start(kb, who.principal, name=name, recipe=recipe)
         except (InvalidInput, InvalidSettings, Conflict) as error:
@@ -202,7 +209,7 @@ async def _render_set_page(
     given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
     part: PairPart = next((one for one in PAIR_PARTS if one == given["part"]), "")
     state: PairStateAsked = next((one for one in PAIR_STATES if one == given["state"]), "")
-    start = max(0, number(request.query_params.get("start", "0")))
+    start = max(0, parse_integer(request.query_params.get("start", "0")))
     found = await data_show(
         kb,
         who.principal,

@@ -21,7 +21,6 @@ from argot.learn.usecases.learning_data_results import (
     PairStateAsked,
     Question,
     RemovedData,
-    SetName,
     Words,
     add_passages,
     describe_set,
@@ -31,6 +30,7 @@ from argot.learn.usecases.learning_data_results import (
 from argot.learn.usecases.pair_sets import find_visible_set, list_visible_sets
 from argot.learn.usecases.set_inputs import build_training_pairs
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import SetName
 from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
 from argot.types import Principal
 

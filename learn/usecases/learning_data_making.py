@@ -17,13 +17,13 @@ from argot.learn.usecases.learning_data_results import (
     WITHOUT_MODEL,
     DataKind,
     DataSet,
-    SetName,
     describe_set,
     is_being_made,
     list_making_jobs,
 )
 from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import SetName
 from argot.service.usecases.operations.queued_work import follow_job, stop_job
 from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase

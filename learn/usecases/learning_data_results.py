@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from argot.learn.store.pair_store import PairStore
 from argot.service.knowledge_base import KnowledgeBase
@@ -28,17 +27,6 @@ PAIR_STATES: tuple[PairStateAsked, ...] = get_args(PairStateAsked)
 DEFAULT_SEED = 7
 MAX_SHOWN_PAIRS = 200
 
-_SET_NAME = r"^[a-z0-9][a-z0-9-]{0,59}$"
-
-
-def _set_name(text: str) -> str:
-    if not re.fullmatch(_SET_NAME, text):
-        raise ValueError("use small letters, digits and hyphens, at most 60, e.g. manuals-2026")
-    return text
-
-
-# People see a description of the pattern, programs the pattern.
-SetName = Annotated[Text, AfterValidator(_set_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 Words = Annotated[Text, Field(max_length=500)]
 Question = Annotated[Text, Field(min_length=1, max_length=1000)]
 Answer = Annotated[Text, Field(max_length=10_000)]

@@ -24,7 +24,7 @@ from argot.learn.usecases.adoption_rules import (
     may_see,
     read_changes,
 )
-from argot.learn.usecases.pair_sets import list_visible_sets
+from argot.learn.usecases.question_sets import list_finished_sets
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.learn.usecases.starting_models import choose_base, list_starting_runs
 from argot.learn.usecases.training_recipes import RecipeField, list_recipe_fields, parse_recipe
@@ -104,7 +104,7 @@ async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunK
 @usecase("manager", everywhere=True)
 async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
     """List the names of the finished sets of pairs that one may see, newest first."""
-    return [one.name for one in await kb.blocking(list_visible_sets, kb, principal) if one.status == "done"]
+    return await kb.blocking(list_finished_sets, kb, principal)
 
 
 @usecase("manager", everywhere=True)

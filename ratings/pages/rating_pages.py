@@ -18,7 +18,14 @@ from argot.ratings.usecases.answers import (
     rating_task,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import (
+    DONE_MESSAGES,
+    BoundedRoute,
+    parse_integer,
+    read_form,
+    redirect_to_address,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 RATINGS = "/ratings"
@@ -110,8 +117,8 @@ def link_rating(study: str, place: int | None = None, done: str = "") -> str:
 
 
 async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
-    # -1 for an invalid number: there is no such place either.
-    found = await rating_task(kb, who.principal, study=study, place=max(number(place), 0))
+    # -1 for what is no number: there is no such place either.
+    found = await rating_task(kb, who.principal, study=study, place=max(parse_integer(place), 0))
     if found is None:
         raise NotFound("There is no such question.")
     return found
@@ -151,8 +158,8 @@ def _read_judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
     for letter in letters:
         for place, aspect in enumerate(task.aspects):
             if points := form.get(f"points-{letter}-{place}"):
-                scores.setdefault(letter, {})[aspect.name] = number(points)
-    ranks = {letter: number(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
+                scores.setdefault(letter, {})[aspect.name] = parse_integer(points)
+    ranks = {letter: parse_integer(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
     return Judgement(scores, ranks, "cannot_judge" in form, form.get("comment", ""))
 
 

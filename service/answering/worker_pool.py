@@ -148,16 +148,16 @@ class WorkerPool:
             except WorkerGone:
                 if finished:
                     return
-                logger.warning("answer worker %d ended while it was at a question", worker.pid)
-            # One that had reported nothing may have ended before it started.
+                logger.warning("answer worker %d ended while answering a question", worker.pid)
+            # One that had said nothing of it may have ended before it came to it.
             tries, unbegun = tries + begun, unbegun + (not begun)
             if told:
                 # The next worker restarts the answer, or continues where no event is repeated.
                 yield AskEvent("retract", "answer")
                 told = False
         raise AnswerLost(
-            "Twice the process that was to answer this question ended while it was at it, so it is given up. Ask it in "
-            "other words, or a part of it; whoever runs Argot finds more in the log."
+            "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "
+            "it in other words, or only a part of it. An administrator finds more in the log."
         )
 
     async def warm(self) -> None:
@@ -190,7 +190,7 @@ class WorkerPool:
 
     def describe(self) -> str:
         each = ", ".join(f"{one.pid} ({one.memory / 1e6:.0f} MB)" for one in self._workers if one.ready)
-        lost = f"; {self.lost} ended before their time" if self.lost else ""
+        lost = f"; {self.lost} ended unexpectedly" if self.lost else ""
         return f"{self.ready} of {self._count} answer workers: {each or 'none is ready'}{lost}"
 
     # -- keeping them -------------------------------------------------------------------------------------------------
@@ -234,4 +234,4 @@ class WorkerPool:
 
 
 def _make_no_worker_error() -> RetryLater:
-    return RetryLater("No process that answers questions is ready just now. Ask again in a moment.", 10)
+    return RetryLater("No process that answers questions is ready at the moment. Ask again shortly.", 10)

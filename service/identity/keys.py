@@ -87,7 +87,8 @@ class Keys:
             raise InvalidInput(f"Give the key a name of 1 to {LONGEST_NAME} printable characters: what will use it.")
         if days is not None and not 1 <= days <= MOST_DAYS:
             raise InvalidInput(
-                f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without days it does not."
+                f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without a number of days it does not "
+                "end."
             )
         token = PREFIX + make_token()
         key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_add_days(days))

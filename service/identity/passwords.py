@@ -31,11 +31,13 @@ def require_password(name: str, password: str) -> None:
     """
     plain = _normalize_password(password)
     if not SHORTEST <= len(plain) <= LONGEST:
-        raise InvalidInput(f"A password has {SHORTEST} to {LONGEST} characters. Four unusual words make a good one.")
-    # The name is among the first guesses.
+        raise InvalidInput(
+            f"A password must have {SHORTEST} to {LONGEST} characters. Four unusual words make a good one."
+        )
+    # The name counts among what is tried first.
     worn = next((one for one in (*_WELL_WORN, name.casefold()) if plain.casefold().startswith(one)), "")
     if len(set(plain)) < FEWEST_DIFFERENT or len(plain) - len(worn) < min(SHORTEST, FEWEST_DIFFERENT):
-        raise InvalidInput("That password is among the first that are guessed. Four unusual words make a good one.")
+        raise InvalidInput("That password is easy to guess. Four unusual words make a good one.")
 
 
 def hash_password(password: str) -> str:

@@ -166,7 +166,7 @@ class People:
         # Nobody may be confused with somebody else whose name differs only in capitals.
         alike = [one.name for one in self.users() if one.name.casefold() == name.casefold()]
         if alike and name not in alike:
-            raise InvalidInput(f"There is a user '{alike[0]}' already. '{name}' differs from it in capitals alone.")
+            raise InvalidInput(f"There is a user '{alike[0]}' already. '{name}' differs from it only in capitals.")
         with self.database.transaction() as connection:
             connection.execute(
                 # In one statement, so that adding a user again, even concurrently, keeps existing values.
@@ -209,7 +209,7 @@ class People:
         if user.suspended_at:
             raise NotAllowed(f"{name} is suspended. An administrator can undo it: argot user restore {name}")
         if user.lapsed_at:
-            raise NotAllowed(f"{name} is no longer confirmed by the provider, and has to sign in anew.")
+            raise NotAllowed(f"{name} is no longer confirmed by the provider, and has to sign in again.")
         return user.principal
 
     # -- what they may do ----------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ class People:
         """
         self.user(name)
         if role != "manager" and manages:
-            raise InvalidInput(f"An {role} manages no single contexts. Leave them out, or give the role 'manager'.")
+            raise InvalidInput(f"The role '{role}' does not take contexts. Leave them out, or give the role 'manager'.")
         contexts = (set(manages) or {EVERY_CONTEXT}) if role == "manager" else set()
         # All of them and some of them is all of them.
         if EVERY_CONTEXT in contexts:

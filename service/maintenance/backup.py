@@ -89,7 +89,7 @@ def refuse_place(home: Path, path: Path) -> None:
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
     if path.exists() and not path.is_file():
-        raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
+        raise InvalidInput(f"{path} exists and is not a file, so it is not replaced. Give another file.")
     for left in home.glob(f"{COPIES}*"):
         restore.remove_path(left)
 
@@ -208,7 +208,7 @@ def _require_free(home: Path, *, force: bool) -> None:
     if not found:
         return
     if not layout.is_knowledge_base(home):
-        raise InvalidInput(f"{home} is no knowledge base, yet holds '{found[0]}'. Give an empty folder as --home.")
+        raise InvalidInput(f"{home} is not a knowledge base, but holds '{found[0]}'. Give an empty folder as --home.")
     if not force:
         raise Conflict(f"There is a knowledge base in {home}. To replace it: {restore_command(home)}")
 
@@ -229,7 +229,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {path}.") from None
     except (tarfile.TarError, EOFError) as error:
-        raise InvalidInput(f"{path} is no whole backup: {error}. Nothing was changed.") from error
+        raise InvalidInput(f"{path} is not a complete backup: {error}. Nothing was changed.") from error
     except NotAFile as error:
         raise InvalidInput(f"{path} is {error.strerror}. Nothing was changed.") from error
     except OSError as error:
@@ -238,7 +238,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
             raise StoreUnavailable(f"{text} Nothing was changed.") from error
         raise InvalidInput(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
     if expected:
-        raise InvalidInput(f"{path} is not whole: '{next(iter(expected))}' is missing. Nothing was changed.")
+        raise InvalidInput(f"{path} is incomplete: '{next(iter(expected))}' is missing. Nothing was changed.")
     return members
 
 
@@ -277,7 +277,7 @@ def _read_manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[
     source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
     if source is None:
         raise InvalidInput(
-            f"{tar.name!s} is no backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
+            f"{tar.name!s} is not a backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
         )
     try:
         content: Any = json.loads(source.read())
@@ -295,7 +295,9 @@ def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | N
     source = tar.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     # By a pattern of known names, so that no member leaves the folder.
     if member is None or source is None or not _MEMBER.fullmatch(entry.name) or ".." in entry.name:
-        raise InvalidInput(f"{tar.name!s} holds '{entry.name}', which no backup of Argot does. Nothing was changed.")
+        raise InvalidInput(
+            f"{tar.name!s} holds '{entry.name}', which is not part of a backup of Argot. Nothing was changed."
+        )
     target = scratch / entry.name
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.blake2b(digest_size=32)

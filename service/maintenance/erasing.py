@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.maintenance.text_keepers import erase_everywhere
+from argot.service.storage.missing_wings import require_wings
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -19,10 +20,20 @@ AT_ONCE = 20
 """Number of documents whose text is held in memory."""
 
 
+async def require_erasing(kb: KnowledgeBase) -> None:
+    """See that everything that is made of documents can be erased.
+
+    Raises:
+        MissingWing: a wing that is not installed keeps some of it.
+    """
+    await kb.blocking(require_wings, kb.stores.holds, kb.home)
+
+
 async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
-    """Erase these removed documents (ids) with everything derived from them."""
+    """Erase these removed documents (ids) with everything that was made of them. Raises as `require_erasing` does."""
     from argot.corpus.store.dustbin import read_erased
 
+    await require_erasing(kb)
     corpus = await kb.load()
     async with kb.writing:
         await kb.blocking(corpus.mark_erasing, documents)

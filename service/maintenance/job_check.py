@@ -13,7 +13,7 @@ async def check_jobs(kb: Any) -> list[Finding]:
     try:
         found = await kb.jobs.list_jobs()
     except StoreUnavailable as error:
-        return [make_bad_finding("jobs", str(error), "mend the store, and look again")]
+        return [make_bad_finding("jobs", str(error), "repair the store, and run argot doctor again")]
     aside = [
         make_bad_finding(
             f"job {job.id}",
@@ -30,7 +30,7 @@ async def check_jobs(kb: Any) -> list[Finding]:
     if idle:
         remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
         return [
-            make_bad_finding("jobs", f"nobody takes those of the kind {', '.join(idle)}, and some wait", remedy),
+            make_bad_finding("jobs", f"no process runs jobs of the kind {', '.join(idle)}, and some wait", remedy),
             *aside,
         ]
     running = sum(job.is_under_way for job in found)

@@ -53,6 +53,6 @@ def _check_missing_parts(settings: Settings, published: dict[str, Any]) -> list[
         found.append(make_good_finding(f"{NAME}: groups", f"it does not list the claim '{settings.oidc_groups_claim}'"))
     if not published.get("end_session_endpoint"):
         found.append(
-            make_good_finding(f"{NAME}: signing out", "it does not say where: people are signed out here alone")
+            make_good_finding(f"{NAME}: signing out", "it names no address for it: people are signed out only here")
         )
     return found

@@ -25,6 +25,7 @@ from argot.service.moving.base_moving import copy_base
 from argot.service.moving.places import MovePlace, lock_folder, make_folder_place, open_place
 from argot.service.moving.sides import SchemaSide
 from argot.service.storage import restore
+from argot.service.storage.missing_wings import require_wings
 from argot.service.storage.opened_stores import require_postgresql
 from argot.settings import Settings
 
@@ -39,9 +40,11 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
 
     Raises:
         InvalidInput: the file cannot be written there.
+        MissingWing: a wing that is not installed has a store, which nobody could copy.
         DamagedStore, StoreUnavailable
     """
     refuse_place(home, path)
+    require_wings(stores.holds)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
         with open_moment(require_postgresql(stores)) as then:
             copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), make_folder_place(Path(copies)))
@@ -53,7 +56,9 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
     Raises:
         Conflict: there is a knowledge base, and `force` is not given.
         KnowledgeBaseBusy: somebody has it open.
-        InvalidInput: the file is no backup, or incomplete. Nothing was changed. StoreUnavailable
+        InvalidInput: the file is no backup, or not whole. Nothing was changed.
+        MissingWing: it has a store of a wing that is not installed. Nothing was changed.
+        StoreUnavailable
     """
     home = home.expanduser().absolute()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -65,6 +70,7 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
         scratch = restore.make_staging_folder(home)
         stack.callback(restore.remove_path, scratch)
         members = unpack_checked(path, scratch)
+        require_wings(make_folder_place(scratch).stores.holds)
         beside = settings.model_copy(update={"store_schema": f"{settings.store_schema[:36]}_restoring"})
         _copy_beside(scratch, home, beside)
         _exchange_schemas(require_postgresql(there.stores), beside.store_schema)

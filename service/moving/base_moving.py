@@ -21,6 +21,7 @@ from argot.service.moving.places import MovePlace, lock_folder, open_place, put_
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
 from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
+from argot.service.storage.missing_wings import require_wings
 from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
     UnfinishedMove,
@@ -62,8 +63,9 @@ def move_base(
     Raises:
         NotFound: there is no knowledge base to move.
         Conflict: there is one at the target already, or another move to it was begun.
-        KnowledgeBaseBusy: one of the two is open elsewhere, by another move included; the message names the process.
-            DamagedStore, StoreUnavailable, VectorsUnavailable, InvalidInput, InvalidSettings
+        MissingWing: a wing that is not installed has a store there.
+        KnowledgeBaseBusy: somebody has one of the two open, another move included; the message names who.
+        DamagedStore, StoreUnavailable, VectorsUnavailable, InvalidInput, InvalidSettings
     """
     with ExitStack() as stack:
         for home in _list_folders(source, target):
@@ -73,6 +75,7 @@ def move_base(
         refuse_unfinished(here.home, here.stores, here.name if here.settings.store else "")
         if not here.is_begun:
             raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
+        require_wings(here.stores.holds)
         move = _begin_move(here, there, with_vectors=with_vectors)
         return _Move(here, there, move, progress).run()
 
@@ -118,11 +121,11 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
     found = find_unfinished_move(there.home, there.stores)
     if found and found.source != here.name:
         raise Conflict(
-            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
+            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Continue that one, or "
             f"{_empty_place(there)} first."
         )
     if found and found.generation and not with_vectors:
-        raise Conflict(f"The move to {there.name} was begun with the vectors. Go on with it without --reindex.")
+        raise Conflict(f"The move to {there.name} was begun with the vectors. Continue it without --reindex.")
     if not found:
         _require_empty(there)
         # Before anything else is there: a target without it is a knowledge base.

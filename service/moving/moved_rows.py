@@ -86,7 +86,7 @@ def _encode_value(value: Any) -> tuple[bytes, bytes]:
             return b"T", value.encode()
         case bytes():
             return b"B", value
-    raise TypeError(f"A value of {type(value).__name__} cannot be carried over.")
+    raise TypeError(f"A value of {type(value).__name__} cannot be copied.")
 
 
 class RowDigest:
@@ -209,7 +209,7 @@ def _fetch_batch(cursor: sqlite3.Cursor) -> list[Any]:
         return cursor.fetchmany(_FEW_ROWS)
     except sqlite3.OperationalError as error:
         if "decode to UTF-8" in str(error):
-            raise DamagedStore(f"A text is not valid UTF-8 ({error}), which PostgreSQL keeps none of.") from error
+            raise DamagedStore(f"A text is not valid UTF-8 ({error}), so PostgreSQL cannot store it.") from error
         raise
 
 

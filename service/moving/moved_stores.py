@@ -115,7 +115,7 @@ def _describe_table(connection: sqlite3.Connection, name: str, *, numbered: bool
     rows = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
     key = tuple(column for column, place in sorted(rows, key=lambda row: row[1]) if place)
     if not key:
-        raise TypeError(f"The table '{name}' has no primary key, by which its rows could be told apart.")
+        raise TypeError(f"The table '{name}' has no primary key to identify its rows.")
     columns = ("rowid",) if numbered else ()
     return MovedTable(name, (*columns, *(column for column, _ in rows)), key)
 

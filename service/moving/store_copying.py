@@ -95,8 +95,8 @@ class Copying:
                 if (mine.rows, mine.text) != (theirs.rows, theirs.text):
                     raise DamagedStore(
                         f"The table '{here.name}' of {self.target.name} has {theirs.rows:,} rows with the digest "
-                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty the "
-                        "target, and begin again."
+                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty "
+                        "the target, and start again."
                     )
                 compared.append(ComparedTable(store.name, here.name, mine.rows, mine.text))
         return compared

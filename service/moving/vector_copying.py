@@ -49,4 +49,4 @@ def compare_vectors(connection: Connection, there: VectorIndex) -> None:
     # A graph differs each time it is built, and among many similar vectors it may miss some: `argot doctor` looks for
     # that, and it is no fault of the copy.
     for fault in find_vector_faults(connection, there, searched=False):
-        raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")
+        raise DamagedStore(f"The vectors were not copied correctly: {fault}. Rebuild them with --reindex.")

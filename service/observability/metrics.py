@@ -63,7 +63,7 @@ class Metrics:
         # In the global registry the counters of two services in one process would clash.
         self.registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self.registry}
-        self.questions = Counter("argot_questions", "Questions, by what became of them", ["surface", "status"], **own)
+        self.questions = Counter("argot_questions", "Questions, by outcome", ["surface", "status"], **own)
         self.first_token = Histogram(
             "argot_first_token_seconds", "From the question to the first word", ["surface"], buckets=WAITS, **own
         )
@@ -78,7 +78,7 @@ class Metrics:
         self.errors = Counter("argot_errors", "Errors, by their class", ["surface", "error"], **own)
         self.limited = Counter("argot_refused", "Questions not taken on", ["surface", "reason"], **own)
         self.misses = Counter("argot_missed_terms", "Terms asked for that nobody has defined", **own)
-        self.documents = Counter("argot_documents", "Documents that were to go in", ["outcome"], **own)
+        self.documents = Counter("argot_documents", "Documents to be added, by outcome", ["outcome"], **own)
         self.model_calls = Counter("argot_model_calls", "Calls to the language model", ["prompt", "outcome"], **own)
         self.model_seconds = Histogram("argot_model_seconds", "Time of a call", ["prompt"], buckets=WAITS, **own)
         self.model_first = Histogram(
@@ -91,8 +91,8 @@ class Metrics:
         self.waiting = Gauge("argot_questions_waiting", "Questions waiting for their turn", **own)
         self.workers = Gauge("argot_answer_workers", "Answer workers that take questions", **own)
         self.workers_bytes = Gauge("argot_answer_workers_resident_bytes", "Memory of the answer workers", **own)
-        self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended before their time", **own)
-        self.lag = Histogram("argot_loop_lag_seconds", "How late the event loop was", buckets=SHORT, **own)
+        self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended unexpectedly", **own)
+        self.lag = Histogram("argot_loop_lag_seconds", "Delay of the event loop", buckets=SHORT, **own)
         ProcessCollector(registry=self.registry)
 
     def text(self) -> bytes:

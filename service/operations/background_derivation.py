@@ -76,7 +76,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
             rest = min(2 * rest, LONGEST_REST)
         # One failure must not end it for as long as the service runs.
         except Exception:
-            logger.exception("documents could not be derived from; it is tried again")
+            logger.exception("deriving from documents failed; it is tried again")
             await asyncio.sleep(REST_SECONDS)
         await asyncio.sleep(LOOK_SECONDS)
 

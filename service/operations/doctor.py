@@ -6,6 +6,7 @@ It never needs the knowledge base to open: a damaged one is what it is for.
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
+from argot.service.maintenance.wing_checks import check_wings_of_folder
 from argot.service.storage import home_folder as layout
 from argot.service.storage.adopted_models import (
     FILE,
@@ -104,7 +106,7 @@ def _restore(home: Path) -> Iterator[Finding]:
         if said := finish_cut_off(home):
             yield make_good_finding("restore", said)
     except KnowledgeBaseBusy as busy:
-        yield make_good_finding("restore", f"is going on: {busy}")
+        yield make_good_finding("restore", f"in progress: {busy}")
 
 
 def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
@@ -143,6 +145,11 @@ def _check_stores(home: Path) -> Iterator[Finding]:
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
         yield check_by(name, look)
+    try:
+        yield from check_wings_of_folder(home)
+    except sqlite3.DatabaseError:
+        # Said of people.db already.
+        return
 
 
 def _check_marker(home: Path) -> str:
@@ -158,7 +165,7 @@ def _check_profiles(home: Path) -> Iterator[Finding]:
         try:
             saved.find(name)
         except InvalidSettings as error:
-            remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
+            remedy = f"correct the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield make_bad_finding(f"profile {name}", str(error), remedy)
     for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"

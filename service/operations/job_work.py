@@ -19,9 +19,9 @@ from argot.work.job_progress import JobMoved
 __all__ = ["background_derivation", "catalogue"]  # imported for the kinds of jobs that they declare
 
 NEEDS = (
-    "argot work takes the jobs of services on other machines, and so it needs the stores that they share. Set"
-    " ARGOT_STORE=postgresql://USER:PASSWORD@HOST/DATABASE and ARGOT_CHROMA_URL=http://HOST:PORT as they are set there."
-    " On one machine the service does its jobs itself."
+    "argot work runs jobs of services on other machines, so it needs the stores that they share. Set"
+    " ARGOT_STORE=postgresql://USER:PASSWORD@HOST/DATABASE and ARGOT_CHROMA_URL=http://HOST:PORT as they are set "
+    "there. On a single machine the service runs its jobs itself."
 )
 
 
@@ -51,7 +51,7 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
     """
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
-        raise InvalidInput(f"'{unknown[0]}' is no kind of job. Kinds: {', '.join(sorted(KINDS))}.")
+        raise InvalidInput(f"'{unknown[0]}' is not a kind of job. Kinds: {', '.join(sorted(KINDS))}.")
     derives = bool(automatic_derivation.list_wanted_kinds(settings))
     return named or sorted(kind for kind in KINDS if derives or kind != automatic_derivation.DERIVE)
 

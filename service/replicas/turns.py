@@ -20,7 +20,7 @@ LONGEST_TOLD = 500
 """Characters of a thread's id. Clients may send anything as one; the issued ones are shorter, and notices are small."""
 LOST = (
     "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
-    " conversation. Ask again: what was done already is not done twice."
+    " conversation. Ask again: finished work is not repeated."
 )
 STOPPED = "This answer was stopped in another window."
 

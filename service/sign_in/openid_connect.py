@@ -103,7 +103,7 @@ class OpenIdProvider:
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
             raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
         if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
-            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' so.")
+            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' to that.")
         for name in _REQUIRED[1:]:
             _require_encrypted(found[name], self.issuer)
         return found
@@ -214,7 +214,7 @@ class OpenIdProvider:
         # ValueError, TypeError: claims of other types than in the specification.
         except (JoseError, ValueError, TypeError) as error:
             raise UnprovenToken(
-                f"The provider's token does not hold ({_describe_reason(error)}). Sign in again."
+                f"The provider's token is not valid ({_describe_reason(error)}). Sign in again."
             ) from error
         if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
             raise UnprovenToken(CLOCKS)
@@ -304,7 +304,7 @@ class OpenIdProvider:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
         if answer is not None and answer.get("error") == "invalid_grant":
-            raise ProviderRefusal("The provider does not take this sign-in any more. Sign in again.")
+            raise ProviderRefusal("The provider no longer accepts this sign-in. Sign in again.")
         if answer is None or got.status_code != httpx.codes.OK:
             code = f", {answer['error']:.60}" if answer and isinstance(answer.get("error"), str) else ""
             raise ProviderUnreachable(f"The provider at {where} answers with status {got.status_code}{code}.")

@@ -18,7 +18,7 @@ AT_ONCE = 2
 MOST_WAITING = 40
 """Number of sign-ins that may wait; further ones are asked to try again."""
 UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
-WRONG = "Name or password is wrong. Mind capital letters, and try again."
+WRONG = "Name or password is wrong. Check capital letters, and try again."
 
 
 class SignInRefused(NotAllowed):
@@ -57,7 +57,7 @@ class SignIn:
             SignInRefused: the old one is wrong, or there were too many attempts.
             InvalidInput: the new one would be guessed.
         """
-        await self._check(name, old, address, wrong="The present password is wrong. Try again.")
+        await self._check(name, old, address, wrong="The current password is wrong. Try again.")
         await self.kb.blocking(self.kb.people.set_password, name, new)
 
     async def confirm(self, name: str, password: str, address: str) -> None:
@@ -88,7 +88,7 @@ class SignIn:
 
     async def _check_in_turn(self, name: str, password: str) -> User | None:
         if self._waiting >= MOST_WAITING:
-            raise SignInRefused("Many people are signing in just now. Try again in a minute.", 503, 60)
+            raise SignInRefused("Many people are signing in at the moment. Try again in a minute.", 503, 60)
         self._waiting += 1
         try:
             async with self._places:

@@ -119,7 +119,7 @@ def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
         if isinstance(more, dict) and claim in more:
             why = "somebody has too many for it; let Entra send those assigned to the application"
         else:
-            why = "it is missing" if given is None else f"it is no list but {type(given).__name__}"
+            why = "it is missing" if given is None else f"it is not a list but {type(given).__name__}"
         logger.warning("the provider's claim '%s' says no groups: %s (docs/administrators.md)", claim, why)
         return set()
     if len(given) > MOST_GROUPS:

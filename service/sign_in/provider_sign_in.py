@@ -37,8 +37,8 @@ LEAVING_SECONDS = 60
 MOST_KEPT = 10_000
 LOOK_SECONDS = 20.0
 AT_ONCE = 4
-"""Number of people the provider is asked about at the same time."""
-OLD = "This sign-in was begun too long ago, in another browser, or is used up. Sign in again."
+"""People the provider is asked about at the same time."""
+OLD = "This sign-in was started too long ago or in another browser, or was used already. Sign in again."
 
 
 class ProviderSignIn:
@@ -115,7 +115,7 @@ class ProviderSignIn:
         try:
             return await self.provider.exit(back, self._leaving.pop(ticket, None))
         except ProviderUnreachable as error:
-            logger.warning("somebody is signed out here alone: %s", error)
+            logger.warning("somebody is signed out only here: %s", error)
             return None
 
     def _derive_value(self, what: str, seed: str) -> str:
@@ -155,8 +155,8 @@ class ProviderSignIn:
             return found
         name = read_name(told.claims, self.kb.settings)
         if not name:
-            raise ProviderRefusal(f"The provider does not say your name ('{self.kb.settings.oidc_name_claim}').")
-        # In any case: nobody may be confused with somebody else whose name differs only in capitals.
+            raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc_name_claim}').")
+        # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
         same = [one for one in people.users() if one.name.casefold() == name.casefold()]
         if not same:
             _require_new(self.kb, name, subject)

@@ -35,7 +35,7 @@ class Provisioning:
         """
         sender = self._people.find(self._principal.name)
         if sender is not None and sender.shut_out:
-            raise NotAllowed(f"'{sender.name}', whose key this is, has been shut out.")
+            raise NotAllowed(f"'{sender.name}', the owner of this key, is suspended.")
 
     # -- people --------------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class Provisioning:
         if active == (since is None):
             return
         if not active and person.user == self._principal.name:
-            raise NotAllowed(f"'{person.user}' is whose key this is, and would shut out themselves.")
+            raise NotAllowed(f"'{person.user}' is the owner of this key, and would suspend themselves.")
         before = self._people.user(person.user).suspended_at
         if active:
             # A person whom an administrator here has suspended stays out, whatever the provider says.
@@ -140,7 +140,8 @@ class Provisioning:
         here = map_groups({unicodedata.normalize("NFC", display_name.strip())}, self._settings)
         if not here:
             raise InvalidInput(
-                f"'{display_name}' can be no group here: give it a name in the setting 'oidc_groups', as THEIRS=OURS."
+                f"'{display_name}' cannot be the name of a group here: give it a name in the setting 'oidc_groups', "
+                "as THEIRS=OURS."
             )
         return self.group(self._rows.put_group(id_, display_name, min(here), external_id, members))
 

@@ -117,7 +117,7 @@ def read_adopted(home: Path) -> Adopted:
         return Adopted()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedStore(
-            f"{path} cannot be read: {error}. Move it away, and adopt the models again that it named: argot learn runs"
+            f"{path} cannot be read: {error}. Move it away, and adopt its models again: argot learn runs"
         ) from error
 
 

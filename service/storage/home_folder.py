@@ -55,7 +55,7 @@ def require(home: Path) -> None:
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
     for name in (MARKER, *DATABASES):
         if (home / name).exists() and not (home / name).is_file():
-            raise DamagedStore(f"{home / name} is no file. Move it away: {restore_command(home)}")
+            raise DamagedStore(f"{home / name} is not a file. Move it away: {restore_command(home)}")
     if not is_knowledge_base(home):
         raise NotFound(f"There is no knowledge base in {home}. Make one with: {init_command(home)}")
     _check_format(home)
@@ -82,7 +82,7 @@ def create(home: Path) -> bool:
         raise InvalidInput(f"{home} cannot hold a knowledge base: {error.strerror}. Give another --home.") from error
     if foreign:
         raise InvalidInput(
-            f"{home} is no knowledge base and not empty ('{foreign[0]}'). Give an empty folder as --home."
+            f"{home} is not a knowledge base, and not empty ('{foreign[0]}'). Give an empty folder as --home."
         )
     write_marker(home)
     return True
@@ -148,7 +148,7 @@ def _check_format(home: Path) -> None:
         found = int(json.loads(marker.read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedStore(
-            f"{marker} cannot be read. It holds nothing else: mend it with: rm {quote_shell(marker)}"
+            f"{marker} cannot be read. It holds only the format's number. Repair it with: rm {quote_shell(marker)}"
         ) from error
     if found > FORMAT:
         raise DamagedStore(f"{home} has format {found}, this Argot knows {FORMAT}. {UPDATE}")

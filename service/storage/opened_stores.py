@@ -105,5 +105,5 @@ def require_postgresql(stores: Stores) -> PostgresqlStores:
     from argot.postgresql import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):
-        raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")
+        raise TypeError(f"{type(stores).__name__} are not stores on PostgreSQL, but the setting 'store' says so.")
     return stores

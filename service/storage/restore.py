@@ -65,7 +65,7 @@ def finish_restore(home: Path) -> str:
 
 
 _COMPLETED = "A restore that was cut off was completed: {home} holds the backup. If vectors are missing: {reindex}"
-_TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was before. Begin it again"
+_TAKEN_BACK = "A restore that was cut off was undone: {home} is as it was before. Start it again"
 
 
 def _exchange_parts(home: Path, scratch: Path, parts: set[str]) -> None:

@@ -28,8 +28,8 @@ def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
         if own:
             raise InvalidSettings(
                 f"The knowledge base lies in {home} ('{own[0]}'), and {place}, which the setting 'store' names, holds "
-                f"none. Carry it over with: argot move --to postgresql://... --home {quote_shell(home)}; leave "
-                "'store' empty to go on with the folder; or give an empty folder as --home."
+                f"none. Move it with: argot move --to postgresql://... --home {quote_shell(home)}; leave 'store' "
+                "empty to keep using the folder; or give an empty folder as --home."
             )
         if not create:
             raise NotFound(f"There is no knowledge base in {place}. Make one with: {init_command(home)}")

@@ -53,7 +53,7 @@ def _read_from_folder(home: Path) -> UnfinishedMove | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise DamagedStore(
-            f"{home / FILE} cannot be read ({error}): a move to this folder was cut off. Empty it, and move anew."
+            f"{home / FILE} cannot be read ({error}): a move to this folder was cut off. Empty it, and move again."
         ) from error
 
 
@@ -89,7 +89,7 @@ def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
     if move := find_unfinished_move(home, stores):
         target = "postgresql://..." if name else quote_shell(home)
         raise StoreUnavailable(
-            f"The knowledge base in {name or home} is not whole: it is being moved there from {move.source}, since "
-            f"{move.started}. Go on with: argot move --to {target} (with ARGOT_STORE or --home as then); or empty it, "
-            "and move anew."
+            f"The knowledge base in {name or home} is incomplete: it is being moved there from {move.source}, since "
+            f"{move.started}. Continue with: argot move --to {target} (with ARGOT_STORE or --home as then); or "
+            "empty it, and move again."
         )

@@ -39,7 +39,7 @@ def _render_lines(thread: ThreadRead) -> Iterator[str]:
     yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
     # Turns count from 0, so the number of the first stored one is the number of missing ones.
     if gone := thread.turns[0].turn if thread.turns else 0:
-        yield f"*Before these came {gone} questions that are kept no more.*\n"
+        yield f"*{gone} earlier questions are no longer kept.*\n"
     for result in thread.turns:
         yield f"## {_escape_markdown(result.question)}\n"
         yield f"{_answer(result)}\n"

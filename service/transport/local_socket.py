@@ -135,7 +135,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
             name, parameters, user = str(request["case"]), dict(request["parameters"]), request.get("as_user")
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
-                f"This is no request: {error!r}. Use the same version of argot on both sides."
+                f"This is not a request: {error!r}. Use the same version of argot on both sides."
             ) from error
         surface.set(str(request.get("surface", "command")))
         principal = kb.principal(user)
@@ -151,6 +151,6 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
         raise
     except Exception as error:
         logger.exception("a command on the local socket failed")
-        unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log tells more.")
+        unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log has the details.")
         writer.write(encode(make_error_event(unexpected)))
         await writer.drain()

@@ -172,9 +172,9 @@ class _Declared:
     def _require_role(self, principal: Principal) -> None:
         if RANKS[role_of(principal)] < RANKS[self.role]:
             need = "the role 'manager'" if self.role == "manager" else "the role 'admin', or the person at this machine"
-            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes {need}.")
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it requires {need}.")
         if self.everywhere and not principal.manages_all:
-            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes a manager of all contexts.")
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it requires a manager of all contexts.")
 
 
 class _Run:

@@ -18,7 +18,7 @@ from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Se
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.chat_markdown import (
-    ITEM,
+    LIST_ITEM_MARK,
     PASSAGES,
     get_first_line,
     label_choice,
@@ -114,7 +114,7 @@ def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
 
 
 def _render_talk_line(line: str) -> str:
-    return f"• {plain(line.removeprefix(ITEM))}" if line.startswith(ITEM) else plain(line)
+    return f"• {plain(line.removeprefix(LIST_ITEM_MARK))}" if line.startswith(LIST_ITEM_MARK) else plain(line)
 
 
 def _answer(result: AskResult, web: str) -> str:

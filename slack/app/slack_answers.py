@@ -27,7 +27,7 @@ from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_str
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
-from argot.ui.rendering.chat_markdown import STAGES
+from argot.ui.rendering.chat_markdown import STAGE_LABELS
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ HELP = (
     "Ask me about your organisation's documents, shorthand and all. In a channel mention me with your question; here"
     " and in a direct message just write it."
 )
-FAILED = "Something went wrong while answering. The log of the service tells more; please ask again."
+FAILED = "Something went wrong while answering. The service's log has the details. Please ask again."
 NOT_YOURS = "This is part of somebody else's conversation. Ask your own question, and I answer you."
 GONE = "This conversation is not there any more. Ask your question again."
 HEARD = 6
@@ -210,7 +210,7 @@ class Answering:
                     # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
-                        await show_status(self.calls, job, STAGES.get(event.name, "Working"))
+                        await show_status(self.calls, job, STAGE_LABELS.get(event.name, "Working"))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":

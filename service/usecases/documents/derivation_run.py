@@ -156,7 +156,8 @@ class DerivationRun:
             await running
         except ModelUnavailable as error:
             raise ModelUnavailable(
-                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command goes on there."
+                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command continues "
+                "there."
             ) from error
         finally:
             running.cancel()

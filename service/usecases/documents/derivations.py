@@ -85,12 +85,12 @@ async def derive(
     server = kb.model_server
     if server is None:
         raise InvalidSettings(
-            "Deriving texts takes a language model, and none is named. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
+            "Deriving texts requires a language model, and none is set. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
             "running service: there, and start it again)."
         )
     turn = kb.part(DerivingTurn)
     if turn.is_asked:
-        raise Conflict("Documents are being derived from already. Wait until that is done, or stop it.")
+        raise Conflict("Texts are being derived already. Wait until that is done, or stop it.")
     # With no await since the test above, so that no second run slips in between.
     turn.is_asked = True
     try:

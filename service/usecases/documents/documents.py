@@ -16,7 +16,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events, stream
 from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.erasing import erase_documents
+from argot.service.maintenance.erasing import erase_documents, require_erasing
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
@@ -169,6 +169,8 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
     """
     corpus = await kb.load()
     kept = not forever and kb.settings.keep_removed_days > 0
+    if not kept:
+        await require_erasing(kb)
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document, keep=kept, erasing=not kept)
         # Proposed meanings quote documents, and must no longer quote this one.

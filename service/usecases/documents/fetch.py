@@ -117,6 +117,6 @@ def fetch_source(address: str, most_bytes: int) -> Source:
         raise InvalidInput(f"{given} was not added: the server answers with status {found.status if found else 0}.")
     name = guess_file_name(found.url, found.media_type)
     if not name:
-        kind = found.media_type or "no kind that it names"
-        raise InvalidInput(f"{given} was not added: Argot reads no files of this kind ({kind}).")
+        kind = found.media_type or "unknown"
+        raise InvalidInput(f"{given} was not added: Argot cannot read files of this kind ({kind}).")
     return Source(found.url, name, lambda: found.data, len(found.data))

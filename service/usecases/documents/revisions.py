@@ -152,7 +152,7 @@ async def document_bring_back(
     found = await kb.blocking(store.document, principal, document)
     former = await kb.blocking(_find_revision, kb, principal, found, revision)
     if former.state == "live":
-        raise Conflict(f"Revision '{revision}' is the one that answers already.")
+        raise Conflict(f"Revision '{revision}' is the current one already.")
     source = await kb.blocking(load_stored_source, store.blobs, found.uri, former.content_hash, former.media_type)
     return await put_in(kb, principal, source)
 

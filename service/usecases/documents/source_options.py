@@ -55,7 +55,7 @@ def name_of(kind: SourceKind, address: str) -> str:
     )
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:64]
     if not name:
-        raise InvalidInput(f"No name can be made of '{address}'. Give the source one.")
+        raise InvalidInput(f"No name can be made from '{address}'. Give the source one.")
     return name
 
 
@@ -138,7 +138,7 @@ def require_admin(principal: Principal, record: SourceRecord) -> None:
     if (reaches or reads) and role_of(principal) != "admin":
         raise NotAllowed(
             f"{principal.name} may not add this source: what lies on this machine, in its network or in its "
-            "environment takes the role 'admin', or the person at this machine."
+            "environment requires the role 'admin', or the person at this machine."
         )
 
 
@@ -154,13 +154,15 @@ def check_address(home: Path, record: SourceRecord) -> None:
     elif "://" in record.address:
         _check_url(record)
     elif record.kind == "imap":
-        raise InvalidInput(f"'{record.address}' is no folder of mail. Write it as imaps://mail.example.org/INBOX")
+        raise InvalidInput(f"'{record.address}' is not a folder of mail. Write it as imaps://mail.example.org/INBOX")
     elif scheme := _SCHEME.match(record.address):
         raise InvalidInput(
-            f"'{scheme[0]}' begins no address of a source. Give the path of a folder, or an address as https://..."
+            f"'{scheme[0]}' is not the beginning of a source's address. Give the path of a folder, or an address as https://..."
         )
     elif record.kind == "web":
-        raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
+        raise InvalidInput(
+            f"'{record.address}' is not the address of a web site. Write it as https://wiki.example.org/"
+        )
     else:
         _check_path(home, record)
 
@@ -179,7 +181,7 @@ def _check_url(record: SourceRecord) -> None:
         _check_public(parts.hostname)
     if record.kind == "imap" and (missing := {"user", "password"} - record.options.keys()):
         raise InvalidInput(
-            f"Mail takes a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
+            f"Mail requires a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
         )
 
 
@@ -196,7 +198,7 @@ def _check_public(host: str) -> None:
 def _check_path(home: Path, record: SourceRecord) -> None:
     folder = Path(record.address)
     if not folder.is_absolute():
-        raise InvalidInput(f"'{folder}' is no whole path. Write it from the root on: /srv/{folder}")
+        raise InvalidInput(f"'{folder}' is not an absolute path. Write it from the root on: /srv/{folder}")
     if folder.is_file() and record.kind not in EXPORTS:
         export = f", or name its kind: --kind {' or '.join(EXPORTS)}" if folder.suffix.casefold() == ".zip" else ""
         raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}{export}")
@@ -206,7 +208,7 @@ def _check_path(home: Path, record: SourceRecord) -> None:
     if is_system(found):
         raise InvalidInput(f"{explain_system_path(found)}.")
     if found.is_relative_to(own) or own.is_relative_to(found):
-        raise InvalidInput(f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other.")
+        raise InvalidInput(f"The folder {folder} and the knowledge base {home} must not contain each other.")
 
 
 def _check_loader(name: str) -> None:

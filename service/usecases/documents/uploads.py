@@ -52,13 +52,13 @@ def _encode_bytes(value: object) -> object:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error as error:
-        raise ValueError(f"it is no base64: {error}") from None
+        raise ValueError(f"it is not base64: {error}") from None
 
 
 Data = Annotated[bytes, BeforeValidator(_encode_bytes)]
 """Bytes; base64 in JSON."""
 
-NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
+NOT_YOURS = "it was added, but you are not one of its readers and will not see it yourself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ async def upload(
     return await _upload_file(kb, principal, data, **given)
 
 
-@job_kind(UPLOAD, busy="'{label}' is being put in.", lane="awaited")
+@job_kind(UPLOAD, busy="'{label}' is being added.", lane="awaited")
 async def upload_work(run: JobRun) -> Any:
     """Return an `UploadReport` as JSON."""
     return convert_to_json(await _upload_file(run.kb, run.principal, run.data or b"", **run.parameters))
@@ -165,7 +165,7 @@ async def put_in(
     ]
     last = told[-1] if told else None
     if last is None or last.kind not in IN:
-        why = last.detail.rstrip(".") if last else "nothing came of it"
+        why = last.detail.rstrip(".") if last else "nothing was read from it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
     return UploadReport(
         last.kind, source.name, last.detail, last.document, notices=await list_reader_notices(kb, audience)

@@ -220,5 +220,5 @@ async def mine_work(run: JobRun) -> Any:
         raise
     except Exception as error:
         logger.exception("mining the documents failed")
-        raise ArgotError("Something went wrong. The log of the service tells more.") from error
+        raise ArgotError("Something went wrong. The service's log has the details.") from error
     return found

@@ -157,7 +157,7 @@ async def glossary_passage(
     """A passage, its text also in `parts`: (text, whether it is the phrase)."""
     found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
     if passage_id not in found:
-        raise NotFound("This passage is not there any more: its document was changed or removed.")
+        raise NotFound("This passage no longer exists: its document was changed or removed.")
     of, document = found[passage_id]
     parts = documents.cut_at_phrase(of.text, phrase)
     text = await kb.blocking(kb.document_store.markdown, principal, of.revision_id)

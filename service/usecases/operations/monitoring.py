@@ -21,7 +21,7 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
         NotFound: this is no service.
     """
     if kb.metrics is None:
-        raise NotFound("Only a running service counts: start it with argot serve.")
+        raise NotFound("Only a running service has metrics. Start it with: argot serve")
     return kb.metrics.text().decode()
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
-from argot.errors import NotFound
+from argot.errors import MissingWing, NotFound
+from argot.remedies import wing_command
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.storage.missing_wings import require_wings
 from argot.service.threads.question_log import KeptQuestion, list_kept_questions
 from argot.service.usecases.questions.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -98,8 +100,10 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
 
     Raises:
         NotFound: nothing is kept of anybody of this name.
+        MissingWing: a wing that is not installed keeps data, which nobody could erase.
     """
-    # Blocked first: otherwise they could continue to ask while they are being erased.
+    await _require_wings(kb, name)
+    # Shut out first: otherwise they could ask on while they are being erased.
     if await kb.blocking(kb.people.find, name):
         await kb.blocking(kb.people.suspend, name)
     names = await _list_names(kb, name)
@@ -130,6 +134,16 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
 
 def _list_keepers() -> list[PersonalKeeper]:
     return list(load_parts("personal_data"))
+
+
+async def _require_wings(kb: KnowledgeBase, name: str) -> None:
+    await kb.blocking(require_wings, kb.stores.holds, kb.home)
+    kept = await kb.blocking(kb.people.kept_of, [name])
+    if "slack_people" in kept and not any(keeper.other_names for keeper in _list_keepers()):
+        raise MissingWing(
+            f"'{name}' asked in Slack, under a name that the wing 'slack' knows, which is not installed. Nothing was"
+            f" changed. Add it, {wing_command(['slack'])}"
+        )
 
 
 async def _export_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:

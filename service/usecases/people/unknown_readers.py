@@ -15,5 +15,5 @@ async def list_reader_notices(kb: KnowledgeBase, audience: Iterable[str] | None)
     users = await kb.blocking(kb.people.users)
     known = {MANAGERS, *(f"@{one.name}" for one in users), *(group for one in users for group in one.groups)}
     unknown = sorted(set(audience) - known)
-    rest = "reads it now" if unknown == sorted(set(audience)) else "comes to read it by that"
+    rest = "can read it now" if unknown == sorted(set(audience)) else "gets access through this name"
     return [f"no group or person '{one}' exists: nobody but administrators {rest}" for one in unknown]

@@ -143,7 +143,7 @@ async def user_set(
     """Set the role, contexts and groups of a user: groups that are not named are left. An empty display name stays."""
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
-        raise InvalidInput(f"Choose what {name} is to manage: some contexts, or '{EVERY_CONTEXT}' for all.")
+        raise InvalidInput(f"Choose the contexts that {name} manages: some, or '{EVERY_CONTEXT}' for all.")
     _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
     wanted = list(dict.fromkeys(groups or []))
     contexts = await _check_contexts(kb, principal, manages if role == "manager" else None)
@@ -238,8 +238,8 @@ async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_
     # From the first password on everybody signs in, including the person who issued it.
     if in_window and role != "admin" and not await kb.look_up(kb.people.has_passwords):
         raise InvalidInput(
-            f"The first person with a password has to be an administrator: from then on everybody signs in, you too."
-            f" Make yourself one before {name}."
+            "The first person with a password has to be an administrator: from then on everybody signs in, "
+            f"including you. Make yourself one before {name}."
         )
 
 

@@ -122,7 +122,7 @@ async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | No
 async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
     held = await threads.files(principal.name, thread)
     if len(held) >= MOST_FILES and all(one.name != name for one in held):
-        raise InvalidInput(f"This conversation holds {len(held)} files already. Begin another one, or take one out.")
+        raise InvalidInput(f"This conversation holds {len(held)} files already. Start another one, or remove a file.")
 
 
 async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:

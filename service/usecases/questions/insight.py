@@ -29,10 +29,10 @@ def _check_day(text: str) -> str:
     try:
         day = date.fromisoformat(text).isoformat() if text.strip() else ""
     except ValueError:
-        raise ValueError("it is no day; write it as 2027-01-31") from None
-    # A calendar ends in 9999, and nobody would read a chart of every month until then.
+        raise ValueError("it is not a day; write it as 2027-01-31") from None
+    # A calendar ends in 9999, and a chart of every month until then would be read by nobody.
     if day and not EARLIEST <= day <= LATEST:
-        raise ValueError(f"it is no day from {EARLIEST} to {LATEST}")
+        raise ValueError(f"it is not between {EARLIEST} and {LATEST}")
     return day
 
 

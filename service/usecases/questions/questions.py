@@ -20,7 +20,7 @@ from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.questions.profiles import Switches, get_profile
 from argot.service.usecases.questions.search_choice import apply_search_choice
-from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
@@ -138,6 +138,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+        await require_forgetting(kb, principal.name, thread, last.result.turn)
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await forget_shared(kb, thread, last.result.turn)
         return replace(turn, text=last.result.question)
@@ -162,8 +163,8 @@ def ask_in_sense(
         asked, read = await find_reading(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
-            raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
-        # Under both spellings: the glossary's, and that of the question.
+            raise NotFound(f"“{read.surface}” no longer has this sense. Ask again, and choose one of its senses.")
+        # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have continued since: asked again, the question has to stand alone.
         return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
@@ -212,7 +213,7 @@ def answer_settings(
         InvalidInput: `since` is no date.
     """
     if since and not is_partial_date(since):
-        raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
+        raise InvalidInput(f"'{since:.40}' is not a date. Write it as 2025-03-01, 2025-03 or 2025.")
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
@@ -326,7 +327,7 @@ async def find_reading(
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read
-    raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
+    raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
 
 
 async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:

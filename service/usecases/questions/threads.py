@@ -16,7 +16,7 @@ from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread,
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.questions.attachments import forget_files
 from argot.service.usecases.questions.questions import Fields, Tags, answer_settings, run_context
-from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
@@ -95,11 +95,15 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
     """Delete a thread with its files and notices, and copies of it in rating studies.
 
-    Work common to several deletions is left to the caller: the questions in the managers' queue, and `scrub_stores`.
+    What several deletions share is left to the caller: the questions in the managers' queue, and `scrub_stores`.
+
+    Raises:
+        MissingWing: nobody could delete what rating studies took from it.
     """
     threads = await kb.threads()
     await threads.own(owner, thread)
-    # A running turn would write its checkpoint into a deleted thread.
+    await require_forgetting(kb, owner, thread)
+    # A turn under way would write its checkpoint into a thread that is gone.
     async with kb.turn_of(thread):
         # The files first: a crash in between leaves a thread that can be deleted again, never files without one.
         await forget_files(kb, thread)
@@ -138,6 +142,8 @@ async def feedback(
         raise NotFound(
             f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
         )
+    if not (value and share):
+        await require_forgetting(kb, principal.name, thread, turn)
     said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
     if not (value and share):
         # A turn they shared before may have been copied into a rating study.

@@ -226,7 +226,7 @@ async def test_each_way_of_asking_goes_through_a_worker(kb: KnowledgeBase) -> No
     spoken = await get_answer(converse(kb, who, messages=[Message("user", QUESTION)]))
     assert spoken.status == "answered" and not spoken.thread
     assert (await search(kb, who, query=QUESTION)).passages
-    with pytest.raises(InvalidInput, match="no date"):
+    with pytest.raises(InvalidInput, match="not a date"):
         await get_answer(ask(kb, who, question=QUESTION, since="yesterday"))
 
 

@@ -27,7 +27,9 @@ class KeptFiles(Protocol):
         """Return the first `most` bytes (-1: all).
 
         Raises:
-            OSError: it cannot be read. FileNotFoundError: it does not exist. DamagedStore, StoreUnavailable
+            OSError: it cannot be read.
+            FileNotFoundError: it does not exist.
+            DamagedStore, StoreUnavailable
         """
 
     def write(self, name: str, content: bytes) -> None:

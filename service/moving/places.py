@@ -69,7 +69,8 @@ def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePla
     """Open the knowledge base of this folder and these settings exclusively for this program.
 
     Raises:
-        KnowledgeBaseBusy: it is open elsewhere. StoreUnavailable, InvalidSettings, MissingExtra
+        KnowledgeBaseBusy: it is open elsewhere.
+        StoreUnavailable, InvalidSettings, MissingExtra
     """
     stores = open_stores(home, settings, alone=program)
     try:

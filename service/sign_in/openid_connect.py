@@ -140,7 +140,8 @@ class OpenIdProvider:
         """Ask the provider for its statement on the person who arrives with this code.
 
         Raises:
-            ProviderRefusal: it does not accept the code, or its answer proves nothing. ProviderUnreachable
+            ProviderRefusal: it does not accept the code, or its answer proves nothing.
+            ProviderUnreachable
         """
         answer = await self._request_token(
             {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": verifier}
@@ -154,7 +155,8 @@ class OpenIdProvider:
         """Ask the provider for its present statement on somebody.
 
         Raises:
-            ProviderRefusal: it no longer confirms them. ProviderUnreachable
+            ProviderRefusal: it no longer confirms them.
+            ProviderUnreachable
         """
         answer = await self._request_token({"grant_type": "refresh_token", "refresh_token": refresh_token})
         claims: Claims = {}
@@ -265,7 +267,7 @@ class OpenIdProvider:
 
         Raises:
             ProviderRefusal: `invalid_grant`: the code or token is invalid, used up, or its owner is blocked.
-                ProviderUnreachable
+            ProviderUnreachable
         """
         found = await self.fetch_description()
         ways = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]

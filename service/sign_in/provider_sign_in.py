@@ -79,7 +79,7 @@ class ProviderSignIn:
 
         Raises:
             ProviderRefusal: it is no proof, or the person may not sign in; the message is the reason.
-                ProviderUnreachable
+            ProviderUnreachable
         """
         seed = self._read_seed(ticket, state)
         # Before anything is awaited: a ticket must not be used twice concurrently.

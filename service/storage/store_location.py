@@ -21,7 +21,8 @@ def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
     Raises:
         InvalidSettings: the folder has databases, and the PostgreSQL has none.
         NotFound: neither has, and `create` is not given.
-        InvalidInput: the folder has other content, or cannot be created. StoreUnavailable
+        InvalidInput: the folder has other content, or cannot be created.
+        StoreUnavailable
     """
     if not any(stores.holds(name) for name in _STORES):
         own = [name for name in layout.DATABASES if (home / name).exists()]

@@ -60,17 +60,17 @@ class Limits:
     @classmethod
     def limit_questions(cls, settings: Settings) -> Limits:
         return cls(
-            settings.questions_per_minute,
-            settings.questions_at_once,
-            settings.running_questions,
-            settings.waiting_questions,
+            settings.limits.questions_per_minute,
+            settings.limits.questions_at_once,
+            settings.limits.running_questions,
+            settings.limits.waiting_questions,
         )
 
     @classmethod
     def of_attachments(cls, settings: Settings) -> Limits:
         return cls(
             per_minute=0,
-            at_once=settings.attachments_at_once,
+            at_once=settings.limits.attachments_at_once,
             running=RUNNING_ATTACHMENTS,
             waiting=WAITING_ATTACHMENTS,
             crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",

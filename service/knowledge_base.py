@@ -164,7 +164,7 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the command that mends it.
         """
         home = home.expanduser().absolute()
-        if settings.store:
+        if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
@@ -254,7 +254,7 @@ class KnowledgeBase:
             if self._owner:
                 await asyncio.to_thread(self._owner.close)
             await asyncio.to_thread(self.stores.close)
-            if self.lock and not self.settings.store:
+            if self.lock and not self.settings.storage.database:
                 _note_stores(self.home)
         finally:
             if self.lock:
@@ -290,7 +290,7 @@ class KnowledgeBase:
             if self._glossary is None:
                 from argot.jargon_db.glossary import Glossary
 
-                if self.settings.store:
+                if self.settings.storage.database:
                     self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
                 else:
                     path = self.home / layout.GLOSSARY
@@ -302,7 +302,9 @@ class KnowledgeBase:
     def people(self) -> People:
         with self._guard:
             if self._people is None:
-                lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
+                lifetimes = Lifetimes(
+                    self.settings.sign_in.session_idle_hours * HOUR, self.settings.sign_in.session_days * DAY
+                )
                 self._people = People(self.stores, lifetimes)
             return self._people
 
@@ -320,7 +322,7 @@ class KnowledgeBase:
         Raises:
             InvalidSettings: its URL is none.
         """
-        if self._model_server is None and self.settings.model_url:
+        if self._model_server is None and self.settings.model_server.url:
             from argot.tools.llm.model_server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)

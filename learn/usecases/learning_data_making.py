@@ -207,7 +207,7 @@ def _require_model(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
             f"Questions of the kind '{asking[0]}' take a language model, and none is named. Set "
             "ARGOT_MODEL_URL=http://HOST:PORT/v1, or choose other kinds."
         )
-    return kb.settings.model if asking else ""
+    return kb.settings.model_server.name if asking else ""
 
 
 def _list_spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:

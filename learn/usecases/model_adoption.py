@@ -109,10 +109,10 @@ async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
 def _describe_in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
     stack = adopted.stack(kind)
     setting = store.SETTING_OF.get(kind)
-    explicit = setting is not None and setting in kb.given.model_fields_set
+    explicit = setting is not None and setting in kb.given.flatten(only_given=True)
     model = stack[-1] if stack and not explicit else None
     before = _name_model(kb, stack[-2] if len(stack) > 1 else None, kind) if stack else ""
-    set_to = str(getattr(kb.given, setting)) if setting and explicit else ""
+    set_to = str(kb.given.flatten()[setting]) if setting and explicit else ""
     return InForce(kind, model, _name_model(kb, model, kind), set_to, before)
 
 
@@ -120,7 +120,11 @@ def _name_model(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) ->
     if model is not None:
         return f"{model.name} ({model.run})"
     setting = store.SETTING_OF.get(kind)
-    return str(getattr(kb.given, setting)) if setting else kb.settings.model or kb.settings.model_url or "none"
+    return (
+        str(kb.given.flatten()[setting])
+        if setting
+        else kb.settings.model_server.name or kb.settings.model_server.url or "none"
+    )
 
 
 @usecase("manager", everywhere=True)
@@ -149,9 +153,9 @@ def _judge_run(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gai
 
 def _require_unset(kb: KnowledgeBase, kind: RunKind) -> None:
     setting = store.SETTING_OF.get(kind)
-    if setting is not None and setting in kb.given.model_fields_set:
+    if setting is not None and setting in kb.given.flatten(only_given=True):
         raise Conflict(
-            f"The setting '{setting}' is set to {getattr(kb.given, setting)!r}, which wins over whatever is adopted. "
+            f"The setting '{setting}' is set to {kb.given.flatten()[setting]!r}, which wins over whatever is adopted. "
             f"Take it out of the environment, argot.toml and the command line; see: argot doctor"
         )
 
@@ -296,7 +300,7 @@ async def _switch_model(
     kind, before = step.kind, _describe_in_force(kb, store.read_adopted(kb.home), step.kind).name
     settings = _build_settings(kb, kind, stack)
     try:
-        if kind == "embedder" and settings.embedder != kb.settings.embedder:
+        if kind == "embedder" and settings.search.embedder != kb.settings.search.embedder:
             async with aclosing(_change_embedder(kb, settings, stack, step)) as events:
                 async for event in events:
                     yield event
@@ -321,7 +325,7 @@ async def _change_embedder(
     from argot.corpus.embedding.exported_models import export_once
 
     corpus = await kb.load()
-    _, card = await kb.blocking(export_once, settings.embedder, settings.cache)
+    _, card = await kb.blocking(export_once, settings.search.embedder, settings.cache)
     adopted = store.read_adopted(kb.home)
     store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
     switching = _hold_questions(kb, settings)
@@ -336,10 +340,10 @@ async def _change_embedder(
 
 def _build_settings(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> Settings:
     setting = store.SETTING_OF.get(kind)
-    if setting is None or setting in kb.given.model_fields_set:
+    if setting is None or setting in kb.given.flatten(only_given=True):
         return kb.settings
-    value = str(store.find_model_path(kb.home, stack[-1])) if stack else getattr(kb.given, setting)
-    return kb.settings.model_copy(update={setting: value})
+    value = str(store.find_model_path(kb.home, stack[-1])) if stack else kb.given.flatten()[setting]
+    return kb.settings.replace(**{setting: value})
 
 
 def _load_scorer(settings: Settings) -> None:

@@ -200,7 +200,7 @@ class ByRules:
 
 
 async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
-    limit = kb.settings.derive_calls_per_day
+    limit = kb.settings.derivation.calls_per_day
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False

@@ -145,7 +145,7 @@ def _upload(file: str, home: Path | None) -> _File:
         InvalidInput: it cannot be read.
     """
     # One byte more than is allowed, so that the use case sees that it is too large.
-    most = int(settings_for(home).max_glossary_mb * 2**20) + 1
+    most = int(settings_for(home).limits.max_glossary_mb * 2**20) + 1
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:

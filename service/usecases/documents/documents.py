@@ -168,7 +168,7 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
     what was made of it: training pairs, questions of rating studies, sentences of answers.
     """
     corpus = await kb.load()
-    kept = not forever and kb.settings.keep_removed_days > 0
+    kept = not forever and kb.settings.retention.removed_days > 0
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document, keep=kept, erasing=not kept)
         # Proposed meanings quote documents, and must not quote this one any more.

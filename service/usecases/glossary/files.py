@@ -161,10 +161,10 @@ def _make_options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions
     return ReadOptions(
         context=context.strip(),
         language=language.strip(),
-        max_bytes=int(limits.max_glossary_mb * 2**20),
-        seconds=limits.parse_seconds,
-        memory_mb=limits.parse_memory_mb,
-        most_senses=limits.max_glossary_senses,
+        max_bytes=int(limits.limits.max_glossary_mb * 2**20),
+        seconds=limits.limits.parse_seconds,
+        memory_mb=limits.limits.parse_memory_mb,
+        most_senses=limits.limits.max_glossary_senses,
     )
 
 

@@ -194,7 +194,7 @@ async def user_link(
         InvalidSettings: the settings name no provider.
         Conflict: that account is linked with somebody else.
     """
-    issuer = kb.settings.oidc_issuer
+    issuer = kb.settings.oidc.issuer
     if not issuer:
         raise InvalidSettings("There is no provider to sign in at: set 'oidc_issuer' (docs/administrators.md).")
     return show_user(await kb.blocking(kb.people.link, name, issuer, subject.strip()))

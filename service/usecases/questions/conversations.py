@@ -162,7 +162,7 @@ async def converse(
 
     past, asked = _split_exchanges(messages)
     for question in asked:
-        check_question(question, kb.settings.max_question_chars)
+        check_question(question, kb.settings.limits.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
     async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:

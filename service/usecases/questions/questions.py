@@ -105,7 +105,7 @@ def ask(
     async def prepare() -> TurnJob:
         from argot.graph.question_validation import check_question
 
-        check_question(question, kb.settings.max_question_chars)
+        check_question(question, kb.settings.limits.max_question_chars)
         chosen = await apply_search_choice(kb, search, switches)
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
         own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread

@@ -279,7 +279,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     @needs("anonymous")
     async def ready() -> dict[str, str]:
         """The stores answer too, and new questions are taken on."""
-        kb.gate.require_open()
+        kb.gates.questions.require_open()
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await kb.blocking(require_readable, kb.home, kb.stores)
@@ -360,10 +360,10 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
 
     Connections stay open meanwhile: new questions are told that the service stops, and `/ready` says so too.
     """
-    gate, seconds = kb.gate, kb.settings.web.stop_seconds
+    gate, seconds = kb.gates.questions, kb.settings.web.stop_seconds
     gate.stop()
-    kb.attachments.stop()
-    kb.archives.stop()
+    kb.gates.attachments.stop()
+    kb.gates.archives.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

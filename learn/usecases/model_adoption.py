@@ -313,7 +313,7 @@ async def _switch_model(
         # Whatever it came to: the file says what counts, and the live vectors which of two an embedder's is.
         store.settle_adopted(kb.home)
         store.remove_unused(kb.home)
-        kb.take_adopted()
+        kb.settings = store.apply_adopted(kb.home, kb.given)
         await kb.answers.renew(kb.settings)
     now = _describe_in_force(kb, store.read_adopted(kb.home), kind).name
     yield Finished(Switched(kind, now, before, _describe_consequences(kb, kind, stack)))
@@ -376,7 +376,7 @@ def _hold_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], Abstr
 
     @contextmanager
     def pause_questions() -> Iterator[None]:
-        pause = kb.gate.pause(SWITCH_SECONDS)
+        pause = kb.gates.questions.pause(SWITCH_SECONDS)
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
             yield

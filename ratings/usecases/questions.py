@@ -182,7 +182,7 @@ async def _ask_profile(
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     while True:
         try:
-            async with kb.gate.place(principal):
+            async with kb.gates.questions.place(principal):
                 return await _answer(kb, run, question)
         except TooManyQuestions:
             await asyncio.sleep(WAIT_SECONDS)

@@ -78,7 +78,7 @@ async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
     count = count_workers(kb.settings)
     if not count:
         # Answer workers read for themselves.
-        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gate.running)))
+        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gates.questions.running)))
         try:
             yield
         finally:

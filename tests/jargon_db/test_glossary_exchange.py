@@ -26,7 +26,8 @@ def full(glossary):
     glossary.contexts.add("NAND", "cells & layout", "nina@example.com")
     glossary.contexts.add("Legal", audience=frozenset({"legal"}))
     glossary.senses.add(
-        "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01', notes="a note\r\n\twith breaks",
+        "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01',
+        notes="a note\r\n\twith breaks",
         aliases=("P.U.C.", "PUC", "peripheral under cell", "a|b\\"), owner="eve", status="draft",
         audience=frozenset({"hr", "@ann"}), review_by="2027-01-31",
     )  # fmt: skip

@@ -233,7 +233,7 @@ class ChatWindow:
         """What a question that has not begun waits for; empty: nothing that is known."""
         if turn.begun:
             return ""
-        if self.kb.gate.waiting:
+        if self.kb.gates.questions.waiting:
             return "Waiting for its turn"
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 

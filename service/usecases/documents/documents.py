@@ -131,9 +131,9 @@ async def add(
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
     near: list[AddProblem] = []
-    async with kb.adding:
+    async with kb.writing.adding:
         sources = list_sources([Path(path) for path in paths], base_uri, follow_links=follow_links)
-        turns = kb.turns()
+        turns = kb.writing.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,

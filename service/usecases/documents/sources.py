@@ -190,7 +190,7 @@ async def source_remove(
             corpus = await kb.load()
             from argot.corpus.connectors.synchronisation import remove_documents
 
-            turn = kb.turns()
+            turn = kb.writing.turns()
             async with aclosing(stream(lambda: remove_documents(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
             await _forget_removed(kb, corpus)
@@ -310,12 +310,12 @@ async def _sync_in_steps(
 
     total = 0
     hidden = await kb.blocking(list_hidden_addresses, kb, principal, record.name)
-    async with kb.adding:
+    async with kb.writing.adding:
         sync = Synchronisation(
             corpus,
             record,
             lambda: make_connector(record),
-            turn=kb.turns(),
+            turn=kb.writing.turns(),
             by=principal,
             confirmed=confirm,
             patient=patient,

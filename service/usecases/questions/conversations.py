@@ -165,7 +165,7 @@ async def converse(
         check_question(question, kb.settings.limits.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
-    async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
+    async with kb.threads_turns.of(job.name), aclosing(kb.answers.events(job)) as events:
         async for event in events:
             yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)

@@ -370,7 +370,7 @@ async def _turn_events(
     """
     job = turn if isinstance(turn, TurnJob) else await turn()
     threads = await kb.threads()
-    async with kb.turn_of(job.thread) as hold:
+    async with kb.threads_turns.of(job.thread) as hold:
         # Within the turn, so that it goes by the thread as it is when its turn comes.
         own = await threads.own(principal.name, job.thread)
         if find_question is not None:

@@ -163,7 +163,7 @@ def _find_unanswered(study: Study, item: StudyItem) -> list[str]:
 async def _require_profiles(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(profiles))
     for name in wanted:
-        await get_profile(kb, name)
+        await get_profile(kb.profiles, name)
     return wanted
 
 

@@ -28,6 +28,7 @@ from argot.service.sign_in.provider_claims import read_display_name, read_groups
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
+    from argot.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ class ProviderSignIn:
         # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
         same = [one for one in people.users() if one.name.casefold() == name.casefold()]
         if not same:
-            _require_new(self.kb, name, subject)
+            _require_new(self.kb.settings, name, subject)
             try:
                 people.add(name, (), read_display_name(told.claims))
             except InvalidInput as error:
@@ -176,8 +177,8 @@ class ProviderSignIn:
         return link
 
 
-def _require_new(kb: KnowledgeBase, name: str, subject: str) -> None:
-    if kb.settings.sign_in.unknown_people == "refuse":
+def _require_new(settings: Settings, name: str, subject: str) -> None:
+    if settings.sign_in.unknown_people == "refuse":
         raise ProviderRefusal(
             f"Argot does not know '{name}'. Ask an administrator: argot user add NAME, then"
             f" argot user link NAME --subject {subject}"

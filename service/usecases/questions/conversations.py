@@ -191,7 +191,7 @@ async def search(
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
     `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
-    switches = await apply_search_choice(kb, search, None)
+    switches = await apply_search_choice(kb.document_store, search, None)
     manner = answer_settings(profile, context, tags, since, fields)
     found: AskResult | None = None
     async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:

@@ -71,7 +71,7 @@ async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
     threads = await kb.threads()
     for thread in await threads.ids():
         # A turn under way would write over what is erased meanwhile.
-        async with kb.turn_of(thread):
+        async with kb.threads_turns.of(thread):
             await threads.erase_passages(thread, erasure.is_gone, erasure.is_quoted)
 
 

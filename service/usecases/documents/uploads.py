@@ -189,7 +189,7 @@ async def _put_members_in(
     from argot.corpus.ingestion.archive_members import list_members
 
     found = _MemberReports()
-    async with kb.archives.place(principal):
+    async with kb.gates.archives.place(principal):
         # Listed in the thread that reads: who made the archive decides how long that takes.
         async for event in _ingest(kb, principal, list_members(archive), audience, tags):
             found.add(_report_member(principal, event), listed_name_in(event.uri))
@@ -253,9 +253,9 @@ async def _ingest(
 ) -> AsyncIterator[IngestEvent]:
     """Put in the sources and yield the outcome of each."""
     corpus = await kb.load()
-    async with kb.adding:
+    async with kb.writing.adding:
         labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, sources, **labels, turn=kb.turns(), by=principal, renew=renew)
+        adding = partial(corpus.add, sources, **labels, turn=kb.writing.turns(), by=principal, renew=renew)
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # Besides these there are some about the whole run.

@@ -88,7 +88,7 @@ class Corpus:
         self._beside = search
         self._found_by_words = False
         self.generations = open_generations(home, settings, store.database)
-        shared = store.database.shared and bool(settings.chroma_url)
+        shared = store.database.shared and bool(settings.storage.chroma_url)
         self._live = LiveVectors(self._open_vectors, self._changing, self.generations.current if shared else None)
         self.compacting = Compactor(self, self._changing, self._make_live)
         self.quantising = Quantiser(self, self._changing)
@@ -187,7 +187,7 @@ class Corpus:
     @property
     def is_shared(self) -> bool:
         """True if other processes search, words or vectors, while this one waits."""
-        return self._beside is not None or self.store.database.shared or bool(self.settings.chroma_url)
+        return self._beside is not None or self.store.database.shared or bool(self.settings.storage.chroma_url)
 
     @property
     def by_words_alone(self) -> bool:
@@ -511,7 +511,7 @@ class Corpus:
         if not alone and self.generations.current() is None:
             alone = self._changing.acquire()  # it creates the first ones
         try:
-            given = (self.store, self.generations, self.embedder, self.settings.embedder, self.home)
+            given = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
             return open_vectors(*given, settling=alone)
         finally:
             if alone:

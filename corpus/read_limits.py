@@ -46,27 +46,27 @@ class ReadLimits:
     @classmethod
     def from_settings(cls, settings: Settings) -> ReadLimits:
         return cls(
-            max_bytes=int(settings.max_file_mb * _MEGABYTE),
-            max_text_chars=settings.max_text_chars,
-            seconds=settings.parse_seconds,
-            memory_mb=settings.parse_memory_mb,
-            max_passages=settings.max_passages,
-            ocr_languages=settings.ocr_languages,
-            ocr_pages=settings.ocr_pages,
+            max_bytes=int(settings.limits.max_file_mb * _MEGABYTE),
+            max_text_chars=settings.limits.max_text_chars,
+            seconds=settings.limits.parse_seconds,
+            memory_mb=settings.limits.parse_memory_mb,
+            max_passages=settings.limits.max_passages,
+            ocr_languages=settings.reading.ocr_languages,
+            ocr_pages=settings.reading.ocr_pages,
         )
 
     @classmethod
     def of_attachments(cls, settings: Settings) -> ReadLimits:
         """Return the limits for files that anybody may send, in any number: never higher than for documents."""
         return cls(
-            max_bytes=int(settings.max_file_mb * _MEGABYTE),
-            max_text_chars=settings.max_text_chars,
-            seconds=min(settings.parse_seconds, _ATTACHMENT_SECONDS),
-            memory_mb=min(settings.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
-            max_passages=min(settings.max_attachment_passages, settings.max_passages),
+            max_bytes=int(settings.limits.max_file_mb * _MEGABYTE),
+            max_text_chars=settings.limits.max_text_chars,
+            seconds=min(settings.limits.parse_seconds, _ATTACHMENT_SECONDS),
+            memory_mb=min(settings.limits.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
+            max_passages=min(settings.limits.max_attachment_passages, settings.limits.max_passages),
             lane="attachments",
-            ocr_languages=settings.ocr_languages,
-            ocr_pages=min(settings.ocr_pages, _ATTACHMENT_OCR_PAGES),
+            ocr_languages=settings.reading.ocr_languages,
+            ocr_pages=min(settings.reading.ocr_pages, _ATTACHMENT_OCR_PAGES),
         )
 
     @property

@@ -41,7 +41,7 @@ def compute_bert_scores(answers: Sequence[str], references: Sequence[str], setti
         InvalidSettings: the model cannot be made ready.
         ValueError: the lists differ in length.
     """
-    scorer = choose_scorer(settings.model_copy(update={"reranker": "reader"}))
+    scorer = choose_scorer(settings.replace(reranker="reader"))
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):

@@ -72,7 +72,7 @@ class AnswerJudge:
         if self.model is None:
             return ""
         server = self.model.server
-        return server.known.model if server.known else server.settings.model
+        return server.known.model if server.known else server.settings.model_server.name
 
     async def judge(self, question: str, reference: str, answers: Sequence[str]) -> list[JudgeScores]:
         """Return the verdict on each system's answer to one question.

@@ -26,7 +26,7 @@ def open_run_context() -> RunContext:
     from argot.settings import load_settings
 
     settings = load_settings()
-    if settings.store:
+    if settings.storage.database:
         raise InvalidSettings(
             "LangGraph's tooling opens a knowledge base in a folder alone. Leave the setting 'store' empty for it."
         )

@@ -146,7 +146,7 @@ def build_extractive_context(  # noqa: PLR0917
         scorer=choose_scorer(settings),
         support=SupportScorer(),
         asker_context=asker_context,
-        max_question_chars=settings.max_question_chars if settings else 4000,
+        max_question_chars=settings.limits.max_question_chars if settings else 4000,
     )
 
 

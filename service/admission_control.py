@@ -32,7 +32,7 @@ RUNNING_ATTACHMENTS = 4
 """For all people together; each holds its file in memory, and shares one process that reads and one that embeds."""
 WAITING_ATTACHMENTS = 20
 RUNNING_ARCHIVES = 2
-"""Fewer than `ADDED_AT_ONCE`, so that single documents can be added meanwhile."""
+"""Fewer than the three who may put in documents at a time, so that single documents go in meanwhile."""
 WAITING_ARCHIVES = 10
 ARCHIVES_PER_PERSON = 2
 BUSY_WAIT = 20
@@ -59,17 +59,17 @@ class Limits:
     @classmethod
     def limit_questions(cls, settings: Settings) -> Limits:
         return cls(
-            settings.questions_per_minute,
-            settings.questions_at_once,
-            settings.running_questions,
-            settings.waiting_questions,
+            settings.limits.questions_per_minute,
+            settings.limits.questions_at_once,
+            settings.limits.running_questions,
+            settings.limits.waiting_questions,
         )
 
     @classmethod
     def of_attachments(cls, settings: Settings) -> Limits:
         return cls(
             per_minute=0,
-            at_once=settings.attachments_at_once,
+            at_once=settings.limits.attachments_at_once,
             running=RUNNING_ATTACHMENTS,
             waiting=WAITING_ATTACHMENTS,
             crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
@@ -308,3 +308,17 @@ def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
 
 def _stopping() -> ServiceStopping:
     return ServiceStopping("Argot is being restarted and starts no new answers. Ask again in a minute.", 30)
+
+
+class Gates:
+    """Where people of one knowledge base wait for their turn, and where they are turned away."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.questions = Gate(Limits.limit_questions(settings))
+        self.attachments = Gate(Limits.of_attachments(settings), name="file")
+        """For files that people put into their conversations."""
+        self.archives = Gate(Limits.limit_archives(), name="archive")
+        """For archives that people send: who made one decides how long it takes."""
+
+    def count_for_all(self, counter: CountedForAll) -> None:
+        self.questions.for_all = self.attachments.for_all = self.archives.for_all = counter

@@ -10,20 +10,19 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy, StoreUnavailable
 from argot.profile_files import SavedProfiles
-from argot.service.admission_control import Gate, Limits
+from argot.service.admission_control import Gates
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
-from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
@@ -39,6 +38,7 @@ from argot.service.storage.opened_stores import (
 )
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.storage.unfinished_move import refuse_unfinished
+from argot.service.storage.writing_lock import WritingLock
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import convert_sqlite_errors
@@ -78,8 +78,6 @@ class WingStore(Protocol):
 
 WingStoreT = TypeVar("WingStoreT", bound=WingStore)
 
-ADDED_AT_ONCE = 3
-"""Folders and uploads: an upload does not wait for a folder of a thousand files."""
 PATIENCE_SECONDS = 1.0
 """How long to wait for a command that is about to finish before reporting that the knowledge base is busy."""
 
@@ -96,17 +94,8 @@ class KnowledgeBase:
         """The original settings, without the models that the knowledge base has adopted."""
         self.settings = apply_adopted(home, settings)
         self.lock = lock
-        self.writing = asyncio.Lock()
-        """Held while documents change, so that changes are sequential; questions continue beside it, and so does the
-        preparation of documents."""
-        self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
-        """Held while documents are added for everybody."""
-        self.gate = Gate(Limits.limit_questions(settings))
-        """The gate where questions wait for their turn or are refused."""
-        self.attachments = Gate(Limits.of_attachments(settings), name="file")
-        """The same for files that people add to their conversations."""
-        self.archives = Gate(Limits.limit_archives(), name="archive")
-        """The same for archives that people send: an archive's author decides how long it takes."""
+        self.writing = WritingLock()
+        self.gates = Gates(settings)
         self.answers: Answers = AnswersHere(self)
         """Runs the jobs of questions."""
         self.metrics: Metrics | None = None
@@ -121,6 +110,7 @@ class KnowledgeBase:
         self.shared: SharedService | None = None
         """State shared with other processes on the same PostgreSQL; None: no other has these stores open."""
         self.threads_turns = Turns()
+        """Held while a question of a thread is answered: two at once would write over each other's state."""
         self._search: VectorSearch | None = None
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
@@ -164,7 +154,7 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the repair command.
         """
         home = home.expanduser().absolute()
-        if settings.store:
+        if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
@@ -224,7 +214,7 @@ class KnowledgeBase:
 
             people = await self.blocking(lambda: self.people)
             self.shared = await share(cast("PostgresqlStores", self.stores), people, self.threads_turns)
-            self.gate.for_all = self.attachments.for_all = self.archives.for_all = self.shared
+            self.gates.count_for_all(self.shared)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -254,15 +244,11 @@ class KnowledgeBase:
             if self._owner:
                 await asyncio.to_thread(self._owner.close)
             await asyncio.to_thread(self.stores.close)
-            if self.lock and not self.settings.store:
+            if self.lock and not self.settings.storage.database:
                 _note_stores(self.home)
         finally:
             if self.lock:
                 self.lock.release()
-
-    def take_adopted(self) -> None:
-        """Use the models that are adopted now."""
-        self.settings = apply_adopted(self.home, self.given)
 
     @property
     def corpus(self) -> Corpus:
@@ -290,7 +276,7 @@ class KnowledgeBase:
             if self._glossary is None:
                 from argot.jargon_db.glossary import Glossary
 
-                if self.settings.store:
+                if self.settings.storage.database:
                     self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
                 else:
                     path = self.home / layout.GLOSSARY
@@ -302,7 +288,9 @@ class KnowledgeBase:
     def people(self) -> People:
         with self._guard:
             if self._people is None:
-                lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
+                lifetimes = Lifetimes(
+                    self.settings.sign_in.session_idle_hours * HOUR, self.settings.sign_in.session_days * DAY
+                )
                 self._people = People(self.stores, lifetimes)
             return self._people
 
@@ -320,7 +308,7 @@ class KnowledgeBase:
         Raises:
             InvalidSettings: its URL is invalid.
         """
-        if self._model_server is None and self.settings.model_url:
+        if self._model_server is None and self.settings.model_server.url:
             from argot.tools.llm.model_server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
@@ -420,10 +408,6 @@ class KnowledgeBase:
             self._parts[make] = make()
         return cast("T", self._parts[make])
 
-    def turn_of(self, thread: str) -> AbstractAsyncContextManager[Hold]:
-        """Held while a question of this thread is answered: two concurrent ones would overwrite each other's state."""
-        return self.threads_turns.of(thread)
-
     def principal(self, user: str | None) -> Principal:
         """Return the local user, or the named one.
 
@@ -431,21 +415,6 @@ class KnowledgeBase:
             NotFound: there is no such user.
         """
         return self.people.principal(user) if user is not None else make_local_principal()
-
-    def turns(self) -> Callable[[], AbstractContextManager[None]]:
-        """Return `writing` as a lock for work in a thread. Call it in the event loop."""
-        loop = asyncio.get_running_loop()
-
-        @contextmanager
-        def turn() -> Iterator[None]:
-            # An asyncio lock belongs to its loop, where the thread has it acquired and released.
-            asyncio.run_coroutine_threadsafe(self.writing.acquire(), loop).result()
-            try:
-                yield
-            finally:
-                loop.call_soon_threadsafe(self.writing.release)
-
-        return turn
 
     async def look_up(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that only looks up a row or two, for the present principal: directly if that takes

@@ -55,9 +55,9 @@ def manifest(
 
     settings = read_settings(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
-    over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
-    # Unchanged and without a line end: for pasting, or for a file.
-    typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
+    over_http = settings.web.public_url and settings.slack.signing_secret.get_secret_value()
+    # As it is and without a line end: it is for pasting, or for a file.
+    typer.echo(made(url or (settings.web.public_url if over_http else "")), nl=False)
 
 
 @slack.command("check", epilog=format_examples("argot slack check"))

@@ -43,7 +43,7 @@ def build_public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope
 def find_user(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> str | None:
     """Find a Slack person's user of Argot: the one they were linked with, else the one named by their address."""
     linked = SlackStore(kb.people.database).find_linked_user(team, slack_user)
-    if linked is not None or not email or not kb.settings.slack_link_by_email:
+    if linked is not None or not email or not kb.settings.slack.link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
     # If two names differ only in capitals neither is taken, rather than perhaps the wrong one.

@@ -138,14 +138,14 @@ async def _serve(home: Path, settings: Settings) -> None:
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
-    parse_networks(settings.metrics_networks, "metrics_networks")
+    parse_networks(settings.telemetry.metrics_networks, "metrics_networks")
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
         # Before the models are loaded (`kb.warm`): a port that is in use is found at once.
-        with closing(bind_socket(settings.host, settings.port, shared=signing_in)) as listener:
+        with closing(bind_socket(settings.web.host, settings.web.port, shared=signing_in)) as listener:
             address, port = listener.getsockname()[:2]
-            if not is_secluded(address) and not settings.public_url:
+            if not is_secluded(address) and not settings.web.public_url:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with (
@@ -163,7 +163,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 run_wing_services(kb),
             ):
                 await kb.warm()
-                guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
+                guard = build_app(kb, settings.web.host, port, secluded=is_secluded(address))
                 # Last before serving: the objects that exist now stay, so the garbage collector can ignore them.
                 process_memory.freeze_start_up()
                 await _build_server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
@@ -196,18 +196,18 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
     Raises:
         InvalidSettings
     """
-    parse_networks(settings.trusted_proxies)
-    if settings.sign_in_header and not settings.trusted_proxies:
+    parse_networks(settings.web.trusted_proxies)
+    if settings.sign_in.header and not settings.web.trusted_proxies:
         raise InvalidSettings(
-            f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
+            f"Setting 'sign_in_header' is '{settings.sign_in.header}', but no proxy is trusted to send it. Name the"
             " addresses of yours in 'trusted_proxies'."
         )
-    if settings.sign_in_groups_header and not settings.sign_in_header:
+    if settings.sign_in.groups_header and not settings.sign_in.header:
         raise InvalidSettings(
             "Setting 'sign_in_groups_header' needs 'sign_in_header', which says whose groups they are."
         )
     require_provider(settings)
-    if (settings.public_url or settings.trusted_proxies) and not signing_in:
+    if (settings.web.public_url or settings.web.trusted_proxies) and not signing_in:
         raise InvalidSettings(
             "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"
             f" everyone who opens it would read everything. {LET_SIGN_IN}"
@@ -224,12 +224,12 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     from argot.ui.web.security import Guard, HostNames
 
     settings = kb.settings
-    names = HostNames(host, port, secluded=secluded, public_url=settings.public_url)
+    names = HostNames(host, port, secluded=secluded, public_url=settings.web.public_url)
     authenticator = Authenticator(
         kb,
         port=port,
         # A public address means a proxy: then other machines can reach the window too.
-        secluded=secluded and not settings.public_url,
+        secluded=secluded and not settings.web.public_url,
         key=chainlit_setup.load_signing_key(kb),
         ticket=chainlit_setup.sign_local_identity,
         read_ticket=chainlit_setup.read_cookie_user,
@@ -284,7 +284,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     @needs("anonymous")
     async def ready() -> dict[str, str]:
         """Report that the stores answer too, and that new questions are accepted."""
-        kb.gate.require_open()
+        kb.gates.questions.require_open()
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await kb.blocking(require_readable, kb.home, kb.stores)
@@ -301,7 +301,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
         return show_metrics(kb)
 
     sign_in = SignIn(kb)
-    provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc_issuer else None
+    provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc.issuer else None
     confirmation = Confirmation(kb, sign_in, lambda request: authenticator.find_address(request.scope, request.headers))
     app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
     app.include_router(build_source_pages(kb))
@@ -323,9 +323,9 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     # File handles that Argot itself needs are reserved first: connections get the rest.
     possible = file_handles.count_for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
-        min(settings.connections or possible, possible),
-        settings.connections_per_address,
-        parse_networks(settings.trusted_proxies),
+        min(settings.web.connections or possible, possible),
+        settings.web.connections_per_address,
+        parse_networks(settings.web.trusted_proxies),
     )
 
     class Server(uvicorn.Server):
@@ -334,7 +334,7 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             # asyncio has set the kernel's queue to its own backlog (`ACCEPT_BACKLOG`): it is lengthened.
             for listener in sockets or ():
                 listener.listen(KERNEL_BACKLOG)
-            place = settings.public_url or _format_url(settings.host, port)
+            place = settings.web.public_url or _format_url(settings.web.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -365,10 +365,10 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
 
     Connections stay open meanwhile: new questions are told that the service is stopping, and so is `/ready`.
     """
-    gate, seconds = kb.gate, kb.settings.stop_seconds
+    gate, seconds = kb.gates.questions, kb.settings.web.stop_seconds
     gate.stop()
-    kb.attachments.stop()
-    kb.archives.stop()
+    kb.gates.attachments.stop()
+    kb.gates.archives.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

@@ -180,10 +180,10 @@ def load_embedder(settings: Settings) -> Embedder:
     Raises:
         InvalidSettings: `embedder` names no installed model.
     """
-    folder, card = export_once(settings.embedder, settings.cache)
-    wanted = settings.embedding_precision
+    folder, card = export_once(settings.search.embedder, settings.cache)
+    wanted = settings.search.embedding_precision
     int8 = wanted == "int8" or (wanted == "auto" and can_multiply_int8())
-    return OnnxEmbedder(folder, card, threads=settings.threads, int8=int8)
+    return OnnxEmbedder(folder, card, threads=settings.search.threads, int8=int8)
 
 
 # -- windows --------------------------------------------------------------------------------------------------------

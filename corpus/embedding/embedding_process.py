@@ -120,9 +120,14 @@ class BackgroundEmbedder:
 
 def _build_child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
-    threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
-    names = (settings.embedder, str(settings.cache.absolute()), str(threads), settings.embedding_precision)
-    # Not quiet: the log should say why a model cannot be loaded.
+    threads = settings.search.threads or max(1, (os.cpu_count() or 2) // 2)
+    names = (
+        settings.search.embedder,
+        str(settings.cache.absolute()),
+        str(threads),
+        settings.search.embedding_precision,
+    )
+    # Not quiet: why a model cannot be loaded belongs into the log.
     return Child("argot.corpus.embedding.embedding_process", *names, quiet=False)
 
 
@@ -189,8 +194,8 @@ def main(model: str, cache: str, threads: str, precision: str) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
-    chosen = {"embedder": model, "cache": cache, "threads": threads, "embedding_precision": precision}
-    embedder = load_embedder(Settings.model_validate(chosen))
+    chosen = Settings(embedder=model, cache=cache, threads=threads, embedding_precision=precision)
+    embedder = load_embedder(chosen)
     for message, _ in parent.messages():
         parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 

@@ -152,8 +152,10 @@ class IngestJob:
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
-        named = [one.strip().lower() for one in settings.header_fields.split(",") if one.strip()]
-        with DocumentReader(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
+        named = [one.strip().lower() for one in settings.reading.header_fields.split(",") if one.strip()]
+        with DocumentReader(
+            self._limits, settings.reading.passage_chars, self._embedder, self._deriver, named
+        ) as reading:
             for source in chain(sources, _drain(waiting)):
                 to_come[source.uri] -= 1
                 try:

@@ -33,9 +33,11 @@ def open_generations(home: Path, settings: Settings, database: CorpusDatabase) -
     """
     pointer = DatabasePointer(database) if database.shared else None
     root = home / (STORE_VECTORS if database.shared else "vectors")
-    if not settings.chroma_url:
+    if not settings.storage.chroma_url:
         return FolderGenerations(root, pointer)
-    server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
+    server = ChromaServer(
+        ServerAddress.of(settings.storage.chroma_url), settings.storage.chroma_seconds, reindex_command(home)
+    )
     return ServerGenerations(server, root, pointer)
 
 

@@ -59,7 +59,7 @@ def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -
     lock = HomeLock(home)
     try:
         # As it answers: with the models that it has adopted.
-        with TemporaryBase(home, apply_adopted(home, settings).model_copy(update={"home": home})) as base:
+        with TemporaryBase(home, apply_adopted(home, settings).replace(home=home)) as base:
             yield base
     finally:
         lock.release()

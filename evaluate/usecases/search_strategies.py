@@ -134,7 +134,7 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
         MissingWing, NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _load_questions(kb, principal, asked)
-    await get_profile(kb, asked.profile or kb.settings.profile)
+    await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
@@ -182,7 +182,7 @@ async def _stream_choice(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
     queries, qrels = await _load_questions(kb, principal, asked)
-    profile = await get_profile(kb, asked.profile or kb.settings.profile)
+    profile = await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     corpus = await kb.load()
 
     def do_work(tell: HandOver[Event | StrategyReport]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, get_args
 
 from argot.errors import InvalidInput
 from argot.jargon_db.lookup.normalise import normalise
@@ -35,6 +35,29 @@ class SenseInput:
     status: SenseStatus | None = None
     audience: Audience | None = None
     review_by: str | None = None
+
+
+class ExtraFields(TypedDict, total=False):
+    """Fields of a sense that few callers give. None: nothing said."""
+
+    notes: str | None
+    aliases: Sequence[str] | None
+    owner: str | None
+    audience: Audience | None
+    review_by: str | None
+
+
+class SenseFields(ExtraFields, total=False):
+    term: str | None
+    context: str | None
+    expansion: str | None
+    description: str | None
+
+
+def set_fields(given: SenseInput, fields: ExtraFields) -> SenseInput:
+    """Return the input with those fields that are given."""
+    changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    return replace(given, **changes)
 
 
 def check_input(given: SenseInput) -> SenseInput:

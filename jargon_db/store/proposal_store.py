@@ -8,12 +8,20 @@ only that evidence.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypedDict, Unpack
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
-from argot.jargon_db.store.inputs import SenseInput, check_input, is_storable, normalise_context
+from argot.jargon_db.store.inputs import (
+    SenseFields,
+    SenseInput,
+    check_input,
+    is_storable,
+    normalise_context,
+    set_fields,
+)
 from argot.jargon_db.store.proposal_rows import (
     LIST,
     NO_EXPANSION,
@@ -40,6 +48,12 @@ _DECIDE = "UPDATE proposals SET status = ?, decided = ?, decided_by = ?, why = ?
 _REOPEN = "UPDATE proposals SET status = 'open', decided = NULL, decided_by = NULL, why = '' WHERE id = ?"
 
 
+class Grounds(TypedDict, total=False):
+    evidence: Sequence[tuple[str, str]]
+    audience: Audience
+    score: float | None
+
+
 class Proposals:
     """The proposals of one glossary."""
 
@@ -54,10 +68,8 @@ class Proposals:
         *,
         context: str | None = None,
         description: str = "",
-        evidence: Sequence[tuple[str, str]] = (),
-        audience: Audience = EVERYONE,
         created_by: str = "",
-        score: float | None = None,
+        **grounds: Unpack[Grounds],
     ) -> Proposal:
         """Record a proposal; `audience` is that of the evidence's documents, `score` its certainty (0 to 1).
 
@@ -70,10 +82,11 @@ class Proposals:
         # Checked like a sense, since it may become one; placeholders fill the fields that a sense needs and a proposal
         # may lack.
         given = check_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        evidence, audience = grounds.get("evidence", ()), grounds.get("audience", EVERYONE)
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
-        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, score)
+        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, grounds.get("score"))
         with self._connections.writing() as connection:
             number = put(connection, said, origin, created_by)
             row = next(select(connection, LIST, {"id": number, "status": None, "key": None}))
@@ -117,17 +130,9 @@ class Proposals:
         by: Principal,
         proposal_id: int,
         *,
-        term: str | None = None,
-        context: str | None = None,
-        expansion: str | None = None,
-        description: str | None = None,
-        notes: str = "",
-        aliases: Sequence[str] = (),
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
         status: SenseStatus = "draft",
         why: str = "",
+        **fields: Unpack[SenseFields],
     ) -> Sense:
         """Make a sense of it, as edited: a draft, unless it is approved in the same call.
 
@@ -141,19 +146,18 @@ class Proposals:
         """
         with self._connections.changing(by, "accept", why=why) as writer:
             found = _get_undecided(writer, by, proposal_id)
-            given = SenseInput(
-                found.term if term is None else term,
-                (found.context or "") if context is None else context,
-                found.expansion if expansion is None else expansion,
-                found.description if description is None else description,
-                notes,
-                tuple(aliases),
-                by.name if owner is None else owner,
+            proposed = SenseInput(
+                found.term,
+                found.context or "",
+                found.expansion,
+                found.description,
+                "",
+                (),
+                by.name,
                 status,
-                found.audience if audience is None else audience,
-                review_by,
+                found.audience,
             )
-            sense = add_new(writer, given)
+            sense = add_new(writer, set_fields(proposed, fields))
             _decide(writer, proposal_id, "accepted", why, sense.id)
         return sense
 

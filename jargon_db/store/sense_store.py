@@ -4,26 +4,38 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer, build_duplicate_error
-from argot.jargon_db.store.inputs import STATUSES, SenseInput, check_input, list_given_fields, normalise_context
+from argot.jargon_db.store.inputs import (
+    STATUSES,
+    ExtraFields,
+    SenseFields,
+    SenseInput,
+    check_input,
+    list_given_fields,
+    normalise_context,
+    set_fields,
+)
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, read_sense, readable, select
 from argot.jargon_db.store.statements import load_statement
-from argot.types import Audience, Principal, Sense, SenseStatus
+from argot.types import Principal, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"
 _APPROVED = """
 SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status = 'approved' AND id <> :id ORDER BY id
 """
+
+
+class AddedFields(ExtraFields, total=False):
+    status: SenseStatus
 
 
 class Senses:
@@ -81,15 +93,10 @@ class Senses:
         context: str,
         expansion: str,
         description: str = "",
-        notes: str = "",
         *,
-        aliases: Sequence[str] = (),
-        owner: str = "",
-        status: SenseStatus = "approved",
-        audience: Audience | None = None,
-        review_by: str | None = None,
         by: Principal | None = None,
         why: str = "",
+        **fields: Unpack[AddedFields],
     ) -> Sense:
         """Add a sense, or replace the fields of the one with this term, context and expansion.
 
@@ -99,11 +106,10 @@ class Senses:
             InvalidInput: a field is empty or too long.
             NotAllowed: the sense or its context exists and `by` may not read it, or not manage the context.
         """
-        if status not in STATUSES:
+        if (status := fields.get("status", "approved")) not in STATUSES:
             raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
-        given = check_input(
-            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
-        )
+        said = SenseInput(term, context, expansion, description, "", (), "", status)
+        given = check_input(set_fields(said, fields))
         with self._connections.changing(by, "edit", why=why) as writer:
             number, _, _ = writer.put_sense(given)
             added = writer.sense(number)
@@ -118,12 +124,8 @@ class Senses:
         expansion: str,
         description: str = "",
         *,
-        notes: str = "",
-        aliases: Sequence[str] = (),
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
         why: str = "",
+        **fields: Unpack[ExtraFields],
     ) -> Sense:
         """Add a new sense that answers no questions until it is approved; its owner is `by` unless another is named.
 
@@ -132,29 +134,12 @@ class Senses:
             Conflict: there is such a sense already; `current` is it.
             NotAllowed: `by` may not manage the context, or the sense exists and they may not read it.
         """
-        named = by.name if owner is None else owner
-        given = SenseInput(
-            term, context, expansion, description, notes, tuple(aliases), named, "draft", audience, review_by
-        )
+        given = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
         with self._connections.changing(by, "draft", why=why) as writer:
             return add_new(writer, given)
 
     def save(
-        self,
-        by: Principal,
-        sense_id: int,
-        *,
-        version: int,
-        term: str | None = None,
-        context: str | None = None,
-        expansion: str | None = None,
-        description: str | None = None,
-        notes: str | None = None,
-        aliases: Sequence[str] | None = None,
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
-        why: str = "",
+        self, by: Principal, sense_id: int, *, version: int, why: str = "", **fields: Unpack[SenseFields]
     ) -> Sense:
         """Change the given fields of the sense, if it is still in the version that was seen.
 
@@ -168,20 +153,7 @@ class Senses:
         """
         with self._connections.changing(by, "edit", why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
-            given = check_input(
-                SenseInput(
-                    found.term if term is None else term,
-                    found.context if context is None else context,
-                    found.expansion if expansion is None else expansion,
-                    description,
-                    notes,
-                    None if aliases is None else tuple(aliases),
-                    owner,
-                    None,
-                    audience,
-                    review_by,
-                )
-            )
+            given = check_input(set_fields(SenseInput(found.term, found.context, found.expansion), fields))
             return _write(writer, found, _merge(found, given))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:

@@ -122,7 +122,7 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         request: Request, who: Visitor, error: ArgotError | None = None, typed: dict[str, str] | None = None
     ) -> Response:
         found = await data_list(kb, who.principal)
-        offered = DATA_KINDS if kb.settings.model_url else WITHOUT_MODEL
+        offered = DATA_KINDS if kb.settings.model_server.url else WITHOUT_MODEL
         given = {"name": "", "limit": "", "tags": "", **(typed or {})}
         chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
         kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]

@@ -16,6 +16,7 @@ from argot.service.storage.home_folder import RUNS
 from argot.types import Principal
 
 if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
     from argot.service.knowledge_base import KnowledgeBase
 
 PART = "validation"
@@ -209,7 +210,7 @@ def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
     require_safe_model(run.model)
     _require_of_kind(run)
     _require_same_data(run)
-    _require_known_passages(kb, run)
+    _require_known_passages(kb.document_store, run)
     _require_base(run)
 
 
@@ -261,10 +262,10 @@ def _require_same_data(run: RunFolder) -> None:
         raise Conflict(f"The model of training {run.id} is not the one that was measured. Train it anew.")
 
 
-def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
-    # The searched passages, to which imported pairs add their own.
+def _require_known_passages(store: CorpusStore, run: RunFolder) -> None:
+    # Those that were searched, of which imported pairs bring some of their own.
     learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
-    known = kb.document_store.passages(Principal("", sees_all=True), learnt)
+    known = store.passages(Principal("", sees_all=True), learnt)
     if len(known) < LEAST_KNOWN * len(learnt):
         raise Conflict(
             f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "

@@ -78,7 +78,7 @@ def _compare_models(kb: KnowledgeBase, principal: Principal, question: str, run:
     query = WeightedQuery(question)
     hits = hybrid_search(kb.corpus, principal, [query], profile)[:FOUND]
     kind = run.request.kind
-    candidate = kb.settings.model_copy(update={kind: str(run.model)})
+    candidate = kb.settings.replace(**{kind: str(run.model)})
     if kind == "embedder":
         present, other = (
             _order_by_meaning(one, question, hits) for one in (kb.corpus.embedder, load_embedder(candidate))

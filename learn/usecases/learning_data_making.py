@@ -68,7 +68,7 @@ async def data_make(
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
     await _require_free(kb, principal, name, recipe)
-    async with aclosing(follow_job(kb, build_pairs_job(principal, name))) as events:
+    async with aclosing(follow_job(kb.jobs, build_pairs_job(principal, name))) as events:
         async for event in events:
             if not isinstance(event, Finished) and event["total"]:
                 yield event
@@ -96,15 +96,15 @@ async def data_start(
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
     """Stop what `data_start` began. What was made is kept, and the making can go on there."""
     await kb.blocking(find_visible_set, kb, principal, name)
-    job = (await list_making_jobs(kb)).get(name)
+    job = (await list_making_jobs(kb.jobs)).get(name)
     if job is None or not job.is_under_way:
         raise Conflict(f"The set '{name}' is not being made.")
-    await stop_job(kb, job.id)
+    await stop_job(kb.jobs, job.id)
     return await _describe_named_set(kb, principal, name)
 
 
 async def _describe_named_set(kb: KnowledgeBase, principal: Principal, name: str) -> DataSet:
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
     return await kb.blocking(lambda: describe_set(kb, find_visible_set(kb, principal, name), jobs))
 
 
@@ -207,7 +207,7 @@ def _require_model(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
             f"Questions of the kind '{asking[0]}' take a language model, and none is named. Set "
             "ARGOT_MODEL_URL=http://HOST:PORT/v1, or choose other kinds."
         )
-    return kb.settings.model if asking else ""
+    return kb.settings.model_server.name if asking else ""
 
 
 def _list_spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:

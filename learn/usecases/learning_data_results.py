@@ -16,6 +16,7 @@ from argot.work.job_types import JobRecord
 
 if TYPE_CHECKING:
     from argot.learn.store.pair_store import PairSet, StoredPair
+    from argot.work.job_types import Jobs
 
 DataKind = Literal["heading", "definition", "cloze", "asked", "twins", "standard", "alternative", "simple", "complex"]
 DATA_KINDS: tuple[DataKind, ...] = get_args(DataKind)
@@ -113,13 +114,13 @@ class RemovedData:
     pairs: int
 
 
-async def list_making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
+async def list_making_jobs(jobs: Jobs) -> dict[str, JobRecord]:
     """Return the newest job of each set that was being made lately, by the name of the set."""
-    return {job.label: job for job in reversed(await kb.jobs.list_jobs(PAIRS))}
+    return {job.label: job for job in reversed(await jobs.list_jobs(PAIRS))}
 
 
 async def is_being_made(kb: KnowledgeBase, name: str) -> bool:
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
     return name in jobs and jobs[name].is_under_way
 
 

@@ -66,8 +66,8 @@ def _find_in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -
     # Readers start from an embedder, and the comparison of words has no weights; a cross-encoder may go on.
     goes_on = kind == "reranker" and recipe.get("form") == "cross_encoder"
     if goes_on and isinstance(choose_scorer(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
-        return settings.reranker
-    return settings.embedder
+        return settings.search.reranker
+    return settings.search.embedder
 
 
 def _find_run(name: str, runs: Path) -> str:

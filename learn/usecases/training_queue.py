@@ -37,8 +37,8 @@ def get_runs_folder(home: Path) -> Path:
 def make_worker(runs: Path, settings: Settings) -> RunWorker:
     """Make a worker whose processes prepare models in the settings' cache, and know no other setting."""
     known = {f"{ENV_PREFIX}CACHE": str(settings.cache.expanduser().absolute())}
-    if settings.threads:
-        known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
+    if settings.search.threads:
+        known[f"{ENV_PREFIX}THREADS"] = str(settings.search.threads)
     return RunWorker(runs, environment=known)
 
 

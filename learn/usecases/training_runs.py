@@ -134,7 +134,7 @@ async def training_start(
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb)),
+        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb.home)),
         data=data,
         seed=seed,
         recipe=given,
@@ -145,7 +145,7 @@ async def training_start(
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
     documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
     request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
-    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb), request, inputs.pairs, inputs.passages)
+    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb.home), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_describe_run, kb, run)
 
 
@@ -160,7 +160,9 @@ async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSumm
 
 def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
     return [
-        _describe_run(kb, run) for run in list_run_folders(_get_runs_folder(kb)) if may_see(kb, principal, run.request)
+        _describe_run(kb, run)
+        for run in list_run_folders(_get_runs_folder(kb.home))
+        if may_see(kb, principal, run.request)
     ]
 
 
@@ -258,8 +260,8 @@ def _remove(run: RunFolder) -> None:
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _get_runs_folder(kb: KnowledgeBase) -> Path:
-    return kb.home.absolute() / RUNS
+def _get_runs_folder(home: Path) -> Path:
+    return home.absolute() / RUNS
 
 
 def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:

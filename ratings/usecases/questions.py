@@ -163,7 +163,7 @@ def _find_unanswered(study: Study, item: StudyItem) -> list[str]:
 async def _require_profiles(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(profiles))
     for name in wanted:
-        await get_profile(kb, name)
+        await get_profile(kb.profiles, name)
     return wanted
 
 
@@ -182,7 +182,7 @@ async def _ask_profile(
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     while True:
         try:
-            async with kb.gate.place(principal):
+            async with kb.gates.questions.place(principal):
                 return await _answer(kb, run, question)
         except TooManyQuestions:
             await asyncio.sleep(WAIT_SECONDS)

@@ -148,9 +148,9 @@ class AnswerWorker:
     async def _renew(self, models: dict[str, str]) -> None:
         kb = self._kb
         try:
-            settings = kb.settings.model_copy(update=models)
+            settings = kb.settings.replace(**models)
             await kb.blocking(load_scorer, settings)
-            if settings.embedder != kb.settings.embedder:
+            if settings.search.embedder != kb.settings.search.embedder:
                 (await kb.load()).embedder = await kb.blocking(load_embedder, settings)
             kb.settings = settings
         # The service ends this process, and the next one starts with these models.
@@ -169,7 +169,7 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
     given = Settings(**begin.given)
     logs.configure(given)
     async with KnowledgeBase.opened_beside(Path(begin.home), given, VectorClient(vectors)) as kb:
-        kb.settings = given.model_copy(update=begin.models)
+        kb.settings = given.replace(**begin.models)
         with suppress(ConnectionError):
             await AnswerWorker(connection, kb).run()
         # A running search in a thread would keep this process alive.

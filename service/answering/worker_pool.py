@@ -45,9 +45,9 @@ FEWEST_CORES = 4
 
 
 def count_workers(settings: Settings) -> int:
-    """Return the number of workers that the settings name, else the number that processors and memory allow."""
-    if settings.workers != "auto":
-        return settings.workers
+    """Return the number of workers that the settings name, else that processors and memory allow."""
+    if settings.web.workers != "auto":
+        return settings.web.workers
     cores = _count_processors()
     # Half of the processors: the service itself, the embedding of documents and SQLite need some, too.
     return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
@@ -78,7 +78,7 @@ async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
     count = count_workers(kb.settings)
     if not count:
         # Answer workers read for themselves.
-        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gate.running)))
+        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gates.questions.running)))
         try:
             yield
         finally:
@@ -227,10 +227,10 @@ class WorkerPool:
             self._changed.notify_all()
 
     def _share_processors(self, settings: Settings) -> Settings:
-        """Return the settings of one worker, which shares the processors with the others."""
-        if settings.threads or self._count == 1:
+        """The settings of one worker, which shares the processors with the others."""
+        if settings.search.threads or self._count == 1:
             return settings
-        return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
+        return settings.replace(threads=max(1, (os.cpu_count() or 1) // self._count))
 
 
 def _make_no_worker_error() -> RetryLater:

@@ -240,17 +240,16 @@ class WorkerProcess:
 
 
 def read_models(settings: Settings) -> dict[str, str]:
-    return {"embedder": settings.embedder, "reranker": settings.reranker}
+    return {"embedder": settings.search.embedder, "reranker": settings.search.reranker}
 
 
 def _dump_settings(given: Settings, settings: Settings) -> dict[str, Any]:
     """Return the given settings as JSON; secrets in clear text, because the worker needs the model's key."""
     found: dict[str, Any] = {}
-    for name in given.model_fields_set:
-        value = getattr(given, name)
-        value = value.get_secret_value() if isinstance(value, SecretStr) else value
+    for name, held in given.flatten(only_given=True).items():
+        value = held.get_secret_value() if isinstance(held, SecretStr) else held
         found[name] = str(value) if isinstance(value, Path) else value
-    return {**found, "threads": settings.threads}
+    return {**found, "threads": settings.search.threads}
 
 
 def _restore_error(error: dict[str, Any]) -> Exception:

@@ -128,7 +128,7 @@ async def find_mentions(
     found: dict[str, PastQuestion] = {}
     for question in (*(PastQuestion(text, "given") for text in given), *own, *others):
         text = question.text.strip()
-        if text and len(text) <= kb.settings.max_question_chars and text not in found and matcher.find(text):
+        if text and len(text) <= kb.settings.limits.max_question_chars and text not in found and matcher.find(text):
             found[text] = replace(question, text=text)
     return list(found.values())
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from argot.errors import StoreUnavailable
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.work.job_types import Jobs
 
 
-async def check_jobs(kb: Any) -> list[Finding]:
-    """Args: `kb`: an open `KnowledgeBase`."""
+async def check_jobs(jobs: Jobs) -> list[Finding]:
     try:
-        found = await kb.jobs.list_jobs()
+        found = await jobs.list_jobs()
     except StoreUnavailable as error:
         return [make_bad_finding("jobs", str(error), "repair the store, and run argot doctor again")]
     aside = [
@@ -23,10 +21,10 @@ async def check_jobs(kb: Any) -> list[Finding]:
         for job in found
         if job.state == "aside"
     ]
-    if not kb.jobs.shared:
+    if not jobs.shared:
         return aside
     waiting = sorted({job.kind for job in found if job.state == "waiting"})
-    idle = [kind for kind in waiting if not await kb.jobs.has_workers(kind)]
+    idle = [kind for kind in waiting if not await jobs.has_workers(kind)]
     if idle:
         remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
         return [

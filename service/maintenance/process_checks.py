@@ -21,7 +21,7 @@ from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.service.storage.adopted_models import MODELS
-from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
+from argot.settings import ENV_PREFIX, OLD_NAMES, SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
@@ -94,9 +94,10 @@ def _find_version(package: str) -> str | None:
 def _check_settings(settings: Settings) -> Iterator[Finding]:
     """Return the settings that differ from their defaults, and the source of each."""
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
-    for name, field in Settings.model_fields.items():
-        value = getattr(settings, name)
-        # People pass the output on. Secret settings show as stars by themselves, but a URL may contain a password.
+    values = settings.flatten()
+    for name, field in SETTING_FIELDS.items():
+        value = values[name]
+        # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
         if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
             value = strip_password(value)
         elif name in ("store", "blob_url"):
@@ -136,7 +137,9 @@ def _check_embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # every error is a finding
         return _report_unusable(EMBEDDER, "embedder", settings, error)
-    return make_good_finding(EMBEDDER, f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}")
+    return make_good_finding(
+        EMBEDDER, f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
+    )
 
 
 def _check_reranker(settings: Settings) -> Finding:
@@ -168,14 +171,14 @@ def _is_along(path: Path, folder: Path) -> bool:
 def _export(settings: Settings) -> Path | None:
     """Return the folder with only this embedder's export; None if there is none."""
     try:
-        return export_once(settings.embedder, settings.cache)[0]
-    except Exception:  # the fault was found already: this concerns its remedy
+        return export_once(settings.search.embedder, settings.cache)[0]
+    except Exception:  # the fault was found already: this is about its remedy
         return None
 
 
 def _describe_reset(setting: str, settings: Settings) -> str:
-    """Describe how to restore the setting's default; if it has it already, the default's requirements."""
-    value, default = getattr(settings, setting), Settings.model_fields[setting].default
+    """Say how to put the setting back to its default; where it is there already, what the default needs."""
+    value, default = settings.flatten()[setting], SETTING_FIELDS[setting].default
     if value == default:
         return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
     if variable := _find_variable(setting):
@@ -184,4 +187,4 @@ def _describe_reset(setting: str, settings: Settings) -> str:
 
 
 def _check_ocr(settings: Settings) -> Finding:
-    return check_by("scans and pictures", lambda: describe_ocr(settings.ocr_languages))
+    return check_by("scans and pictures", lambda: describe_ocr(settings.reading.ocr_languages))

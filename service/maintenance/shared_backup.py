@@ -71,16 +71,16 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
         stack.callback(restore.remove_path, scratch)
         members = unpack_checked(path, scratch)
         require_wings(make_folder_place(scratch).stores.holds)
-        beside = settings.model_copy(update={"store_schema": f"{settings.store_schema[:36]}_restoring"})
+        beside = settings.replace(store_schema=f"{settings.storage.schema_name[:36]}_restoring")
         _copy_beside(scratch, home, beside)
-        _exchange_schemas(require_postgresql(there.stores), beside.store_schema)
+        _exchange_schemas(require_postgresql(there.stores), beside.storage.schema_name)
     return Backup(path, len(members), sum(member.size for member in members))
 
 
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
     """Copy into a separate schema, which is emptied first."""
     with open_place(home, settings, PROGRAM) as beside:
-        name = sql.Identifier(settings.store_schema)
+        name = sql.Identifier(settings.storage.schema_name)
         anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
         _execute(require_postgresql(beside.stores), anew)
     # Opened again: the records of each store's migrations were deleted with the schema.

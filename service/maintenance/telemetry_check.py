@@ -17,10 +17,10 @@ _REMEDY = "see that the collector runs, or unset {}; questions are answered all 
 
 
 def check_telemetry(settings: Settings) -> list[Finding]:
-    """Send empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
-    contents = "; with contents" if settings.trace_contents else "; without contents"
+    """Sends empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
+    contents = "; with contents" if settings.telemetry.trace_contents else "; without contents"
     nowhere = "sent nowhere (docs/insight.md)"
-    traces, metrics = settings.trace_endpoint, settings.metric_endpoint
+    traces, metrics = settings.telemetry.trace_endpoint, settings.telemetry.metric_endpoint
     return [
         _check_endpoint("traces", make_traces_url(traces), _accepts_traces, contents)
         if traces

@@ -71,8 +71,8 @@ async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
         return
     threads = await kb.threads()
     for thread in await threads.ids():
-        # A running turn would write erased text again.
-        async with kb.turn_of(thread):
+        # A turn under way would write over what is erased meanwhile.
+        async with kb.threads_turns.of(thread):
             await threads.erase_passages(thread, erasure.is_gone, erasure.is_quoted)
 
 

@@ -72,7 +72,7 @@ def move_base(
             stack.enter_context(lock_folder(home))
         there = stack.enter_context(open_place(*target, PROGRAM))
         here = stack.enter_context(open_place(*source, PROGRAM))
-        refuse_unfinished(here.home, here.stores, here.name if here.settings.store else "")
+        refuse_unfinished(here.home, here.stores, here.name if here.settings.storage.database else "")
         if not here.is_begun:
             raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
         require_wings(here.stores.holds)
@@ -92,12 +92,12 @@ def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) 
         NotFound, InvalidInput, Conflict, InvalidSettings
     """
     home, settings = source
-    if not settings.store:
+    if not settings.storage.database:
         finish_cut_off(home, 0)
         layout.require(home)
         refuse_if_elsewhere(home)
-    if not target[1].store:
-        if not settings.store and home == target[0]:
+    if not target[1].storage.database:
+        if not settings.storage.database and home == target[0]:
             raise InvalidInput(f"{home} is the knowledge base itself. Give another folder with --to.")
         _prepare_folder(target[0])
     return sorted({home, target[0]})
@@ -137,7 +137,7 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
 
 
 def _require_empty(there: MovePlace) -> None:
-    if not there.settings.store:
+    if not there.settings.storage.database:
         foreign = [path.name for path in there.home.iterdir() if not layout.is_scratch(path.name)]
         if foreign and not layout.is_knowledge_base(there.home):
             raise InvalidInput(f"{there.home} is not empty ('{foreign[0]}'). Give a new folder with --to.")
@@ -151,8 +151,8 @@ def _require_empty(there: MovePlace) -> None:
 
 
 def _empty_place(there: MovePlace) -> str:
-    if there.settings.store:
-        return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
+    if there.settings.storage.database:
+        return f"remove that (DROP SCHEMA {there.settings.storage.schema_name} CASCADE)"
     return f"remove that (rm -r {quote_shell(there.home)})"
 
 
@@ -259,7 +259,7 @@ class _Move:
         self._progress(self._done, self._total, what)
 
     def _end(self) -> None:
-        if not self.there.settings.store:
+        if not self.there.settings.storage.database:
             layout.write_marker(self.there.home)
             layout.note_stores(self.there.home)
         end_move(self.there.home, self.there.stores)

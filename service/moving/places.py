@@ -74,7 +74,7 @@ def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePla
     """
     stores = open_stores(home, settings, alone=program)
     try:
-        side = SchemaSide(require_postgresql(stores)) if settings.store else FolderSide(home)
+        side = SchemaSide(require_postgresql(stores)) if settings.storage.database else FolderSide(home)
         yield MovePlace(side.name, home, settings, stores, side)
     finally:
         stores.close()

@@ -92,10 +92,10 @@ def configure(settings: Settings) -> None:
     handler = ours[0] if ours else logging.StreamHandler(sys.stderr)
     if not ours:
         handler.addFilter(RateLimitFilter())
-    handler.setFormatter(JsonLines(settings) if settings.log_format == "json" else Lines(settings))
+    handler.setFormatter(JsonLines(settings) if settings.telemetry.log_format == "json" else Lines(settings))
     if not ours:
         root.addHandler(handler)
-    root.setLevel(settings.log_level)
+    root.setLevel(settings.telemetry.log_level)
     # Never more verbose than the log as a whole.
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
@@ -211,8 +211,8 @@ class Cleaner:
 
 
 def list_secrets(settings: Settings) -> list[str]:
-    """Return every secret in the settings."""
-    values = (getattr(settings, name) for name in type(settings).model_fields)
+    """Every secret that stands in the settings."""
+    values = settings.flatten().values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr) and value.get_secret_value()]
 
 

@@ -49,7 +49,7 @@ async def export_metrics(metrics: Metrics, settings: Settings, every: float = EV
     Raises:
         MissingExtra: OpenTelemetry is not installed.
     """
-    if not settings.metric_endpoint:
+    if not settings.telemetry.metric_endpoint:
         return
     export = MetricExport(metrics, settings)
     try:
@@ -69,7 +69,7 @@ class MetricExport:
         except ImportError as error:
             raise MissingExtra("Metrics by OpenTelemetry", "traces") from error
         quiet_libraries()
-        url = make_metrics_url(settings.metric_endpoint)
+        url = make_metrics_url(settings.telemetry.metric_endpoint)
         self._registry, self._began = metrics.registry, time.time_ns()
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=SEND_SECONDS)
         self._reached = Reachability("metrics", url)

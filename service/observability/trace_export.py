@@ -56,7 +56,7 @@ def export_of(settings: Settings) -> TraceExport | None:
     Raises:
         MissingExtra: OpenTelemetry is not installed.
     """
-    return TraceExport(settings) if settings.trace_endpoint else None
+    return TraceExport(settings) if settings.telemetry.trace_endpoint else None
 
 
 class TraceExport:
@@ -71,9 +71,9 @@ class TraceExport:
         except ImportError as error:
             raise MissingExtra("Traces", "traces") from error
         quiet_libraries()
-        self.contents = settings.trace_contents
+        self.contents = settings.telemetry.trace_contents
         self._cleaner = Cleaner(list_secrets(settings))
-        url = make_traces_url(settings.trace_endpoint)
+        url = make_traces_url(settings.telemetry.trace_endpoint)
         self._sender = _make_sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), Reachability("traces", url))
         about = Resource({"service.name": "argot", "service.version": __version__})
         # Not by `atexit`, which would wait for an unavailable endpoint.

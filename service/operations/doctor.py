@@ -50,9 +50,9 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     ]
     in_force = apply_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
     findings = [*(_ask_service(home) or check_process(in_force)), _check_free_space(home), *restored, *learnt]
-    if not settings.store and not layout.is_knowledge_base(home):
+    if not settings.storage.database and not layout.is_knowledge_base(home):
         return [*findings, make_bad_finding("knowledge base", f"none in {home}", init_command(home))]
-    stores = [*_on_postgresql(settings, home)] if settings.store else [*_check_stores(home)]
+    stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
     findings += [*stores, *_check_profiles(home)]
     # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
@@ -70,7 +70,7 @@ def _on_postgresql(settings: Settings, home: Path) -> Iterator[Finding]:
     except ImportError:
         yield make_bad_finding("PostgreSQL", "its packages are not installed", install_command("postgresql"))
         return
-    yield from check_postgresql(settings.store, settings.store_schema, home)
+    yield from check_postgresql(settings.storage.database, settings.storage.schema_name, home)
 
 
 def _ask_service(home: Path) -> list[Finding]:
@@ -123,9 +123,9 @@ def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
             continue
         name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
         setting = SETTING_OF.get(kind)
-        if setting is not None and setting in settings.model_fields_set:
+        if setting is not None and setting in settings.flatten(only_given=True):
             yield make_good_finding(
-                name, f"{said}; not in force: the setting '{setting}' is {getattr(settings, setting)!r}, and wins"
+                name, f"{said}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
             )
         elif not find_model_path(home, model).is_dir():
             remedy = f"argot learn back {kind}, or restore a backup that has it"

@@ -37,7 +37,7 @@ def work_until_stopped(
         InvalidSettings: it has no stores that it could share.
         InvalidInput: there is no such kind.
     """
-    if not settings.store or not settings.chroma_url:
+    if not settings.storage.database or not settings.storage.chroma_url:
         raise InvalidSettings(NEEDS)
     wanted = parse_kinds(kinds, settings)
     with suppress(asyncio.CancelledError):
@@ -74,8 +74,8 @@ async def _work(
 
 async def work_here(kb: KnowledgeBase) -> None:
     """Do jobs in the service, where they go through a queue; else they are begun where they are put."""
-    if kb.settings.jobs_here:
-        await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs_here, lambda moved: None)
+    if kb.settings.jobs.at_once:
+        await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs.at_once, lambda moved: None)
 
 
 async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
@@ -87,5 +87,5 @@ async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, tol
 
     assert isinstance(kb.jobs, QueueJobs)
     settings = kb.settings
-    limits = WorkerLimits(at_once, settings.stop_seconds, settings.job_lost_seconds, settings.job_retry_seconds)
+    limits = WorkerLimits(at_once, settings.web.stop_seconds, settings.jobs.lost_seconds, settings.jobs.retry_seconds)
     await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()

@@ -42,7 +42,7 @@ async def keep_clean(kb: KnowledgeBase) -> None:
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
     """Erase what was not used for as long as the setting says; how much there was."""
-    days = kb.settings.keep_questions_days
+    days = kb.settings.retention.questions_days
     erased = {"threads": 0, "questions": 0}
     if not days:
         return erased
@@ -71,7 +71,7 @@ async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> i
     """
     from argot.corpus.store.dustbin import list_removed_before
 
-    before = format_utc((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
+    before = format_utc((now or utc_now()) - timedelta(days=kb.settings.retention.removed_days), "seconds")
     found = await kb.blocking(list_removed_before, kb.document_store, before)
     if found:
         await erase_documents(kb, found)

@@ -24,7 +24,7 @@ class Account:
 
 def sign_in_required(kb: KnowledgeBase) -> bool:
     """Return whether people sign in by name: when anybody has a password, or a proxy or provider signs them in."""
-    return bool(kb.settings.sign_in_header or kb.settings.oidc_issuer) or has_passwords(kb)
+    return bool(kb.settings.sign_in.header or kb.settings.oidc.issuer) or has_passwords(kb)
 
 
 def has_passwords(kb: KnowledgeBase) -> bool:

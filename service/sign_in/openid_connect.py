@@ -71,11 +71,11 @@ class OpenIdProvider:
     """One for a service: it caches the provider's description for an hour."""
 
     def __init__(self, settings: Settings) -> None:
-        self.issuer = settings.oidc_issuer
-        self.client_id = settings.oidc_client_id
-        self._secret = settings.oidc_client_secret.get_secret_value()
-        self._scopes = settings.oidc_scopes.split()
-        self._groups_claim = settings.oidc_groups_claim
+        self.issuer = settings.oidc.issuer
+        self.client_id = settings.oidc.client_id
+        self._secret = settings.oidc.client_secret.get_secret_value()
+        self._scopes = settings.oidc.scopes.split()
+        self._groups_claim = settings.oidc.groups_claim
         self._published: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
         self._down_until = 0.0

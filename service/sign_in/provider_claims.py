@@ -37,27 +37,27 @@ def require_provider(settings: Settings) -> None:
         InvalidSettings
         MissingExtra: authlib is not installed.
     """
-    parse_mapping(settings.oidc_groups)
-    if not settings.oidc_issuer:
+    parse_mapping(settings.oidc.groups)
+    if not settings.oidc.issuer:
         return
-    secret = settings.oidc_client_secret.get_secret_value()
-    for name, value in {"oidc_client_id": settings.oidc_client_id, "oidc_client_secret": secret}.items():
+    secret = settings.oidc.client_secret.get_secret_value()
+    for name, value in {"oidc_client_id": settings.oidc.client_id, "oidc_client_secret": secret}.items():
         if not value:
             raise InvalidSettings(
-                f"Setting 'oidc_issuer' is '{settings.oidc_issuer}', but '{name}' is missing: what the provider gave"
+                f"Setting 'oidc_issuer' is '{settings.oidc.issuer}', but '{name}' is missing: what the provider gave"
                 " when Argot was registered there (docs/administrators.md)."
             )
-    issuer = urlsplit(settings.oidc_issuer)
+    issuer = urlsplit(settings.oidc.issuer)
     if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc_issuer}': it has to begin with https.")
+        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc.issuer}': it has to begin with https.")
     require_extra()
 
 
 def read_name(claims: Mapping[str, Any], settings: Settings) -> str:
-    """Return the name for a new person; empty: the claim is missing or invalid, or an unverified address."""
-    name = claims.get(settings.oidc_name_claim)
-    # Otherwise a person who enters somebody else's address there would get that name here.
-    if settings.oidc_name_claim == "email" and claims.get("email_verified") is False:
+    """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
+    name = claims.get(settings.oidc.name_claim)
+    # Whoever enters somebody else's address there would be called by it here.
+    if settings.oidc.name_claim == "email" and claims.get("email_verified") is False:
         return ""
     return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
 
@@ -74,14 +74,14 @@ def read_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
     group. Names that are invalid for groups here are skipped. The group `managers` is only assigned by the mapping: a
     company's group of that name may mean anything.
     """
-    theirs = _read_theirs(claims, settings.oidc_groups_claim)
-    admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
+    theirs = _read_theirs(claims, settings.oidc.groups_claim)
+    admin = settings.oidc.admin_group in theirs if settings.oidc.admin_group else None
     return Groups(map_groups(theirs, settings), admin)
 
 
 def map_groups(theirs: set[str], settings: Settings) -> frozenset[str]:
-    """Return groups by their names here, as described above."""
-    mapping = parse_mapping(settings.oidc_groups)
+    """Groups by the names that they have here, as said above."""
+    mapping = parse_mapping(settings.oidc.groups)
     names = {mapping[one] for one in theirs if one in mapping}
     names |= {
         plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _is_fit(plain)

@@ -28,6 +28,7 @@ from argot.service.sign_in.provider_claims import read_display_name, read_groups
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
+    from argot.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -155,11 +156,11 @@ class ProviderSignIn:
             return found
         name = read_name(told.claims, self.kb.settings)
         if not name:
-            raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc_name_claim}').")
+            raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc.name_claim}').")
         # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
         same = [one for one in people.users() if one.name.casefold() == name.casefold()]
         if not same:
-            _require_new(self.kb, name, subject)
+            _require_new(self.kb.settings, name, subject)
             try:
                 people.add(name, (), read_display_name(told.claims))
             except InvalidInput as error:
@@ -177,8 +178,8 @@ class ProviderSignIn:
         return link
 
 
-def _require_new(kb: KnowledgeBase, name: str, subject: str) -> None:
-    if kb.settings.unknown_people == "refuse":
+def _require_new(settings: Settings, name: str, subject: str) -> None:
+    if settings.sign_in.unknown_people == "refuse":
         raise ProviderRefusal(
             f"Argot does not know '{name}'. Ask an administrator: argot user add NAME, then"
             f" argot user link NAME --subject {subject}"
@@ -194,8 +195,8 @@ def _confirm(kb: KnowledgeBase, link: ProviderLink, told: Told) -> bool:
 
 
 async def keep_confirmed(kb: KnowledgeBase) -> None:
-    """Ask the provider about everybody again, at the interval of the settings, for ever."""
-    provider = OpenIdProvider(kb.settings) if kb.settings.oidc_issuer else None
+    """Ask the provider about everybody again, by the interval of the settings, for ever."""
+    provider = OpenIdProvider(kb.settings) if kb.settings.oidc.issuer else None
     while True:
         try:
             await confirm_due(kb, provider)
@@ -209,8 +210,8 @@ async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: d
     """Ask about everybody who is due. People it no longer confirms, or has not for too long, are signed out at once."""
     now = now or utc_now()
     places = asyncio.Semaphore(AT_ONCE)
-    due = now - timedelta(minutes=kb.settings.oidc_refresh_minutes)
-    stale = now - timedelta(hours=kb.settings.oidc_hours)
+    due = now - timedelta(minutes=kb.settings.oidc.refresh_minutes)
+    stale = now - timedelta(hours=kb.settings.oidc.hours)
 
     async def look(link: ProviderLink) -> None:
         confirmed = datetime.fromisoformat(link.confirmed_at or link.linked_at)

@@ -60,9 +60,9 @@ class Provisioning:
         here = name if name in alike else next(iter(alike), None)
         if here is None:
             self._people.add(name, (), display_name)
-            if self._settings.oidc_issuer:
+            if self._settings.oidc.issuer:
                 # The account that comes next under this name is theirs: it is the same provider that says so.
-                self._people.link(name, self._settings.oidc_issuer)
+                self._people.link(name, self._settings.oidc.issuer)
         id_ = self._rows.take_person(here or name, external_id)
         self._set_active(self.person(id_), active=active)
         return self.person(id_)

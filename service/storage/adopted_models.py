@@ -176,15 +176,16 @@ def apply_adopted(home: Path, settings: Settings) -> Settings:
 
     On PostgreSQL none are in force (`require_adoptable`).
     """
-    if settings.store:
+    if settings.storage.database:
         return settings
     adopted = read_adopted(home)
+    given = settings.flatten(only_given=True)
     found: dict[str, str] = {
         setting: str(find_model_path(home, model))
         for kind, setting in SETTING_OF.items()
-        if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set
+        if (model := adopted.in_force(kind)) and setting not in given
     }
-    return settings.model_copy(update=found) if found else settings
+    return settings.replace(**found) if found else settings
 
 
 def require_adoptable(settings: Settings) -> None:
@@ -193,7 +194,7 @@ def require_adoptable(settings: Settings) -> None:
         Conflict: the knowledge base is on PostgreSQL, where each process would need a model that is in the folder of
             one.
     """
-    if settings.store:
+    if settings.storage.database:
         raise Conflict(
             "A knowledge base on PostgreSQL adopts no models: its processes do not share the folder that they lie in. "
             "Copy the model's folder to each machine, name it in ARGOT_EMBEDDER or ARGOT_RERANKER for every process, "

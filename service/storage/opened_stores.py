@@ -32,13 +32,13 @@ def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
         StoreUnavailable: PostgreSQL does not answer, or rejects the login.
         KnowledgeBaseBusy: another process has exclusive access; or, if `alone` is given, has it open.
     """
-    if not settings.store:
+    if not settings.storage.database:
         return SqliteStores(home)
     try:
         from argot.postgresql import PostgresqlStores
     except ImportError as error:
         raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
-    return PostgresqlStores(settings.store, settings.store_schema, alone=alone)
+    return PostgresqlStores(settings.storage.database, settings.storage.schema_name, alone=alone)
 
 
 def describe_place(stores: Stores) -> str:
@@ -49,7 +49,7 @@ def describe_place(stores: Stores) -> str:
 def make_owner(stores: Stores, settings: Settings) -> StoreOwner:
     from argot.service.storage.store_owner import StoreOwner
 
-    return StoreOwner(require_postgresql(stores), alone=not settings.chroma_url)
+    return StoreOwner(require_postgresql(stores), alone=not settings.storage.chroma_url)
 
 
 def open_corpus_store(
@@ -69,7 +69,7 @@ def open_corpus_store(
     """
     from argot.corpus.store.document_store import CorpusStore
 
-    if not settings.store:
+    if not settings.storage.database:
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
@@ -82,7 +82,7 @@ def open_kept_files(home: Path, settings: Settings, stores: Stores) -> KeptFiles
     Raises:
         DamagedStore, StoreUnavailable
     """
-    return DatabaseFiles(stores) if settings.store else FolderFiles(home)
+    return DatabaseFiles(stores) if settings.storage.database else FolderFiles(home)
 
 
 def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
@@ -90,12 +90,12 @@ def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
     Raises:
         InvalidSettings: 'blob_url' is no address. MissingExtra, StoreUnavailable
     """
-    if not settings.store:
+    if not settings.storage.database:
         return FolderBlobs(home / layout.BLOBS)
-    if settings.blob_url:
+    if settings.storage.blob_url:
         from argot.corpus.store.filesystem_blobs import open_blobs
 
-        return open_blobs(settings.blob_url)
+        return open_blobs(settings.storage.blob_url)
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)

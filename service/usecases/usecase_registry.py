@@ -165,8 +165,8 @@ class _Declared:
         self._require_role(principal)
         checked = self.check_parameters(given)
         with watch(make_listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
-            # Checked before it takes a slot: an invalid question costs nobody's time.
-            place = kb.gate.place(principal) if self.asks else nullcontext()
+            # Checked before it takes a place: what is no valid question costs nobody's time.
+            place = kb.gates.questions.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)
 
     def _require_role(self, principal: Principal) -> None:

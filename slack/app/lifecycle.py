@@ -46,9 +46,9 @@ class Slack:
         settings, store = kb.settings, SlackStore(kb.people.database)
         calls = Calls.from_settings(settings)
         self.settings = settings
-        self.secret = settings.slack_signing_secret.get_secret_value()
+        self.secret = settings.slack.signing_secret.get_secret_value()
         self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
-        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent, kb.shared)
+        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack.concurrent, kb.shared)
         self.listeners: Listeners = Listeners(self.answering, self.inbox)
         self.bolt = build_bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
@@ -67,7 +67,7 @@ class Slack:
             asyncio.create_task(self._introduce()),
             asyncio.create_task(run_by_one_process(kb.shared, "tell news in Slack", self._tell_news)),
         ]
-        if self.settings.slack_app_token.get_secret_value():
+        if self.settings.slack.app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))
 
     async def stop(self) -> None:
@@ -142,7 +142,7 @@ class Slack:
         """
         from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-        token = self.settings.slack_app_token.get_secret_value()
+        token = self.settings.slack.app_token.get_secret_value()
         self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
         # The handler would take the environment's proxy again, also for a Slack of this machine.
         self._socket.client.proxy = self.answering.calls.client.proxy
@@ -200,7 +200,7 @@ def is_wanted(settings: Settings) -> bool:
     """
     bot, secret, app = (
         bool(one.get_secret_value())
-        for one in (settings.slack_bot_token, settings.slack_signing_secret, settings.slack_app_token)
+        for one in (settings.slack.bot_token, settings.slack.signing_secret, settings.slack.app_token)
     )
     if not bot and (secret or app):
         raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See slack/README.md, or leave all out.")

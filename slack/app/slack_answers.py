@@ -59,7 +59,7 @@ class Answering:
 
     @property
     def web(self) -> str:
-        return self.kb.settings.public_url.rstrip("/")
+        return self.kb.settings.web.public_url.rstrip("/")
 
     async def handle(self, noted: NotedEvent) -> None:
         """Answer an event, or go on with it where it was left.
@@ -68,7 +68,7 @@ class Answering:
             SlackUnreachable: it has to be tried again.
         """
         job, _ = load_job(noted)
-        async with show_working(self.calls, job, self.kb.settings.slack_reaction) as job:
+        async with show_working(self.calls, job, self.kb.settings.slack.reaction) as job:
             stream = Stream(self.calls, job, self.streaming, lambda ts: self._keep_stream(noted, ts))
             answer = noted.answer
             if answer is None:

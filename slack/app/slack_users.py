@@ -39,7 +39,7 @@ class SlackPeople:
             NotAllowed: suspended.
         """
         linked = await self.kb.blocking(self.store.find_linked_user, team, user)
-        email = "" if linked or not self.kb.settings.slack_link_by_email else await self.find_email(user)
+        email = "" if linked or not self.kb.settings.slack.link_by_email else await self.find_email(user)
         return await self.kb.blocking(slack_scopes.build_own_scope, self.kb, team, user, email)
 
     async def find_home(self) -> str:

@@ -47,14 +47,14 @@ class Calls:
         quiet = logging.getLogger("argot.slack_sdk")
         quiet.setLevel(logging.WARNING)  # below that it logs people's questions
         client = AsyncWebClient(
-            token=settings.slack_bot_token.get_secret_value(),
-            base_url=settings.slack_api_url,
+            token=settings.slack.bot_token.get_secret_value(),
+            base_url=settings.slack.api_url,
             timeout=CALL_SECONDS,
             logger=quiet,
             retry_handlers=[],  # one that posts again after a lost answer posts twice
         )
-        if is_on_this_machine(settings.slack_api_url):
-            client.proxy = None  # the client would use the environment's proxy for every address
+        if is_on_this_machine(settings.slack.api_url):
+            client.proxy = None  # the client takes the environment's proxy for whatever address
         return cls(client)
 
     async def __call__(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any]:

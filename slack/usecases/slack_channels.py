@@ -75,7 +75,7 @@ async def slack_channel_set(
     for group in groups or ():
         require_name("group", group)
     if profile:
-        await get_profile(kb, profile)
+        await get_profile(kb.profiles, profile)
     if context and await find_context(kb, principal, context) is None:
         names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")

@@ -159,7 +159,7 @@ class Call:
         server = self.run.server
         served = await self._clock.wait(server.served_model())
         quirks = server.quirks
-        tokens = server.settings.model_answer_tokens if self.schema is None else self.prompt.max_tokens
+        tokens = server.settings.model_server.answer_tokens if self.schema is None else self.prompt.max_tokens
         body: dict[str, Any] = {
             quirks.max_tokens: tokens,
             **quirks.thinking(served.is_vllm),

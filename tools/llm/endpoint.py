@@ -172,7 +172,7 @@ class Endpoint:
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
-            if error.status in (404, 405) and self.settings.model:
+            if error.status in (404, 405) and self.settings.model_server.name:
                 return []
             raise
         data = listed.get("data") if isinstance(listed, dict) else None
@@ -185,11 +185,11 @@ class Endpoint:
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
     served = tuple(str(one["id"]) for one in models)
-    name = settings.model or _get_only_model(models)
+    name = settings.model_server.name or _get_only_model(models)
     card = next((one for one in models if one["id"] == name), {})
     length = card.get("max_model_len")
     # `type`, not `isinstance`: true and false are integers in Python.
-    stated = settings.model_context or (length if type(length) is int and length > 0 else 0)
+    stated = settings.model_server.context_tokens or (length if type(length) is int and length > 0 else 0)
     is_vllm = card.get("owned_by") == "vllm"
     return ServedModel(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
 

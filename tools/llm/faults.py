@@ -135,8 +135,8 @@ def _read_own_error(error: BaseException, settings: Settings) -> Fault | None:
 
 def _describe_timeout(error: TooLate, settings: Settings) -> str:
     if error.first:
-        return f"sent nothing within {settings.model_first_token_seconds:g} s"
-    return f"was not done within {settings.model_seconds:g} s"
+        return f"sent nothing within {settings.model_server.first_token_seconds:g} s"
+    return f"was not done within {settings.model_server.call_seconds:g} s"
 
 
 def _read_status(status: int, said: str) -> Fault:

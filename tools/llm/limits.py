@@ -50,7 +50,7 @@ class Clock:
 
     @classmethod
     def of(cls, settings: Settings) -> Clock:
-        return cls(settings.model_first_token_seconds, settings.model_seconds)
+        return cls(settings.model_server.first_token_seconds, settings.model_server.call_seconds)
 
     def again(self) -> None:
         """Begin a new attempt, which waits again for its first token; the whole call's limit stays."""

@@ -53,10 +53,10 @@ class ModelClient:
     def __init__(self, settings: Settings, address: ModelAddress) -> None:
         self._address = address
         self.asking = asyncio.Lock()
-        key = settings.model_key.get_secret_value()
+        key = settings.model_server.key.get_secret_value()
         self._http = httpx.AsyncClient(
             headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
-            timeout=httpx.Timeout(settings.model_seconds, connect=settings.model_connect_seconds),
+            timeout=httpx.Timeout(settings.model_server.call_seconds, connect=settings.model_server.connect_seconds),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
             trust_env=not address.local,  # HTTP_PROXY and similar variables would route requests away from this machine
             verify=_load_certificates() if address.api.startswith("https") else False,

@@ -7,10 +7,11 @@ Every call is bounded in time and length, asked again only where nothing was rec
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from argot.results import ModelCall
+from argot.setting_groups import ModelServerSettings
 from argot.settings import Settings
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.capabilities import ServerInfo, probe
@@ -34,7 +35,7 @@ class ModelServer(Endpoint):
         Raises:
             InvalidSettings: the URL is invalid.
         """
-        return _get_server(_ServerSettings(settings)) if settings.model_url.strip() else None
+        return _get_server(_ServerKey(settings.model_server, settings)) if settings.model_server.url.strip() else None
 
     def session(self, calls: list[ModelCall]) -> Model:
         """Return one run's use of the server; each call is appended to `calls`."""
@@ -66,24 +67,17 @@ class ModelServer(Endpoint):
         await self.describe()
 
 
-class _ServerSettings:
-    """Settings that are equal if they mean the same server and limits."""
+@dataclass(frozen=True)
+class _ServerKey:
+    """A server and its bounds: other settings may change without a second pool of connections."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        # Only by settings of the model: others may change without a second pool of connections.
-        self._key = tuple(value for name, value in sorted(settings.model_dump().items()) if name.startswith("model"))
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ServerSettings) and self._key == other._key
+    server: ModelServerSettings
+    settings: Settings = field(compare=False)
 
 
 @lru_cache(maxsize=8)
-def _get_server(of: _ServerSettings) -> ModelServer:
-    return ModelServer(of.settings, parse_address(of.settings.model_url))
+def _get_server(key: _ServerKey) -> ModelServer:
+    return ModelServer(key.settings, parse_address(key.server.url))
 
 
 def forget_servers() -> None:

@@ -47,13 +47,13 @@ class Model:
     def name(self) -> str:
         """Name of the model on the server; empty before it is known."""
         known = self._server.known
-        return known.model if known else self._server.settings.model
+        return known.model if known else self._server.settings.model_server.name
 
     @property
     def context_tokens(self) -> int:
         """Length of the model's context; 0 before it is known."""
         known = self._server.known
-        return known.context_tokens if known else self._server.settings.model_context
+        return known.context_tokens if known else self._server.settings.model_server.context_tokens
 
     async def json(
         self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
@@ -139,6 +139,6 @@ class Model:
 def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     """Return the tokens for the reply, and for the schema if this server needs it in words."""
     if asked.output == "text":
-        return server.settings.model_answer_tokens
+        return server.settings.model_server.answer_tokens
     in_words = server.quirks.in_words or asked.name in server.quirks.no_schema
     return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0)

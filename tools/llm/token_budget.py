@@ -74,7 +74,7 @@ async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
         Exception: nothing listens at that address.
     """
     await server.served_model()  # not part of the count: without it there is no call either
-    bound = min(COUNT_SECONDS, server.settings.model_first_token_seconds / 4)
+    bound = min(COUNT_SECONDS, server.settings.model_server.first_token_seconds / 4)
     try:
         async with asyncio.timeout(bound):
             return await _ask(server, messages)

@@ -31,16 +31,16 @@ def choose_scorer(settings: Settings | None) -> Scorer:
     Raises:
         InvalidSettings: the setting names a model that is not installed.
     """
-    if settings is None or settings.reranker == "lexical":
+    if settings is None or settings.search.reranker == "lexical":
         return LexicalScorer()
-    if settings.reranker == "reader":
-        return _get_reader(settings.cache.absolute(), settings.threads)
-    folder = Path(settings.reranker).expanduser()
+    if settings.search.reranker == "reader":
+        return _get_reader(settings.cache.absolute(), settings.search.threads)
+    folder = Path(settings.search.reranker).expanduser()
     if _has_reader(folder):
-        return _get_reader_in(folder.absolute(), settings.threads)
+        return _get_reader_in(folder.absolute(), settings.search.threads)
     if (folder / CROSS_ENCODER_FILE).is_file():
-        return _get_onnx_cross_encoder(folder.absolute(), settings.threads)
-    return _get_cross_encoder(settings.reranker)
+        return _get_onnx_cross_encoder(folder.absolute(), settings.search.threads)
+    return _get_cross_encoder(settings.search.reranker)
 
 
 def is_reranker(folder: Path) -> bool:
@@ -78,11 +78,11 @@ def describe_scorer(settings: Settings) -> str:
         card = scorer.card
         made = f"trained in {card['steps']} steps" if card["steps"] else "untrained"
         from_ = f"{made}, from {card['started_from']}, {card['fingerprint'][:16]}"
-        return f"{settings.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
+        return f"{settings.search.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
     if isinstance(scorer, OnnxCrossEncoderScorer):
-        return f"cross-encoder {settings.reranker}, in 8-bit integers"
+        return f"cross-encoder {settings.search.reranker}, in 8-bit integers"
     if isinstance(scorer, CrossEncoderScorer):
-        return f"cross-encoder {settings.reranker}"
+        return f"cross-encoder {settings.search.reranker}"
     return "lexical, without a model"
 
 

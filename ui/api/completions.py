@@ -188,7 +188,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
             return _answer_refusal(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
-        site = kb.settings.public_url.rstrip("/")
+        site = kb.settings.web.public_url.rstrip("/")
         if not given.stream:
             result = await cancel_on_hang_up(request, get_answer(asked))
             return JSONResponse(_build_completion(head, result, site), headers={"Cache-Control": "no-store"})
@@ -348,7 +348,7 @@ def _count_usage(result: AskResult) -> dict[str, int]:
 async def _is_written_live(kb: KnowledgeBase, profile: str | None) -> bool:
     """Tell whether a language model may write the answer word by word; quotations come at once, with their marks."""
     chosen = await kb.blocking(kb.profiles.find, profile or kb.settings.profile)
-    return bool(kb.settings.model_url) and chosen.use_model
+    return bool(kb.settings.model_server.url) and chosen.use_model
 
 
 async def _stream_chunks(

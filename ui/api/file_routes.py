@@ -51,7 +51,7 @@ def build_file_routes(kb: KnowledgeBase) -> APIRouter:
 
 def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"])
-    most = int(kb.settings.max_file_mb * 1_000_000)
+    most = int(kb.settings.limits.max_file_mb * 1_000_000)
     done: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
         201: {"model": UploadShown, "description": "It is in."},
@@ -114,7 +114,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         if len((await request.form()).getlist("file")) > 1:
             raise HTTPException(422, "Send one file at a time.")
         if file.size is not None and file.size > most:
-            raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
+            raise HTTPException(413, f"That is too large: a document may have {kb.settings.limits.max_file_mb:g} MB.")
         return await file.read()
 
     original: dict[int | str, dict[str, Any]] = {
@@ -136,7 +136,7 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(
         prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
     )
-    most = int(kb.settings.max_glossary_mb * MIB)
+    most = int(kb.settings.limits.max_glossary_mb * MIB)
     names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
     exported: dict[int | str, dict[str, Any]] = {
         200: {"content": {one.media_type: {"schema": {} if "json" in one.media_type else TEXT} for one in FORMATS}},

@@ -63,14 +63,14 @@ def serve_mcp(settings: Settings, as_user: str | None) -> None:
     """
     calls = choose_client(settings, as_user)
     try:
-        build_server(calls, settings.log_level).run("stdio")
+        build_server(calls, settings.telemetry.log_level).run("stdio")
     finally:
         calls.close()
 
 
 def choose_client(settings: Settings, as_user: str | None) -> UseCaseCaller:
-    if settings.service_url:
-        return RemoteClient(settings.service_url, settings.service_key.get_secret_value(), agent=AGENT)
+    if settings.remote.url:
+        return RemoteClient(settings.remote.url, settings.remote.key.get_secret_value(), agent=AGENT)
     return BackgroundClient(settings.home, settings, as_user, surface="mcp")
 
 

@@ -53,7 +53,7 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
         except (ValueError, RecursionError):
             return _refuse(400, "The body is not valid JSON.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
-        root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
+        root = f"{kb.settings.web.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
 
         def work_if_allowed(one: ScimExchange) -> Response:

@@ -236,7 +236,7 @@ class ChatWindow:
         """Describe what a question that has not begun waits for; empty if it is not known."""
         if turn.begun:
             return ""
-        if self.kb.gate.waiting:
+        if self.kb.gates.questions.waiting:
             return "Waiting for its turn"
         return (
             "Waiting until the previous question is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""

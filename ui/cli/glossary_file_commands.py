@@ -147,7 +147,7 @@ def _upload(file: str, home: Path | None) -> _File:
         InvalidInput: the file cannot be read.
     """
     # One byte more than is allowed, so that the use case can tell that the file is too large.
-    most = int(read_settings(home).max_glossary_mb * 2**20) + 1
+    most = int(read_settings(home).limits.max_glossary_mb * 2**20) + 1
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:

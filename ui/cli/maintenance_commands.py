@@ -86,7 +86,7 @@ def restore(
 
     settings = read_settings(home)
     # Not through the service: the whole folder is replaced, so no process may have it open.
-    if settings.store:
+    if settings.storage.database:
         from argot.service.maintenance.shared_backup import restore_shared_backup
 
         restored = restore_shared_backup(settings.home, settings, file.expanduser().absolute(), force=force)

@@ -91,15 +91,15 @@ def _choose_target(to: str, schema: str | None, chroma: str | None, settings: Se
     Raises:
         InvalidInput
     """
-    server = settings.chroma_url if chroma is None else chroma
+    server = settings.storage.chroma_url if chroma is None else chroma
     changed = {"store": "", "chroma_url": server}
     if to.startswith(_POSTGRESQL):
-        if settings.store and not server:
+        if settings.storage.database and not server:
             raise InvalidInput(
                 "From one PostgreSQL to another, the vectors go to a Chroma server: give its address with --chroma."
             )
-        changed |= {"store": to, "store_schema": schema or settings.store_schema}
-        return settings.home.expanduser().absolute(), settings.model_copy(update=changed)
+        changed |= {"store": to, "store_schema": schema or settings.storage.schema_name}
+        return settings.home.expanduser().absolute(), settings.replace(**changed)
     if not to or _ADDRESS.match(to):
         # The text behind it may hold a password.
         kind = re.split("[:=]", to)[0]
@@ -109,7 +109,7 @@ def _choose_target(to: str, schema: str | None, chroma: str | None, settings: Se
     if schema:
         raise InvalidInput(f"A folder has no schema: leave out --schema {schema}, or give postgresql://... with --to.")
     folder = Path(to).expanduser().absolute()
-    return folder, settings.model_copy(update={**changed, "home": folder})
+    return folder, settings.replace(**changed, home=folder)
 
 
 @contextmanager
@@ -135,11 +135,14 @@ def _print_summary(moved: Moved, target: Settings) -> None:
         f"{format_count(moved.vectors or 0, 'vector')} from {moved.source} to "
         f"{moved.target}. Each table has the same rows in both, byte for byte."
     )
-    if target.store:
-        say(f"From now on set ARGOT_STORE to what you gave with --to, and ARGOT_STORE_SCHEMA={target.store_schema}.")
+    if target.storage.database:
+        say(
+            f"From now on set ARGOT_STORE to what you gave with --to,"
+            f" and ARGOT_STORE_SCHEMA={target.storage.schema_name}."
+        )
     else:
         say(f"From now on leave ARGOT_STORE empty, and give --home {moved.target}.")
-    if target.chroma_url:
+    if target.storage.chroma_url:
         say("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it.")
     say(f"{moved.source} is unchanged. Remove it once you no longer need it.")
 

@@ -92,7 +92,7 @@ def sign_in_pages(
         if provider and leaving and (out := await provider.exit(leaving, get_own_address(kb, request) + SIGN_IN_PATH)):
             # A page and not a redirect: a form's redirects must stay here (Content-Security-Policy, form-action).
             gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGN_OUT_SUFFIX)}
-            return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc_label)
+            return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc.label)
         return await sign_in_page(kb, next=next)
 
     @router.post(SIGN_IN_PATH)

@@ -51,7 +51,7 @@ def make_upload_route(kb: KnowledgeBase) -> type[BoundedRoute]:
     """Make a route class whose forms may hold a file of the largest size."""
 
     class UploadRoute(BoundedRoute):
-        most = int(kb.settings.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
+        most = int(kb.settings.limits.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
 
     return UploadRoute
 
@@ -155,7 +155,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             "outcomes": outcomes or [],
             # The address may name the document that can be restored, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
-            "most_mb": pages.kb.settings.max_file_mb,
+            "most_mb": pages.kb.settings.limits.max_file_mb,
             "aside": await _list_put_aside(pages, who),
         }
         return show_page("documents.html", request, who, error=error, **shown, **CHOICES)
@@ -194,7 +194,7 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
     async def render_dustbin(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
         found = await removed_list(pages.kb, who.principal)
         return show_page(
-            "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days
+            "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.retention.removed_days
         )
 
 

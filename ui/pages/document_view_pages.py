@@ -107,7 +107,7 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def take_out(who: Who, document: str) -> Response:
         removed = await remove(kb, who.principal, document=document)
-        if not kb.settings.keep_removed_days:
+        if not kb.settings.retention.removed_days:
             return redirect_to_address(f"{DOCUMENTS}?done=erased")
         return redirect_to_address(f"{DOCUMENTS}?done=removed&removed={removed.id}")
 

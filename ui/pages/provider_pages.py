@@ -63,7 +63,7 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         return drop_ticket(let_in(authenticator, token, choose_own_page(next)))
 
     async def explain_unreachable(error: ArgotError, next: str) -> Response:
-        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc_label, error))
+        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc.label, error))
 
     def drop_ticket(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))
@@ -75,7 +75,7 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
 def get_own_address(kb: KnowledgeBase, request: Request) -> str:
     """Return the address under which a browser has opened Argot, without a slash at its end."""
     # The guard has checked that the Host is one of our own.
-    return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
+    return kb.settings.web.public_url.rstrip("/") or f"http://{request.headers['host']}"
 
 
 async def sign_in_page(
@@ -88,7 +88,7 @@ async def sign_in_page(
     error: str = "",
 ) -> Response:
     where = choose_own_page(next)
-    provider = kb.settings.oidc_label if kb.settings.oidc_issuer else ""
+    provider = kb.settings.oidc.label if kb.settings.oidc.issuer else ""
     entrance = f"{PROVIDER_PATH}?next={quote(where, safe='')}"
     shown: dict[str, Any] = {"next": where, "name": name, "error": error, "provider": provider, "entrance": entrance}
     passwords = await kb.look_up(has_passwords, kb)

@@ -80,16 +80,16 @@ class Authenticator:
         read_ticket: Callable[[str], str | None],
     ) -> None:
         self.kb = kb
-        self.secure = kb.settings.public_url.startswith("https:")
+        self.secure = kb.settings.web.public_url.startswith("https:")
         # Browsers accept a cookie with this prefix from its own host over https only: no other subdomain can plant one.
         name = f"argot_{kb.shared.schema if kb.shared else port}"
         self.cookie = f"__Host-{name}" if self.secure else name
-        self.proxies = parse_networks(kb.settings.trusted_proxies)
+        self.proxies = parse_networks(kb.settings.web.trusted_proxies)
         self.ticket = ticket
         self._secluded = secluded
         self._read_ticket = read_ticket
-        self._header = kb.settings.sign_in_header.lower()
-        self._groups_header = kb.settings.sign_in_groups_header.lower()
+        self._header = kb.settings.sign_in.header.lower()
+        self._groups_header = kb.settings.sign_in.groups_header.lower()
         self.key = key
         self._told_again = 0.0
 
@@ -256,7 +256,7 @@ class Authenticator:
         user = await self.kb.look_up(self.kb.people.find, name)
         if user is not None:
             return user
-        if self.kb.settings.unknown_people == "refuse":
+        if self.kb.settings.sign_in.unknown_people == "refuse":
             raise NotAllowed(f"Argot does not know '{name}'. Ask an administrator: argot user add NAME")
         try:
             return await self.kb.blocking(self.kb.people.add, name)

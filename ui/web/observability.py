@@ -44,7 +44,7 @@ class RequestObserver:
         self.app = app
         self.kb = kb
         self.authenticator = authenticator
-        self._scrapers = parse_networks(kb.settings.metrics_networks, "metrics_networks")
+        self._scrapers = parse_networks(kb.settings.telemetry.metrics_networks, "metrics_networks")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):

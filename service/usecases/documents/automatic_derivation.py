@@ -95,8 +95,8 @@ async def derivation_status(
 
 def _count_status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
     settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
-    spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derive_calls_per_day
-    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
+    spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derivation.calls_per_day
+    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_server.url)
     noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
@@ -130,17 +130,17 @@ def _show_progress(
 
 
 def list_wanted_kinds(settings: Settings) -> list[DerivableKind]:
-    """Return the kinds of texts that are derived automatically, in the order of derivation; none: nothing is."""
-    if settings.derive_in_background == "off":
+    """The kinds of texts that are made unasked, in the order in which they are made; none: nothing is."""
+    if settings.derivation.in_background == "off":
         return []
-    if settings.model_url:
-        return [kind for kind in DERIVABLE_KINDS if kind in settings.derive_kinds.split(",")]
-    return ["triple"] if settings.derive_in_background == "always" else []
+    if settings.model_server.url:
+        return [kind for kind in DERIVABLE_KINDS if kind in settings.derivation.kinds.split(",")]
+    return ["triple"] if settings.derivation.in_background == "always" else []
 
 
 def describe_wanted_texts(settings: Settings) -> str:
-    """Return the same in the form recorded for a completed document."""
-    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_url else " by rules")
+    """The same as it is noted of a document that is done."""
+    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_server.url else " by rules")
 
 
 def find_budget_day(now: datetime) -> str:

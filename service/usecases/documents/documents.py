@@ -131,9 +131,9 @@ async def add(
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
     near: list[AddProblem] = []
-    async with kb.adding:
+    async with kb.writing.adding:
         sources = list_sources([Path(path) for path in paths], base_uri, follow_links=follow_links)
-        turns = kb.turns()
+        turns = kb.writing.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
@@ -168,7 +168,7 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
     what was made of it: training pairs, questions of rating studies, sentences of answers.
     """
     corpus = await kb.load()
-    kept = not forever and kb.settings.keep_removed_days > 0
+    kept = not forever and kb.settings.retention.removed_days > 0
     if not kept:
         await require_erasing(kb)
     async with kb.writing:

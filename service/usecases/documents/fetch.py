@@ -72,8 +72,8 @@ async def _fetch_document(
     audience: Sequence[str] | None,
     tags: Sequence[str] | None,
 ) -> UploadReport:
-    async with kb.part(_make_fetching_places):  # waiting holds no thread
-        most = int(kb.settings.max_file_mb * 1_000_000)
+    async with kb.part(_make_fetching_places):  # who waits holds no thread
+        most = int(kb.settings.limits.max_file_mb * 1_000_000)
         source = await kb.blocking(fetch_source, address, most)
     readers = None if audience is None else frozenset(audience)
     return await put_in(kb, principal, source, audience=readers, tags=tags)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.near_duplicates import NearDuplicate, find_near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.moments import Moment
@@ -92,7 +93,7 @@ def _find_documents(
     kb: KnowledgeBase, principal: Principal, wanted: DocumentFilter, order: Order, page: slice
 ) -> DocumentsFound:
     every = [one for one in kb.document_store.documents(principal) if not is_of_thread(one.audience)]
-    fitting = _filter_by_state(kb, [one for one in every if _is_wanted(one, wanted)], wanted.state)
+    fitting = _filter_by_state(kb.document_store, [one for one in every if _is_wanted(one, wanted)], wanted.state)
     key, backwards = _KEYS[order]
     return DocumentsFound(
         documents=sorted(fitting, key=key, reverse=backwards)[page],
@@ -122,7 +123,7 @@ def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
     )
 
 
-def _filter_by_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
+def _filter_by_state(store: CorpusStore, documents: list[Document], state: State | None) -> list[Document]:
     from argot.corpus.store.revision_reads import list_derived, list_revised
 
     if state is None:
@@ -130,7 +131,7 @@ def _filter_by_state(kb: KnowledgeBase, documents: list[Document], state: State 
     if state == "incomplete":
         return [one for one in documents if one.warnings]
     if state == "replaced":
-        replaced = list_revised(kb.document_store)
+        replaced = list_revised(store)
         return [one for one in documents if one.id in replaced]
-    derived = list_derived(kb.document_store)
+    derived = list_derived(store)
     return [one for one in documents if (one.id in derived) == (state == "derived")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from bisect import bisect_right
 from collections import defaultdict
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from argot.clock import format_utc, utc_now
+from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PDF, PagePicture, draw_page
@@ -117,7 +119,7 @@ async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, docume
 async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
     """A document (by id, name or URI) with its headings."""
     found, passages = await _read_passages(kb, principal, document)
-    return DocumentContents(found, await _list_contents(kb, principal, found, passages))
+    return DocumentContents(found, await _list_contents(kb.document_store, principal, found, passages))
 
 
 @usecase("manager")
@@ -146,7 +148,7 @@ async def document_part(
         PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
         for one in shown
     ]
-    sections = await _list_contents(kb, principal, found, passages)
+    sections = await _list_contents(kb.document_store, principal, found, passages)
     given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
     return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
@@ -176,10 +178,10 @@ async def _read_passages(kb: KnowledgeBase, principal: Principal, document: str)
 
 
 async def _list_contents(
-    kb: KnowledgeBase, principal: Principal, document: Document, passages: Sequence[Passage]
+    store: CorpusStore, principal: Principal, document: Document, passages: Sequence[Passage]
 ) -> list[ContentsEntry]:
-    text = await kb.blocking(kb.document_store.markdown, principal, document.revision_id)
-    return await kb.blocking(_list_sections, passages, text)
+    text = await asyncio.to_thread(store.markdown, principal, document.revision_id)
+    return await asyncio.to_thread(_list_sections, passages, text)
 
 
 def _is_paged(passages: Sequence[Passage]) -> bool:

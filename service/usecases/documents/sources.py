@@ -52,6 +52,7 @@ from argot.work.job_types import JobRun, JobWanted, TellProgress
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
     from argot.corpus.corpus import Corpus
+    from argot.work.job_types import Jobs
 
 __all__ = ["SourceKind", "SourceRecord", "SyncProblem"]
 
@@ -190,7 +191,7 @@ async def source_remove(
             corpus = await kb.load()
             from argot.corpus.connectors.synchronisation import remove_documents
 
-            turn = kb.turns()
+            turn = kb.writing.turns()
             async with aclosing(stream(lambda: remove_documents(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
             await _forget_removed(kb, corpus)
@@ -220,7 +221,7 @@ async def source_sync(
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
     if await kb.jobs.has_workers(SYNC):
-        async with aclosing(follow_job(kb, job)) as events:
+        async with aclosing(follow_job(kb.jobs, job)) as events:
             async for event in events:
                 yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
         return
@@ -275,13 +276,13 @@ async def sync_work(run: JobRun) -> Any:
     return convert_to_json(report)
 
 
-async def sync_put(kb: KnowledgeBase, name: str) -> None:
-    """Queue a sync of a source that is due. A job that was set aside stays so.
+async def sync_put(jobs: Jobs, name: str) -> None:
+    """Have a source synced that is due. What was put aside stays there.
 
     Raises:
         Conflict: it is being synced.
     """
-    await kb.jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
+    await jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
 
 
 def is_sync_due(record: SourceRecord, now: datetime) -> bool:
@@ -310,12 +311,12 @@ async def _sync_in_steps(
 
     total = 0
     hidden = await kb.blocking(list_hidden_addresses, kb, principal, record.name)
-    async with kb.adding:
+    async with kb.writing.adding:
         sync = Synchronisation(
             corpus,
             record,
             lambda: make_connector(record),
-            turn=kb.turns(),
+            turn=kb.writing.turns(),
             by=principal,
             confirmed=confirm,
             patient=patient,

@@ -188,8 +188,8 @@ async def _put_members_in(
     from argot.corpus.ingestion.archive_members import list_members
 
     found = _MemberReports()
-    async with kb.archives.place(principal):
-        # Listed in the reading thread: an archive's author decides how long that takes.
+    async with kb.gates.archives.place(principal):
+        # Listed in the thread that reads: who made the archive decides how long that takes.
         async for event in _ingest(kb, principal, list_members(archive), audience, tags):
             found.add(_report_member(principal, event), listed_name_in(event.uri))
     detail = found.detail
@@ -252,9 +252,9 @@ async def _ingest(
 ) -> AsyncIterator[IngestEvent]:
     """Add the sources and yield the outcome of each."""
     corpus = await kb.load()
-    async with kb.adding:
+    async with kb.writing.adding:
         labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, sources, **labels, turn=kb.turns(), by=principal, renew=renew)
+        adding = partial(corpus.add, sources, **labels, turn=kb.writing.turns(), by=principal, renew=renew)
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # Besides these there are some about the whole run.

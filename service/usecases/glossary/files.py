@@ -17,6 +17,7 @@ from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.senses import Limit, Words
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
+from argot.settings import Settings
 from argot.types import Context, Principal, Sense
 
 # For the surfaces, which may not import the glossary's own modules.
@@ -97,7 +98,7 @@ async def glossary_preview(
     """Preview the import of a file (`data` in base64): `counts`, and the first of what is added, updated (before and
     after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
     """
-    options = _make_options(kb, context, language)
+    options = _make_options(kb.settings, context, language)
     return _show_preview(
         await kb.blocking(kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options), limit
     )
@@ -122,7 +123,7 @@ async def glossary_import_file(
     the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
     it up before the end leaves nothing of it.
     """
-    options, given = _make_options(kb, context, language), _decode_bytes(data)
+    options, given = _make_options(kb.settings, context, language), _decode_bytes(data)
 
     def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
         def tell_stored(done: int, total: int) -> None:
@@ -155,16 +156,16 @@ def _decode_bytes(data: str) -> bytes:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
 
 
-def _make_options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
-    limits = kb.settings
-    # From the settings and never from the caller: they limit the cost of an untrusted file.
+def _make_options(settings: Settings, context: str, language: str) -> ReadOptions:
+    limits = settings
+    # From the settings and never from the caller: they bound what a file of strangers may cost.
     return ReadOptions(
         context=context.strip(),
         language=language.strip(),
-        max_bytes=int(limits.max_glossary_mb * 2**20),
-        seconds=limits.parse_seconds,
-        memory_mb=limits.parse_memory_mb,
-        most_senses=limits.max_glossary_senses,
+        max_bytes=int(limits.limits.max_glossary_mb * 2**20),
+        seconds=limits.limits.parse_seconds,
+        memory_mb=limits.limits.parse_memory_mb,
+        most_senses=limits.limits.max_glossary_senses,
     )
 
 

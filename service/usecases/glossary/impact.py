@@ -143,8 +143,8 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     if len(contexts) < 2 or not told:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
-    profile = await get_profile(kb, kb.settings.profile)
-    # The extractive reader: a suggestion in a form does not justify a call of the model.
+    profile = await get_profile(kb.profiles, kb.settings.profile)
+    # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = build_extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)
     return scores[0].context if scores else ""

@@ -179,7 +179,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningS
     """Stop one's own run. What it found so far stays."""
     job = await kb.jobs.find_latest(MINE, _make_key(principal))
     if job is not None and job.is_under_way:
-        await stop_job(kb, job.id)
+        await stop_job(kb.jobs, job.id)
     return await glossary_mined.function(kb, principal)
 
 

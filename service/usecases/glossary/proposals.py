@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
 from argot.service.json_values import read_dataclass_fields
@@ -132,7 +133,7 @@ async def glossary_offers(
 
     def offers() -> OfferPage:
         every = kb.glossary.proposals.find(principal)
-        asked = _count_misses(kb, principal)
+        asked = _count_misses(kb.glossary, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _has_text(one, text)]
         # The number is last, so that pages neither repeat nor skip a proposal if all else is equal.
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
@@ -333,9 +334,9 @@ def _measure_sureness(score: float | None) -> Sureness:
     return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 
-def _count_misses(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+def _count_misses(glossary: Glossary, principal: Principal) -> dict[str, int]:
     """Count the questions that missed each term, by its normalised form."""
-    return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
+    return {normalise(miss.term): miss.count for miss in glossary.misses.find(principal)}
 
 
 def _group_by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:

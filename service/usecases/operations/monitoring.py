@@ -35,5 +35,5 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
     return [
         make_good_finding("answers", f"given by {kb.answers.describe()}"),
         *await asyncio.to_thread(check_process, kb.settings),
-        *await check_jobs(kb),
+        *await check_jobs(kb.jobs),
     ]

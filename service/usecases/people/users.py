@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings
+from argot.jargon_db.glossary import Glossary
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import read_dataclass_fields
@@ -80,7 +82,7 @@ async def user_add(
         InvalidInput: a name, group, context or password cannot be one; or the door would close behind oneself.
         Conflict: there is such a user, and a `new` one is wanted.
     """
-    contexts = await _check_contexts(kb, principal, manages)
+    contexts = await _check_contexts(kb.glossary, principal, manages)
     known = await kb.blocking(kb.people.find, name)
     if new and known is not None:
         raise Conflict(f"There is a user '{name}' already. Choose another name, or change that one.")
@@ -118,7 +120,7 @@ async def user_roles(
     leave: list[Text] | None = None,
 ) -> UserShown:
     """Show the rights of a user; given a role or contexts, set all of them. `leave` names groups to leave."""
-    contexts = await _check_contexts(kb, principal, manages)
+    contexts = await _check_contexts(kb.glossary, principal, manages)
     if role or contexts:
         # The last administrator could otherwise leave nobody who can restore the role.
         _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
@@ -146,7 +148,7 @@ async def user_set(
         raise InvalidInput(f"Choose the contexts that {name} manages: some, or '{EVERY_CONTEXT}' for all.")
     _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
     wanted = list(dict.fromkeys(groups or []))
-    contexts = await _check_contexts(kb, principal, manages if role == "manager" else None)
+    contexts = await _check_contexts(kb.glossary, principal, manages if role == "manager" else None)
     await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
     await kb.blocking(kb.people.leave, name, [group for group in found.groups if group not in wanted])
     await kb.blocking(kb.people.set_role, name, role, contexts)
@@ -194,7 +196,7 @@ async def user_link(
         InvalidSettings: the settings name no provider.
         Conflict: that account is linked with somebody else.
     """
-    issuer = kb.settings.oidc_issuer
+    issuer = kb.settings.oidc.issuer
     if not issuer:
         raise InvalidSettings("There is no provider to sign in at: set 'oidc_issuer' (docs/administrators.md).")
     return show_user(await kb.blocking(kb.people.link, name, issuer, subject.strip()))
@@ -257,12 +259,12 @@ def _show_new_user(user: User, password: str | None) -> UserWithPassword | UserS
     return shown if password is None else UserWithPassword(**read_dataclass_fields(shown), password=password)
 
 
-async def _check_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
-    """Return these names without repetition, each checked to be that of a context or `*`."""
+async def _check_contexts(glossary: Glossary, principal: Principal, names: list[str] | None) -> list[str]:
+    """These names without repetition, each seen to be that of a context or `*`."""
     wanted = list(dict.fromkeys(names or []))
     if not wanted or EVERY_CONTEXT in wanted:
         return wanted
-    known = [context.name for context in await kb.blocking(kb.glossary.contexts.all, principal)]
+    known = [context.name for context in await asyncio.to_thread(glossary.contexts.all, principal)]
     for name in wanted:
         # A misspelt one would silently let somebody manage nothing.
         if name not in known:

@@ -64,7 +64,7 @@ async def thread_attach(
     threads, name = await kb.threads(), _clean_file_name(name)
     # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
-    async with kb.attachments.place(principal):
+    async with kb.gates.attachments.place(principal):
         data = _decode_content(content)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
@@ -131,7 +131,7 @@ async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> D
     corpus = await kb.load()
     source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
     labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
-    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.turns()}
+    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.writing.turns()}
     work = partial(corpus.add, [source], **labels, **bounds)
     async with aclosing(stream(work)) as events:
         async for event in events:

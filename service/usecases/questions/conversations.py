@@ -162,10 +162,10 @@ async def converse(
 
     past, asked = _split_exchanges(messages)
     for question in asked:
-        check_question(question, kb.settings.max_question_chars)
+        check_question(question, kb.settings.limits.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
-    async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
+    async with kb.threads_turns.of(job.name), aclosing(kb.answers.events(job)) as events:
         async for event in events:
             yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)
@@ -191,7 +191,7 @@ async def search(
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
     `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
-    switches = await apply_search_choice(kb, search, None)
+    switches = await apply_search_choice(kb.document_store, search, None)
     manner = answer_settings(profile, context, tags, since, fields)
     found: AskResult | None = None
     async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:

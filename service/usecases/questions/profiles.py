@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.profile import PROFILES, Profile, change_profile, compare_switches
-from argot.profile_files import MAX_FILE_BYTES, format_profile, read_profile
+from argot.profile_files import MAX_FILE_BYTES, SavedProfiles, format_profile, read_profile
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -92,14 +93,14 @@ async def profile_save(
         return _show_profile(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 
 
-async def get_profile(kb: KnowledgeBase, name: str) -> Profile:
-    """Return the profile of this name.
+async def get_profile(profiles: SavedProfiles, name: str) -> Profile:
+    """The profile of this name.
 
     Raises:
         InvalidSettings: there is none.
     """
     # For nearly every question nothing is read from the disk.
-    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.find, name)
+    return PROFILES[name] if name in PROFILES else await asyncio.to_thread(profiles.find, name)
 
 
 def _list_summaries(kb: KnowledgeBase) -> list[ProfileSummary]:

@@ -104,8 +104,8 @@ def ask(
     async def prepare() -> TurnJob:
         from argot.graph.question_validation import check_question
 
-        check_question(question, kb.settings.max_question_chars)
-        chosen = await apply_search_choice(kb, search, switches)
+        check_question(question, kb.settings.limits.max_question_chars)
+        chosen = await apply_search_choice(kb.document_store, search, switches)
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
         own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
         return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
@@ -192,7 +192,7 @@ def answer(
 
     async def prepare() -> TurnJob:
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-        chosen = await apply_search_choice(kb, search, switches)
+        chosen = await apply_search_choice(kb.document_store, search, switches)
         return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
@@ -335,7 +335,7 @@ async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None
     # The thread's may have been removed since; its questions continue without it.
     if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
         kept = None
-    return await get_profile(kb, named or kept or kb.settings.profile)
+    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
 
 
 async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
@@ -370,8 +370,8 @@ async def _turn_events(
     """
     job = turn if isinstance(turn, TurnJob) else await turn()
     threads = await kb.threads()
-    async with kb.turn_of(job.thread) as hold:
-        # Within the turn, so that it uses the thread's state at that time.
+    async with kb.threads_turns.of(job.thread) as hold:
+        # Within the turn, so that it goes by the thread as it is when its turn comes.
         own = await threads.own(principal.name, job.thread)
         if find_question is not None:
             job = await find_question(await run_context(kb, principal, thread=own))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.errors import InvalidInput
 from argot.profile import SEARCHES
 from argot.remedies import derive_command
-from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.profiles import Switches
 from argot.types import SearchChoice
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def apply_search_choice(
-    kb: KnowledgeBase, search: SearchChoice | None, switches: Switches | None
+    store: CorpusStore, search: SearchChoice | None, switches: Switches | None
 ) -> Switches | None:
     """Return the switches together with those of the choice; an explicit one takes precedence.
 
@@ -26,7 +26,7 @@ async def apply_search_choice(
     """
     if search is None:
         return switches
-    await kb.blocking(require_searchable, kb.document_store, search)
+    await asyncio.to_thread(require_searchable, store, search)
     return {**SEARCHES[search], **(switches or {})}
 
 

@@ -104,7 +104,7 @@ async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
     await threads.own(owner, thread)
     await require_forgetting(kb, owner, thread)
     # A turn under way would write its checkpoint into a thread that is gone.
-    async with kb.turn_of(thread):
+    async with kb.threads_turns.of(thread):
         # The files first: a crash in between leaves a thread that can be deleted again, never files without one.
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)

@@ -22,7 +22,8 @@ def open_blobs(url: str) -> Blobs:
         url: the setting 'blob_url': `file:///FOLDER`, or a URL for fsspec, such as `s3://BUCKET/PREFIX`.
 
     Raises:
-        InvalidSettings: it is invalid. MissingExtra: fsspec is not installed.
+        InvalidSettings: it is invalid.
+        MissingExtra: fsspec is not installed.
     """
     scheme, separator, _ = url.partition("://")
     if not separator:

@@ -100,7 +100,7 @@ Connected = psycopg.Connection[Any]
 
 
 def _run_check(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
-    name = look.__name__.removeprefix("_").replace("_", " ")
+    name = look.__name__.removeprefix("_check_").replace("_", " ")
     try:
         with convert_postgresql_errors(stores.name), stores.connection() as connection:
             connection.execute("SELECT set_config('argot.audience', '*', false)")

@@ -1,4 +1,6 @@
-"""One settings object: environment variables `ARGOT_*` over `argot.toml` (working folder) over the defaults."""
+"""The settings object: environment variables `ARGOT_*` take precedence over `argot.toml` (working folder), then the
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ from argot.errors import InvalidSettings
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
 OLD_NAMES = {"embedding_model": "embedder"}
-"""Names that settings had, and have now."""
+"""Former names of settings, and their present ones."""
 REMOVED_NAMES = frozenset({"neighbour_chars"})
-"""Settings that no longer do anything: a service that still names one starts all the same."""
+"""Settings without effect: a service that still sets one starts all the same."""
 
 
 class Settings(BaseModel):
@@ -30,7 +32,7 @@ class Settings(BaseModel):
 
     home: Path = Field(Path("kb"), description="the folder of the knowledge base")
     cache: Path = Field(
-        # The folder that the XDG base directory specification names for what can be made again.
+        # The folder that the XDG base directory specification names for data that can be regenerated.
         Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "argot",
         description="exported embedding models, and the reader",
     )
@@ -123,12 +125,12 @@ def _group_values(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings in force; `overrides` (from the command line) win, those that are None do not count.
+    """Return the effective settings; `overrides` (from the command line) take precedence unless they are None.
 
     Raises:
         InvalidSettings: a name or value is wrong; the message names the valid ones.
     """
-    # The command line hands in every option, None for those that were not given.
+    # The command line passes every option, with None for those not given.
     given = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
@@ -159,7 +161,7 @@ def list_valid_names() -> tuple[str, ...]:
 def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
-        # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
+        # pydantic-settings ignores unknown variables, so that a misspelt one would silently do nothing.
         if variable.startswith(ENV_PREFIX) and name not in (*list_valid_names(), *OLD_NAMES, *REMOVED_NAMES):
             raise InvalidSettings(f"{variable} is not a setting. {_suggest_name(name, variable_form=True)}")
 

@@ -11,13 +11,14 @@ from argot.graph.build import build_graph
 from argot.graph.run_context import RunContext, build_extractive_context
 from argot.types import Principal
 
-# Only on a developer's own machine, who can read the files anyhow.
+# Used only on a developer's own machine, where the developer can read the files anyway.
 WORKBENCH = Principal("workbench", sees_all=True)
 
 
 @cache
 def open_run_context() -> RunContext:
-    # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
+    # Imported here because LangGraph's tooling imports this module to draw the graph, which needs no store and no
+    # model.
     from argot.corpus.corpus import Corpus
     from argot.errors import InvalidSettings
     from argot.jargon_db.glossary import Glossary

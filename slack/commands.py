@@ -1,4 +1,4 @@
-"""argot slack: the app, its channels, and who is who."""
+"""argot slack: the app, its channels, and linked people."""
 
 from __future__ import annotations
 

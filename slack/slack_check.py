@@ -1,4 +1,4 @@
-"""Slack's part of `argot doctor`, and `argot slack check`: do the tokens work, and may the app do what it needs?"""
+"""Slack's part of `argot doctor`, and `argot slack check`: whether the tokens work, and the app has its permissions."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
 async def _ask(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
-    # slack_sdk logs its requests; what went wrong becomes a finding instead.
+    # slack_sdk logs its requests; its errors become findings instead.
     quiet = logging.getLogger("argot.slack_sdk")
     quiet.setLevel(logging.WARNING)
     client = AsyncWebClient(

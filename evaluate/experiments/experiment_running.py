@@ -136,7 +136,7 @@ def _open_data(experiment: Experiment, options: ExperimentOptions, settings: Set
 
 
 class _Running:
-    """One run under way."""
+    """One run in progress."""
 
     def __init__(  # noqa: PLR0917
         self,

@@ -1,4 +1,6 @@
-"""Training data, for those who train: the sets of pairs, and one set to look through, correct and strike."""
+"""Training data, for people who train: the sets of pairs, and reviewing, correcting and striking the pairs of one
+set.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ KINDS = {
     "standard": "One passage, naming its case", "alternative": "One passage, asking for its case",
     "simple": "Several passages: one fact", "complex": "Several passages: joined facts",
 }  # fmt: skip
-"""What each kind is, in words for people."""
+"""Description of each kind, for people."""
 _FILTERS = ("words", "kind", "part", "state")
 
 
@@ -186,7 +188,7 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             await work
         except (Conflict, InvalidInput, InvalidSettings) as error:
             return await _render_set_page(kb, request, who, name, error, **typed)
-        # Back to the same place of the list: whoever looks through hundreds of pairs goes on there.
+        # Back to the same position of the list, where a reviewer of hundreds of pairs continues.
         listed = {one: request.query_params.get(one, "") for one in (*_FILTERS, "start")}
         query = urlencode({**{one: value for one, value in listed.items() if value}, "done": what}, quote_via=quote)
         place = f"#{request.query_params['at']}" if request.query_params.get("at", "").isalnum() else ""

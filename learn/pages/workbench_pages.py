@@ -54,7 +54,7 @@ SAYS: dict[RunKind, str] = {
     "generator": "writes answers",
 }
 RECIPE = "recipe."
-"""What the names of a form's fields of the recipe begin with."""
+"""Prefix of the names of a form's recipe fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _compare_runs(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
 
 
 def _label_measure(one: MeasuredChange) -> tuple[str, ...]:
-    # What is compared in every one need not be said.
+    # A comparison common to all need not be mentioned.
     return one.part, one.of, "" if one.ways == STARTED_FROM else one.ways, one.measure
 
 

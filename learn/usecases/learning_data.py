@@ -1,4 +1,4 @@
-"""Sets of training pairs: looked through and corrected by people, exported and imported."""
+"""Sets of training pairs: reviewed and corrected by people, exported and imported."""
 
 from __future__ import annotations
 

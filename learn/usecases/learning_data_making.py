@@ -1,4 +1,4 @@
-"""The making of sets of training pairs: at once, with progress, or in the background."""
+"""The making of sets of training pairs: directly, with progress, or in the background."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
     """The recipe of a set. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
-    documents with one of these alone; `seed`: the order of passages, and their parts. Going on with a set, what is
-    not given is as it was begun.
+    documents with one of these alone; `seed`: the order of passages, and their parts. When a set is continued, missing
+    options are those with which it was begun.
     """
 
     kinds: list[DataKind] | None = None
@@ -125,11 +125,11 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
 
 
 def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
-    """Describe the conflict over a set that is being made; of a hidden one no more than its name."""
+    """Describe the conflict over a set that is being made; for a hidden one only its name."""
     try:
         find_visible_set(kb, principal, name)
     except NotFound:
-        # In the words of the store, which says the same of a hidden set that nobody is making.
+        # In the store's words, which are the same for a hidden set that nobody is making.
         return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
@@ -183,7 +183,7 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
         seed = DEFAULT_SEED if recipe.seed is None else recipe.seed
         wanted["model"] = _require_model(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
-        # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
+        # Conflict if a set that this person may not see has it: a name reveals nothing of its documents.
         kb.open_store(PairStore).create(found)
         return found
     if found.status == "done":

@@ -38,7 +38,8 @@ PAIRS = "pairs"
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A set of pairs: how it was made, and what is in it. `pairs` are those kept, `by_kind` and `by_part` count them.
+    """A set of pairs: how it was made, and its content. `pairs` are those not struck, `by_kind` and `by_part` count
+    them.
 
     `status`: "making", "stopped" (the same command goes on there) or "done"; `done` of `total` passages were gone
     through. `left_out`: how many pairs, by reason. `fault`: why its
@@ -100,7 +101,7 @@ class DataFound:
 
 @dataclass(frozen=True, slots=True)
 class ExportedData:
-    """The kept pairs of a set as JSONL; `name` is the file's."""
+    """The unstruck pairs of a set as JSONL; `name` is the file's."""
 
     name: str
     text: str

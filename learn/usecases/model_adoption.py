@@ -38,15 +38,15 @@ logger = logging.getLogger(__name__)
 __all__ = ["AdoptedModel", "AdoptionStep", "Gain"]
 
 SWITCH_SECONDS = 10.0
-"""How long a switch of the embedder waits for answers under way, which would search by the other one's vectors."""
+"""How long a switch of the embedder waits for running answers, which would search with the other one's vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class InForce:
     """The model in force as `kind`. `model`: the adopted one; None: the one of the settings.
 
-    `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: what going back would
-    bring; empty where nothing was adopted.
+    `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: the model that going
+    back would restore; empty if nothing was adopted.
     """
 
     kind: RunKind
@@ -313,7 +313,7 @@ async def _switch_model(
             adopted = store.read_adopted(kb.home)
             store.keep_adopted(kb.home, adopted.after(stack, step))
     finally:
-        # Whatever it came to: the file says what counts, and the live vectors which of two an embedder's is.
+        # Whatever the outcome: the file decides, and for an embedder the live vectors decide which of two.
         store.settle_adopted(kb.home)
         store.remove_unused(kb.home)
         kb.settings = store.apply_adopted(kb.home, kb.given)
@@ -363,7 +363,7 @@ def _describe_consequences(home: Path, kind: RunKind, stack: Sequence[AdoptedMod
     adapter = folder / "adapter_config.json"
     if not adapter.is_file():
         return f"Serve it: deploy/vllm/gpu/serve.sh {folder}; then set ARGOT_MODEL=argot"
-    # vLLM takes adapters up to rank 16 where nobody says otherwise.
+    # vLLM accepts adapters up to rank 16 by default.
     rank = json.loads(adapter.read_text("utf-8"))["r"]
     return (
         f"Start vLLM with it: --enable-lora --max-lora-rank {rank} --lora-modules {run}={folder}; "
@@ -372,8 +372,8 @@ def _describe_consequences(home: Path, kind: RunKind, stack: Sequence[AdoptedMod
 
 
 def _hold_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:
-    """Hold questions, as work in a thread does for the moment, and then answer them by these settings. To be
-    called in the event loop.
+    """Hold questions, as work in a thread does for the moment, and then answer them by these settings. Call it in the
+    event loop.
     """
     loop = asyncio.get_running_loop()
 

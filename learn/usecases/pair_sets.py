@@ -1,4 +1,4 @@
-"""The right to see a set of pairs: a reader of every document that it was made of has it."""
+"""The right to see a set of pairs: readers of all documents from which it was made have it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def list_visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
 def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     Raises:
-        NotFound: there is none, or it is of documents that this principal may not all read; never told apart.
+        NotFound: there is none, or this principal may not read all of its documents; never distinguished.
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:

@@ -1,4 +1,4 @@
-"""The inputs of a training from a set of pairs: the pairs that people kept, and all passages that are searched."""
+"""The inputs of a training from a set of pairs: the unstruck pairs, and all searched passages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def load_training_inputs(kb: KnowledgeBase, principal: Principal, name: st
     """
     Raises:
         NotFound: there is no such set that this principal may see.
-        InvalidInput: it is not made yet, or no pair of it is kept.
+        InvalidInput: it is not made yet, or all its pairs are struck.
     """
     return await kb.blocking(_load_inputs, kb, principal, name)
 
@@ -64,7 +64,7 @@ def _load_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> Training
         for document, passages in read_passages_for(kb.document_store, principal, audiences)
         for one in passages
     }
-    # As the pairs have them: with what came by an import, and without the sentences that are questions.
+    # In the pairs' form: with imported ones, and without the sentences that serve as questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
     documents = tuple(one.document for one in kb.open_store(PairStore).documents(name))

@@ -52,7 +52,7 @@ def _require_model(kind: RunKind, base: str, runs: Path) -> None:
 
 
 def list_starting_runs(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
-    """List the trainings whose models a training is to start from: their data is in the new one, too.
+    """List the trainings of the starting model: their data are in the new one, too.
 
     Raises:
         NotFound: this principal may not see one of them.
@@ -71,7 +71,7 @@ def _find_in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -
 
 
 def _find_run(name: str, runs: Path) -> str:
-    """Find the id of the training whose model this names, by id or by path; empty: it is none's."""
+    """Find the id of the training with this model, by id or by path; empty if there is none."""
     if is_run(runs, name):
         return name
     place, runs = parse_folder(name).resolve(), runs.resolve()

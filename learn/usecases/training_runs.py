@@ -39,15 +39,15 @@ __all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
 MAX_POINTS = 400
-"""Of a curve, as it is shown: more than a picture of it has room for are left out evenly."""
+"""Maximum points of a displayed curve: excess ones are dropped evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """A training as it is listed. `seconds_left`: by its pace, while it runs. `in_force`: its model answers now.
 
-    `gain`: how much better its model is, once it is done. `restricted`: it learnt from documents that not everybody
-    may read.
+    `gain`: the improvement of its model, once it is done. `restricted`: it learnt from documents that not everybody may
+    read.
     """
 
     id: str
@@ -73,9 +73,9 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder.
+    """A training with its curve (points of losses by step), its figures, and its card from the folder.
 
-    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None where the card does not say it.
+    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None if the card does not state it.
     """
 
     run: RunSummary
@@ -249,11 +249,11 @@ def _remove(run: RunFolder) -> None:
     for other in list_run_folders(run.path.parent):
         if other.request.base == run.id and other.state.status != "done":
             raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
-    # Renamed first: half a folder is to be nobody's training.
+    # Renamed first: a half-deleted folder must not count as a training.
     gone = run.path.with_name(f"{REMOVED}{run.id}")
     run.path.rename(gone)
     shutil.rmtree(gone)
-    # An empty one stays: history and models name the number, which is not to be given again.
+    # An empty one stays: history and models use the number, which must not be reused.
     gone.mkdir()
 
 
@@ -266,7 +266,7 @@ def _get_runs_folder(home: Path) -> Path:
 
 def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:
     request, state = run.request, run.state
-    # Nobody stopped it: it goes on when somebody trains again.
+    # Nobody stopped it: it resumes at the next training.
     if run.is_cut_off:
         state = replace(state, status="waiting")
     model = read_adopted(kb.home).in_force(request.kind)

@@ -1,4 +1,4 @@
-"""Rating answers and passages, for whoever is invited to a study: one question at a time, also without script."""
+"""Rating answers and passages, for people invited to a study: one question at a time, even without scripts."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _read_judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
 
 
 def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Read for each passage the sentences that it bears out (1) or not (0), as far as the form judges the sentence."""
+    """Read for each passage the sentences that it supports (1) or not (0), if the form judges the sentence."""
     scores: dict[str, dict[str, int]] = {}
     for place, sentence in enumerate(task.aspects):
         marked = {one.letter for one in task.answers if f"points-{one.letter}-{place}" in form}
@@ -175,7 +175,7 @@ def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dic
 
 
 def _has_unsupported_sentence(task: RatingTask, given: Judgement) -> bool:
-    """Tell whether the rater said of a sentence that it rests on no passage."""
+    """Return whether the rater marked a sentence as resting on no passage."""
     said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
     return any(set(values) == {0} for values in said)
 

@@ -1,7 +1,7 @@
-"""Erasing of removed documents for good: what others made of them first, themselves last.
+"""Permanent erasure of removed documents: first everything derived from them, then the documents themselves.
 
-That they are to be erased is noted before anything is, in the dustbin (`argot.corpus.store.dustbin.ERASING`), and the
-note goes with the documents. So whoever comes next brings an erasure to its end that was cut off.
+The erasure is recorded before it starts, in the dustbin (`argot.corpus.store.dustbin.ERASING`), and the record is
+deleted with the documents. The next call therefore completes an interrupted erasure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 AT_ONCE = 20
-"""Documents: the text of so many is held in memory."""
+"""Number of documents whose text is held in memory."""
 
 
 async def require_erasing(kb: KnowledgeBase) -> None:

@@ -1,4 +1,4 @@
-"""Checks of jobs for `argot doctor`: those put aside, and those that nobody takes."""
+"""Checks of jobs for `argot doctor`: those set aside, and those that no process takes."""
 
 from __future__ import annotations
 

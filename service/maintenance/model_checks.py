@@ -1,4 +1,4 @@
-"""The language model's part of `argot doctor`: does the server answer, with what, and what can it not do."""
+"""The language model's part of `argot doctor`: whether the server answers, its models, and its missing abilities."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 NAME = "language model"
 LITTLE_CONTEXT = 4096
-"""The tokens that five passages, their question and an answer of the usual length take, with some to spare."""
+"""The tokens of five passages, their question and an answer of the usual length, with a reserve."""
 
 
 def check_model_server(settings: Settings) -> list[Finding]:
-    """Check the model server; one that hangs takes the bound of one call, or two."""
+    """Check the model server; one that hangs takes the timeout of one call, or two."""
     from argot.tools.llm.model_server import ModelServer
 
     try:
@@ -53,7 +53,7 @@ def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
     served = f" (of {len(info.served)} it serves)" if len(info.served) > 1 else ""
     yield make_good_finding(NAME, f"{info.model}{served}, answers at {server.address}")
     yield _check_context(info)
-    # What a server cannot do is no fault: Argot does without, and says what that costs.
+    # A missing ability is no fault: Argot works without it, and reports the consequence.
     yield make_good_finding(
         "model: JSON schemas",
         "enforced"
@@ -99,5 +99,5 @@ def _check_context(info: ServerInfo) -> Finding:
 
 
 def strip_password(url: str) -> str:
-    """The URL as it may be shown: a password does not belong into it, but may stand there all the same."""
+    """Return the URL in a form that may be shown: it may contain a password."""
     return re.sub(r"//[^/@]*@", "//***@", url)

@@ -1,4 +1,4 @@
-"""Checks of the PostgreSQL that keeps a knowledge base, for `argot doctor`: the server, and our part of it."""
+"""Checks of a knowledge base's PostgreSQL, for `argot doctor`: the server, and Argot's part of it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from argot.service.storage.unfinished_move import refuse_unfinished
 
 NAME = "PostgreSQL"
 APART_SECONDS = 2.0
-"""Clocks that are further apart than this are a problem: sessions, limits and 'since' go by them."""
+"""Clocks that differ by more than this are a problem: sessions, limits and 'since' depend on them."""
 BEHIND_SECONDS = 60
 GUARDED_TABLES = ("derived", "document_fields", "documents", "passages", "revisions", "triples")
-"""Whose rows are kept by the database itself from those who may not read them."""
+"""Tables whose row policies hide rows from people who may not read them."""
 
 _ROLE = "SELECT rolname, rolsuper OR rolbypassrls AS passes FROM pg_roles WHERE rolname = current_user"
 _SIZE = """
@@ -59,11 +59,11 @@ _ORPHANS = {
     ),
     "checkpoints of no conversation": ("checkpoints", "SELECT 1 FROM threads AS h WHERE h.id = t.thread_id"),
 }
-"""Large rows that belong to nothing: the table, and what each of its rows has to have."""
+"""Orphaned large rows: the table, and the row that each of its rows must belong to."""
 
 
 def check_postgresql(url: str, schema: str, home: Path) -> Iterator[Finding]:
-    """One finding for each thing looked at; only the first where the server cannot be reached.
+    """Yield one finding for each check; only the first if the server cannot be reached.
 
     Args:
         home: the folder of this process.
@@ -105,7 +105,7 @@ def _run_check(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Fi
         with convert_postgresql_errors(stores.name), stores.connection() as connection:
             connection.execute("SELECT set_config('argot.audience', '*', false)")
             yield from look(connection)
-    # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
+    # Every error is a finding: the doctor continues with all other checks.
     except ArgotError as error:
         yield make_bad_finding(f"{NAME}: {name}", str(error), "see the message")
     except psycopg.Error as error:
@@ -153,7 +153,7 @@ def _measure_clock_gap(connection: Connected) -> float:
 
 
 def _check_writing(connection: Connected) -> Iterator[Finding]:
-    """A change that is taken back, which a full disk or a read-only server refuses as it would any other."""
+    """Make a change that is rolled back, which a full disk or a read-only server refuses like any other."""
     row = ("doctor", 1, timestamp())
     connection.execute("BEGIN", prepare=False)
     try:

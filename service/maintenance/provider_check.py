@@ -1,4 +1,4 @@
-"""The part of `argot doctor` about the OpenID Connect provider: does it answer, and is it the one that is meant?"""
+"""The part of `argot doctor` about the OpenID Connect provider: whether it answers, and is the intended one."""
 
 from __future__ import annotations
 

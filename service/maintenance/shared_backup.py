@@ -1,8 +1,8 @@
-"""Backup and restore of a knowledge base on PostgreSQL, by the same file as of one in a folder: either takes it.
+"""Backup and restore of a knowledge base on PostgreSQL, in the same file format as for a folder: either reads it.
 
-A backup is a copy of all stores as of one moment into a folder, row by row, which is then packed as any other. A
-restore unpacks and checks first, then copies into a schema beside, and puts that in the place of the present one in a
-single transaction.
+A backup is a copy of all stores as of one moment into a folder, row by row, which is then packed like any other. A
+restore unpacks and checks first, then copies into a second schema, and replaces the present one by it in a single
+transaction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PROGRAM = "argot restore"
 
 
 def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Path) -> Backup:
-    """Others may go on writing: what is packed is of one moment. The copy takes room in `home` meanwhile.
+    """Write it; others may go on writing: the packed state is of one moment. The copy takes space in `home` meanwhile.
 
     Raises:
         InvalidInput: the file cannot be written there.
@@ -78,18 +78,18 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
 
 
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
-    """Into a schema of its own, which is emptied first."""
+    """Copy into a separate schema, which is emptied first."""
     with open_place(home, settings, PROGRAM) as beside:
         name = sql.Identifier(settings.storage.schema_name)
         anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
         _execute(require_postgresql(beside.stores), anew)
-    # Opened again: what notes the steps of each store went with the schema.
+    # Opened again: the records of each store's migrations were deleted with the schema.
     with open_place(home, settings, PROGRAM) as beside:
         copy_base(make_folder_place(scratch), beside)
 
 
 def _exchange_schemas(there: PostgresqlStores, beside: str) -> None:
-    """Put the restored base in place in one transaction, with the id by which a Chroma server knows it."""
+    """Put the restored base in place in one transaction, with the id by which a Chroma server identifies it."""
     names = {"old": sql.Identifier(there.schema), "new": sql.Identifier(beside)}
     with (
         convert_postgresql_errors(there.name),

@@ -1,4 +1,4 @@
-"""The part of `argot doctor` about traces and metrics: do the endpoints take them?"""
+"""The part of `argot doctor` about traces and metrics: whether the endpoints accept them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str
 
     shown, remedy = strip_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
     try:
-        # By the exporter's own road, so that certificates and headers of the environment (OTEL_...) count here, too.
+        # Through the exporter itself, so that certificates and headers of the environment (OTEL_...) apply here, too.
         if takes(url):
             return make_good_finding(name, f"{shown} answers{told}")
         code = httpx.post(url, content=b"", headers={"Content-Type": "application/x-protobuf"}, timeout=SECONDS)

@@ -1,4 +1,4 @@
-"""Check of the Chroma server for `argot doctor`, where the settings name one."""
+"""Check of the Chroma server for `argot doctor`, if the settings name one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Moves a whole knowledge base to another place, a folder or a schema of PostgreSQL. What it comes from stays as it is.
+"""Moves a whole knowledge base to another place, a folder or a schema of PostgreSQL. The source stays unchanged.
 
-What is there already is compared and kept, so that a move that was killed is gone on with by the same command. Until
-all is there, and found the same row by row, the target bears a mark, and nobody can open it.
+Existing data are compared and kept, so that the same command continues a killed move. Until everything is there, and
+verified row by row, the target has a mark, and nobody can open it.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def move_base(
 
 
 def copy_base(here: MovePlace, there: MovePlace) -> Moved:
-    """Everything but the vectors, into what is empty; locks and marks are the caller's."""
+    """Copy everything except the vectors into an empty target; locks and marks are the caller's."""
     return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
 
 
 def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
-    """The folders to be locked, in one order for everybody. That of the target is made where there is none.
+    """Return the folders to be locked, always in the same order. That of the target is created if missing.
 
     Raises:
         NotFound, InvalidInput, Conflict, InvalidSettings
@@ -113,7 +113,7 @@ def _prepare_folder(home: Path) -> None:
 
 
 def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
-    """The move that was begun to this target; a new one, noted there, if there is none.
+    """Return the move begun to this target; a new one, recorded there, if there is none.
 
     Raises:
         Conflict, InvalidInput
@@ -157,7 +157,7 @@ def _empty_place(there: MovePlace) -> str:
 
 
 def _choose_generation(here: MovePlace, there: MovePlace) -> str:
-    """Name the generation of the vectors at the target; empty where there are none."""
+    """Name the generation of the vectors at the target; empty if there are none."""
     with here.generations() as mine:
         if mine.current() is None:
             return ""
@@ -170,7 +170,7 @@ def _choose_generation(here: MovePlace, there: MovePlace) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _LiveVectors:
-    """The live generation of what is moved: its name, its embedder, and how many vectors it has."""
+    """The live generation of the source: its name, its embedder, and its number of vectors."""
 
     generation: str
     fingerprint: str
@@ -216,7 +216,7 @@ class _Move:
     def _copy_originals(self) -> int:
         """
         Raises:
-            DamagedStore: one is not the same there.
+            DamagedStore: one differs at the target.
         """
         here, there, copied = self.here.blobs, self.there.blobs, 0
         if here.place == there.place:
@@ -226,7 +226,7 @@ class _Move:
                 there.put(one, here.get(one))
             self._tell_progress("originals", 1)
         for one in there:
-            if one not in here:  # of a move that was cut off, and removed since
+            if one not in here:  # from an interrupted move, and removed since
                 there.remove(one)
             elif there.get(one) != here.get(one):
                 raise DamagedStore(f"The original {one} is not the same in {there.place} as in {here.place}.")
@@ -267,7 +267,7 @@ class _Move:
 
 
 def _open_or_make_index(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
-    """Open the vectors of a move that was cut off; make an empty index where there are none, or they are damaged."""
+    """Open the vectors of an interrupted move; create an empty index if there are none, or they are damaged."""
     try:
         return generations.open(name, fingerprint)
     except (DamagedStore, VectorsUnavailable):

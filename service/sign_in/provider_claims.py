@@ -1,4 +1,4 @@
-"""Meaning of a provider's claims here: the name of a new person, and the groups of anybody."""
+"""Interpretation of a provider's claims: the name of a new person, and anybody's groups."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MOST_GROUPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups here. `admin` None: the provider does not say who is an administrator."""
+    """Groups in Argot. `admin` None: the provider does not say who is an administrator."""
 
     names: frozenset[str]
     admin: bool | None
 
 
 def require_provider(settings: Settings) -> None:
-    """Refuse settings of a provider by which nobody could sign in, or others could read along.
+    """Refuse provider settings with which nobody could sign in, or others could read along.
 
     Raises:
         InvalidSettings
@@ -68,11 +68,11 @@ def read_display_name(claims: Mapping[str, Any]) -> str:
 
 
 def read_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
-    """The groups of the claim by the names that they have here.
+    """Return the groups of the claim by their names here.
 
-    A claim that is text is one group: AD FS makes a list only of several. One that is missing, or of another kind, is
-    no group. Names that no group can have here are passed over. The
-    group `managers` comes by the mapping alone: with that name a company may mean anything.
+    A claim that is text is one group: AD FS makes a list only of several. A missing one, or one of another type, is no
+    group. Names that are invalid for groups here are skipped. The group `managers` is only assigned by the mapping: a
+    company's group of that name may mean anything.
     """
     theirs = _read_theirs(claims, settings.oidc.groups_claim)
     admin = settings.oidc.admin_group in theirs if settings.oidc.admin_group else None
@@ -91,14 +91,14 @@ def map_groups(theirs: set[str], settings: Settings) -> frozenset[str]:
 
 @cache
 def parse_mapping(text: str) -> dict[str, str]:
-    """Their names of groups, and ours.
+    """Return the provider's names of groups, and Argot's.
 
     Raises:
         InvalidSettings: a part is no `theirs=ours`, or ours can be no name of a group.
     """
     found = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
-        # From the right: a name of theirs (a distinguished name of LDAP) may hold the sign, ours cannot.
+        # From the right: a name of theirs (an LDAP distinguished name) may contain the sign, Argot's cannot.
         theirs, sign, ours = (one.strip() for one in part.rpartition("="))
         try:
             if not sign or not theirs:
@@ -112,7 +112,7 @@ def parse_mapping(text: str) -> dict[str, str]:
 
 def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
     given = claims.get(claim)
-    if isinstance(given, str):  # of one group alone, some providers make no list
+    if isinstance(given, str):  # for a single group, some providers make no list
         given = [given]
     if not isinstance(given, list):
         more = claims.get("_claim_names")

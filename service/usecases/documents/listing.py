@@ -1,4 +1,4 @@
-"""The documents one may read, searched and sorted, a page at a time."""
+"""The documents that the principal may read, searched and sorted, a page at a time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from argot.types import Document, Principal, distinct_tags, is_of_thread
 __all__ = ["NearDuplicate", "describe_validity", "freshness"]
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
-"""Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""
+"""Filters: has unreadable parts; has former revisions; has derived texts or triples; has none."""
 Order = Literal["name", "newest", "oldest", "longest"]
 EVERYBODY = "everyone"
-"""Stands for the audience of what everyone may read: no group has to be called so."""
+"""Name for the audience of documents that everyone may read; no group can have it."""
 _KEYS: dict[Order, tuple[Callable[[Document], Any], bool]] = {
     "name": (lambda one: (one.name.casefold(), one.uri), False),
     "newest": (lambda one: (one.added_at, one.uri), True),
@@ -34,9 +34,9 @@ _KEYS: dict[Order, tuple[Callable[[Document], Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentsFound:
-    """A page of documents. `found`: how many there are on all pages; `total`: how many one may read.
+    """A page of documents. `found`: how many there are on all pages; `total`: how many the principal may read.
 
-    `tags` and `audiences` are those of all that one may read, each with the number of documents.
+    `tags` and `audiences` are those of all readable ones, each with the number of documents.
     """
 
     documents: list[Document]
@@ -105,7 +105,7 @@ def _find_documents(
 
 
 def _count_tags(documents: list[Document]) -> dict[str, int]:
-    """Count the documents that have each tag, whatever its spelling."""
+    """Count the documents that have each tag, in any spelling."""
     spelled = {tag.casefold(): tag for tag in distinct_tags(sorted(tag for one in documents for tag in one.all_tags))}
     counts = Counter(tag.casefold() for one in documents for tag in one.all_tags)
     return dict(sorted((spelled[folded], number) for folded, number in counts.items()))

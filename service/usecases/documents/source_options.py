@@ -21,7 +21,7 @@ WEB = ("http", "https")
 _BY_SSH = re.compile(r"(ssh|git|git\+ssh)://|[\w.-]+@[\w.-]+:(?!//)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _OF_THIS_MACHINE = re.compile(r"(.+\.)?localhost\.?|[\d.]+|.*:.*", re.IGNORECASE)
-"""Hosts that tell where they lie without a look at the network: names of this machine, and numbers."""
+"""Hosts whose location is known without the network: names of this machine, and numbers."""
 EXPORTS = ("confluence", "sharepoint")
 """Kinds that a ZIP archive can be, too."""
 SHORTEST_SECONDS = 60
@@ -35,7 +35,7 @@ _SAID = {
     "encrypted": (re.compile(r"yes|no"), "yes or no"),
     "base_uri": (re.compile(r"[a-z][a-z0-9+.-]*:[^\s]+"), "a URI, as https://wiki.example.org/"),
 }
-"""What the values of options look like, for the machine and for people."""
+"""Patterns of option values, for the machine and for people."""
 
 
 def find_kind(address: str) -> SourceKind:
@@ -82,7 +82,7 @@ def check_options(
 ) -> dict[str, Any]:
     """
     Raises:
-        InvalidInput: an option is unknown or of no use, or a secret stands in it.
+        InvalidInput: an option is unknown or useless, or contains a secret.
     """
     _check_names(kind, [*options, *variables], patterns=bool(include or exclude))
     for name, value in options.items():
@@ -129,11 +129,11 @@ def _check_value(kind: SourceKind, name: str, value: str) -> None:
 def require_admin(principal: Principal, record: SourceRecord) -> None:
     """
     Raises:
-        NotAllowed: it reaches what is this machine's own, or in its network.
+        NotAllowed: it reaches this machine's own data, or its network.
     """
     here = record.kind not in ("git", "web") or urlsplit(record.address).scheme not in WEB
     reaches = here or "private" in record.options
-    # A value of the service's environment must not be sent to an address of somebody's choice.
+    # A value of the service's environment must not be sent to an arbitrary address.
     reads = any(isinstance(value, dict) for value in record.options.values())
     if (reaches or reads) and role_of(principal) != "admin":
         raise NotAllowed(
@@ -145,7 +145,7 @@ def require_admin(principal: Principal, record: SourceRecord) -> None:
 def check_address(home: Path, record: SourceRecord) -> None:
     """
     Raises:
-        InvalidInput: it is none, or there is nothing.
+        InvalidInput: it is invalid, or does not exist.
     """
     if record.kind == "loader":
         _check_loader(record.address)

@@ -26,7 +26,7 @@ __all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
 
 @dataclass(frozen=True, slots=True)
 class PreviewCounts:
-    """Numbers of senses that would be added, changed or left as they are, and of problems in the file."""
+    """Numbers of senses that would be added, changed or left unchanged, and of problems in the file."""
 
     added: int
     updated: int
@@ -52,11 +52,11 @@ class ContextUpdate:
 
 @dataclass(frozen=True, slots=True)
 class PreviewShown:
-    """Preview of an import: the first of what is added, updated and wrong (`where` is a problem's place in full). With
-    problems nothing would be imported.
+    """Preview of an import: the first of the additions, updates and problems (`where` is a problem's full position).
+    With problems nothing would be imported.
 
-    `ignored`: how often something stands in the file that a glossary has no place for, by its name. `stamp`: for
-    importing just this.
+    `ignored`: how often the file contains something that a glossary cannot hold, by its name. `stamp`: for importing
+    exactly this.
     """
 
     counts: PreviewCounts
@@ -129,7 +129,7 @@ async def glossary_import_file(
         def tell_stored(done: int, total: int) -> None:
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
-        # Nothing is known of the total before the file has been read.
+        # The total is unknown before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(
             principal, given, name, format, options, why=why, told=tell_stored, seen=seen
@@ -150,7 +150,7 @@ async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, forma
 
 def _decode_bytes(data: str) -> bytes:
     try:
-        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
+        # Without `validate`, characters foreign to base64 are skipped, and a damaged file is accepted as complete.
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error

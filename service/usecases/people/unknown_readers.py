@@ -1,4 +1,4 @@
-"""Readers that nobody is: said of where they are given, and no error, for groups may come later."""
+"""Nonexistent readers: reported where they are entered, and no error, because groups may be added later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users: groups, roles, passwords, sessions, and shutting them out."""
+"""Users: groups, roles, passwords, sessions, and suspension."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
 class UserShown(User):
     """A user with the role that follows from what they manage."""
 
-    role: Role = field()  # of a user it is worked out
+    role: Role = field()  # computed for a user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserWithPassword(UserShown):
-    """A user with the password that was made up for them, which is told this once."""
+    """A user with their generated password, which is shown only once."""
 
     password: str = field(repr=False)
 
@@ -97,7 +97,7 @@ async def user_add(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
-    # A password that was given is not told back.
+    # A given password is not returned.
     return _show_new_user(
         await kb.blocking(kb.people.user, name), given if make_password and password is None else None
     )
@@ -122,9 +122,9 @@ async def user_roles(
     """Show the rights of a user; given a role or contexts, set all of them. `leave` names groups to leave."""
     contexts = await _check_contexts(kb.glossary, principal, manages)
     if role or contexts:
-        # The last administrator could otherwise leave nobody who can give the role back.
+        # The last administrator could otherwise leave nobody who can restore the role.
         _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
-        # Whoever is given contexts, and no role, becomes their manager.
+        # A user who is given contexts, and no role, becomes their manager.
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
         await kb.blocking(kb.people.leave, name, leave)
@@ -223,11 +223,11 @@ async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Te
 
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-"""None of them is taken for another."""
+"""Characters that cannot be confused with each other."""
 
 
 def generate_password() -> str:
-    """A password for somebody's first day: 79 bits, in groups that can be read out."""
+    """Return a password for somebody's first day: 79 bits, in groups that can be read out."""
     return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(4))
 
 
@@ -237,7 +237,7 @@ def _require_other(principal: Principal, name: str, what: str, *, unless: bool =
 
 
 async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
-    # From the first password on everybody signs in, also whoever gave it out.
+    # From the first password on everybody signs in, including the person who issued it.
     if in_window and role != "admin" and not await kb.look_up(kb.people.has_passwords):
         raise InvalidInput(
             "The first person with a password has to be an administrator: from then on everybody signs in, "
@@ -266,7 +266,7 @@ async def _check_contexts(glossary: Glossary, principal: Principal, names: list[
         return wanted
     known = [context.name for context in await asyncio.to_thread(glossary.contexts.all, principal)]
     for name in wanted:
-        # A misspelt one would let somebody manage nothing, in silence.
+        # A misspelt one would silently let somebody manage nothing.
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"
             raise InvalidInput(f"There is no context '{name}'. Contexts: {there}. '{EVERY_CONTEXT}' stands for all.")

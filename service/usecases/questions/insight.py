@@ -1,6 +1,4 @@
-"""Insight into questions and their outcomes, for those who look after documents and glossary. It never leaves the
-machine.
-"""
+"""Insight into questions and their outcomes, for managers of documents and glossary. It never leaves the machine."""
 
 from __future__ import annotations
 
@@ -72,7 +70,7 @@ def _collect_insight(  # noqa: PLR0917
     everywhere = principal.manages_all
 
     def list_known(terms: list[str]) -> set[str]:
-        # Managers see every missed term (`Misses`); of the others those that they may read.
+        # Managers see every missed term (`Misses`); other terms only if they may read them.
         senses = kb.glossary.lookup.senses(principal, terms)
         return {term for term in terms if senses.get(term)} | misses.filter_missed(terms)
 

@@ -24,9 +24,9 @@ Toml = Annotated[Text, Field(max_length=MAX_FILE_BYTES)]
 
 @dataclass(frozen=True, slots=True)
 class ProfileSummary:
-    """A profile: what it is for, and the switches it sets otherwise than the default.
+    """A profile: its purpose, and the switches that differ from the default.
 
-    `problem`: why a saved one cannot be used; then nothing else is known of it.
+    `problem`: why a saved one cannot be used; then its other fields are unknown.
     """
 
     name: str
@@ -86,7 +86,7 @@ async def profile_save(
     if base is not None and toml is not None:
         raise InvalidInput("Give a base or a profile as TOML, not both.")
     started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
-    # What the one it starts from is for need not be what this one is for.
+    # Its base's purpose need not be that of this profile.
     told = about if about is not None else started.about if toml is not None else ""
     changed = change_profile(started, switches or {}).model_copy(update={"about": told})
     async with kb.writing:
@@ -112,7 +112,7 @@ def _summarize(kb: KnowledgeBase, name: str) -> ProfileSummary:
     try:
         found = kb.profiles.find(name)
     except InvalidSettings as error:
-        # Edited by hand, and wrong: the others are listed all the same.
+        # Wrongly edited by hand: the others are listed all the same.
         return ProfileSummary(name, "", "saved", problem=str(error))
     return ProfileSummary(name, found.about, "saved", compare_switches(found))
 

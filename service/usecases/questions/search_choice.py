@@ -1,4 +1,4 @@
-"""Choice of the texts that one question searches: passages, or texts derived of them (RAIDD's S, Q, U)."""
+"""Choice of the texts that one question searches: passages, or texts derived from them (RAIDD's S, Q, U)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def apply_search_choice(
     store: CorpusStore, search: SearchChoice | None, switches: Switches | None
 ) -> Switches | None:
-    """The switches together with those of the choice; one that is given by itself counts more.
+    """Return the switches together with those of the choice; an explicit one takes precedence.
 
     Raises:
         InvalidInput: there are no such texts.
@@ -33,7 +33,7 @@ async def apply_search_choice(
 def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
     """
     Raises:
-        InvalidInput: no text of a kind that this choice searches was derived of any document.
+        InvalidInput: no text of a kind that this choice searches was derived from any document.
     """
     wanted = SEARCHES[search].get("derived_kinds")
     missing = list_underived_kinds(store, wanted if isinstance(wanted, list) else [])

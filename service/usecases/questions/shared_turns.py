@@ -23,6 +23,6 @@ async def require_forgetting(kb: KnowledgeBase, owner: str, thread: str, turn: i
 
 
 async def forget_shared(kb: KnowledgeBase, thread: str, turn: int | None = None) -> None:
-    """Have every wing delete what it took from a conversation, or from one turn of it."""
+    """Have every wing delete its copies from a conversation, or from one turn of it."""
     for forget in load_parts("shared_turns"):
         await forget(kb, thread, turn)

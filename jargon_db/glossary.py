@@ -68,9 +68,9 @@ class Glossary:
             StoreUnavailable: the server does not answer.
         """
         # Imported here: PostgreSQL is an extra.
-        from argot.jargon_db.store.postgres_connections import PostgresConnections
+        from argot.jargon_db.store.postgresql_connections import PostgresqlConnections
 
-        return cls(PostgresConnections(stores))
+        return cls(PostgresqlConnections(stores))
 
     def copy(self, path: Path) -> Glossary:
         """The glossary as it stands now, in a new SQLite file on whichever engine it is: to try changes in."""

@@ -60,7 +60,7 @@ def open_corpus_store(
 ) -> CorpusStore:
     """
     Args:
-        before_changes: as for `PostgresCorpusDatabase`.
+        before_changes: as for `PostgresqlCorpusDatabase`.
 
     Raises:
         DamagedStore, StoreUnavailable
@@ -69,9 +69,9 @@ def open_corpus_store(
 
     if not settings.store:
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
-    from argot.corpus.postgres_database import PostgresCorpusDatabase
+    from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 
-    database = PostgresCorpusDatabase(require_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    database = PostgresqlCorpusDatabase(require_postgresql(stores), read_only=read_only, before_changes=before_changes)
     return CorpusStore(database, choose_blobs(home, settings, stores))
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escape, unescape
-from argot.jargon_db.store.postgres_copy import copy_to_sqlite
-from argot.jargon_db.store.postgres_statements import translate_statement
+from argot.jargon_db.store.postgresql_copy import copy_to_sqlite
+from argot.jargon_db.store.postgresql_statements import translate_statement
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
 from argot.postgresql import PostgresqlStores
@@ -24,7 +24,7 @@ _ANALYZE_ROWS = 500
 _FETCH = "FETCH 1000 FROM streamed"
 
 
-class PostgresConnections(Connections):
+class PostgresqlConnections(Connections):
     """The connections of one glossary."""
 
     dialect = POSTGRESQL

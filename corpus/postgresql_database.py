@@ -21,7 +21,7 @@ SERVICE = "*"
 _SAY = "SELECT set_config('argot.audience', ?, true)"
 
 
-class PostgresCorpusDatabase:
+class PostgresqlCorpusDatabase:
     """The store `corpus` of a knowledge base on PostgreSQL."""
 
     shared = True
@@ -99,7 +99,7 @@ class PostgresCorpusDatabase:
 
 
 def _describe_reader(principal: Principal | None) -> str:
-    """Return the reader as the row policies of `argot.corpus.postgres_schema` expect it."""
+    """Return the reader as the row policies of `argot.corpus.postgresql_schema` expect it."""
     if principal is None:
         return SERVICE
     return json.dumps({"tokens": sorted(principal.tokens), "all": principal.sees_all})

@@ -22,7 +22,7 @@ from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 from argot.postgresql_connection import PostgresqlConnection, build_connection_options
 from argot.postgresql_errors import convert_postgresql_errors, is_lost
 from argot.postgresql_presence import declare_open, take_exclusively
-from argot.postgresql_translation import translate_schema
+from argot.postgresql_translation import translate
 from argot.remedies import UPDATE
 
 CONNECT_SECONDS = 5
@@ -212,7 +212,7 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     if isinstance(script, PostgresqlMigration):
         words = script.postgresql
     else:
-        words = translate_schema(script.postgresql if isinstance(script, PerEngine) else script)
+        words = translate(script.postgresql if isinstance(script, PerEngine) else script).sql
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, AdditiveMigration)
 

@@ -35,8 +35,8 @@ from argot.corpus.keyword.postgresql_index import PostgresqlIndex
 from argot.corpus.keyword_tables import POSTGRESQL_TABLES
 from argot.corpus.postgresql_schema import translate_documents
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.postgresql_connection import PostgresqlConnection, build_connection_options
-from argot.postgresql_translation import translate_schema
+from argot.postgresql.connection import PostgresqlConnection, build_connection_options
+from argot.postgresql.translation import translate
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
@@ -140,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(translate_schema(translate_documents("") + POSTGRESQL_TABLES))
+    connection.execute(translate(translate_documents("") + POSTGRESQL_TABLES).sql)
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)

@@ -12,8 +12,8 @@ from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS
 from argot.databases import Connection, Parameters, SingleStatements
 from argot.errors import DamagedStore
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_session_lock import SessionLock
+from argot.postgresql.session_lock import SessionLock
+from argot.postgresql.stores import PostgresqlStores
 from argot.types import Principal
 
 SERVICE = "*"

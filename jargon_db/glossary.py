@@ -23,7 +23,7 @@ from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import SenseUsage
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 
 class Glossary:

@@ -16,8 +16,8 @@ from argot.jargon_db.store.postgresql_copy import copy_to_sqlite
 from argot.jargon_db.store.postgresql_statements import translate_statement
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_connection import PostgresqlConnection
+from argot.postgresql.connection import PostgresqlConnection
+from argot.postgresql.stores import PostgresqlStores
 
 _ANALYZE_ROWS = 500
 """Rows that a table gets in one transaction, from which on PostgreSQL's plans change."""

@@ -16,7 +16,7 @@ from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
     from argot.service.storage.store_owner import StoreOwner
 
 
@@ -33,7 +33,7 @@ def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     if not settings.store:
         return SqliteStores(home)
     try:
-        from argot.postgresql import PostgresqlStores
+        from argot.postgresql.stores import PostgresqlStores
     except ImportError as error:
         raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
     return PostgresqlStores(settings.store, settings.store_schema, alone=alone)
@@ -100,7 +100,7 @@ def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
 
 
 def require_postgresql(stores: Stores) -> PostgresqlStores:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):
         raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")

@@ -12,11 +12,11 @@ import psycopg
 import pytest
 from postgresql_server import MISSING, PostgresqlServer, end_connections, programs, running
 
-from argot import postgresql
 from argot.databases import AdditiveMigration
 from argot.errors import DamagedStore, InvalidInput, InvalidSettings, StoreUnavailable
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_translation import translate
+from argot.postgresql import stores as postgresql
+from argot.postgresql.stores import PostgresqlStores
+from argot.postgresql.translation import translate
 
 THINGS = ("CREATE TABLE things (name TEXT PRIMARY KEY)",)
 INSERT = "INSERT INTO things (name) VALUES (?)"

@@ -9,7 +9,7 @@ import pytest
 from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 from argot.corpus.store.blobs import FolderBlobs
 from argot.corpus.store.document_store import CorpusStore
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 
 ENGINES = ("sqlite", "postgresql")
 ROLE = "librarian"

@@ -9,7 +9,7 @@ from argot.clock import timestamp
 from argot.corpus.corpus_schema import MIGRATIONS
 from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 from argot.corpus.store.database_blobs import DatabaseBlobs
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.maintenance import postgresql_checks
 from argot.service.maintenance.findings import Finding
 from argot.service.maintenance.postgresql_checks import check_postgresql

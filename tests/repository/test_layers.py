@@ -243,7 +243,7 @@ def test_what_is_imported_beside_the_use_cases_still_is(package: str) -> None:
 def test_every_folder_with_code_is_packaged() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     expected = {
-        ".".join(("argot", *path.parent.relative_to(ROOT).parts)) if folder != "argot" else "argot"
+        ".".join(("argot", *path.parent.relative_to(ROOT / "argot" if folder == "argot" else ROOT).parts))
         for folder in ALLOWED
         for path in _sources(folder)
         if path.name == "__init__.py"

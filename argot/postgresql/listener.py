@@ -18,8 +18,8 @@ from typing import Any
 import psycopg
 from psycopg import sql as pgsql
 
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import PostgresqlStores
 
 logger = logging.getLogger(__name__)
 

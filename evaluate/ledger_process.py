@@ -1,4 +1,4 @@
-"""Ledgers of untrusted files, built in a child process with the bounds of reading; run as a module, it is the child."""
+"""Ledgers of untrusted files, built in a child process with the limits of reading; run as a module, it is the child."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEGABYTE_BYTES = 1 << 20
 
 
 class LedgerProcess:
-    """A process that reads files and counts their words; for one thread at a time, and to be used in a `with`."""
+    """A process that reads files and counts their words; for one thread at a time, and for use in a `with`."""
 
     def __init__(self) -> None:
         self._child = Child("argot.evaluate.ledger_process")

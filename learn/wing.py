@@ -18,6 +18,13 @@ WING = Wing(
     ),
     addresses=("argot.learn.addresses:ADDRESSES",),
     templates=("argot.learn.pages",),
+    workbench=(
+        ("/workbench", "Overview", ""),
+        ("/workbench/data", "Data", ""),
+        ("/workbench/train/embedder", "Train", ""),
+        ("/workbench/ask", "Ask", ""),
+    ),
+    question_sets=("argot.learn.usecases.question_sets:SETS",),
     links=(("/workbench", "Workbench", "builder"),),
     services=("argot.learn.usecases.training_queue:keep_training",),
     migrations={"learning": "argot.learn.store.pair_store:MIGRATIONS"},

@@ -1,1 +1,1 @@
-"""Glossary files: CSV, JSON and SKOS, read and written, and what taking one in would change."""
+"""Glossary files: CSV, JSON and SKOS, read and written, and previews of what an import would change."""

@@ -1,7 +1,7 @@
 """Trainings of a knowledge base, run while the service runs: one at a time, oldest first.
 
-They lie in its folder and need nothing else: what a stop or a crash of the service cuts off goes on at its next start,
-from the last checkpoint. Without a service, or on another machine, `argot learn worker` trains them.
+They are in its folder and need nothing else: one that a stop or a crash of the service interrupts resumes at its next
+start, from the last checkpoint. Without a service, or on another machine, `argot learn worker` trains them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def get_runs_folder(home: Path) -> Path:
 def make_worker(runs: Path, settings: Settings) -> RunWorker:
     """Make a worker whose processes prepare models in the settings' cache, and know no other setting."""
     known = {f"{ENV_PREFIX}CACHE": str(settings.cache.expanduser().absolute())}
-    if settings.threads:
-        known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
+    if settings.search.threads:
+        known[f"{ENV_PREFIX}THREADS"] = str(settings.search.threads)
     return RunWorker(runs, environment=known)
 
 
 @asynccontextmanager
 async def keep_training(kb: KnowledgeBase) -> AsyncIterator[None]:
-    """Train the waiting trainings of this service's own folder beside what is done within."""
+    """Train the waiting trainings of this service's own folder during the block."""
     task = asyncio.create_task(train_waiting(kb))
     try:
         yield
@@ -54,7 +54,7 @@ async def keep_training(kb: KnowledgeBase) -> AsyncIterator[None]:
 
 
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
-    """Train whatever waits, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
+    """Train all waiting runs, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
     worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)
     try:
         while True:
@@ -67,7 +67,7 @@ async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> N
 async def _train_next(worker: RunWorker) -> RunFolder | None:
     try:
         return await asyncio.to_thread(worker.train_next)
-    # One failure must not end the queue for as long as the service runs.
+    # One failure must not end the queue for the service's lifetime.
     except Exception:
         logger.exception("waiting trainings could not be looked at; it is tried again in a minute")
         await asyncio.sleep(REST_SECONDS)
@@ -79,7 +79,7 @@ async def _train_next(worker: RunWorker) -> RunFolder | None:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """The progress of a training, as its folder says it."""
+    """The progress of a training, according to its folder."""
 
     run: str
     name: str
@@ -105,7 +105,9 @@ def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgr
 
 
 def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
-    """Train whatever waits in a folder, for ever; `once`: until none waits. An interrupt lets what runs wait again."""
+    """Train all waiting runs of a folder, for ever; `once`: until none waits. An interrupt makes the present one wait
+    again.
+    """
     worker = make_worker(runs, settings)
     while True:
         if (run := find_next_run(runs)) is not None:

@@ -76,7 +76,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
             rest = min(2 * rest, LONGEST_REST)
         # One failure must not end it for as long as the service runs.
         except Exception:
-            logger.exception("documents could not be derived from; it is tried again")
+            logger.exception("deriving from documents failed; it is tried again")
             await asyncio.sleep(REST_SECONDS)
         await asyncio.sleep(LOOK_SECONDS)
 
@@ -200,7 +200,7 @@ class ByRules:
 
 
 async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
-    limit = kb.settings.derive_calls_per_day
+    limit = kb.settings.derivation.calls_per_day
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False
@@ -231,7 +231,7 @@ class _Unasked:
         together = RULES_TOGETHER if isinstance(self.maker, ByRules) else 1
         for start in range(0, len(tasks), together):
             # Questions go first, and so does what somebody has asked to be derived.
-            while not await kb.gate.wait_until_quiet(QUIET_SECONDS):
+            while not await kb.gates.questions.wait_until_quiet(QUIET_SECONDS):
                 pass
             if await self._is_spent():
                 return False

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 2.0
-"""Between looks whether the one who does it has ended; and before it is begun again where PostgreSQL was lost."""
+"""Interval between checks whether the active process has ended; and before a restart if PostgreSQL was lost."""
 GONE = "PostgreSQL was lost, and with it who does this."
 
 
 async def run_by_one_process(
     shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]
 ) -> None:
-    """Do work that has no end, as long as no other process does it; take it up when that one ends.
+    """Do endless work as long as no other process does it; take over when that one ends.
 
     Args:
-        shared: what this process has in common with others; None: there are none.
-        name: of the work, the same in every process.
-        work: begun each time this process becomes the one. It is cancelled when that is lost, and waited for.
+        shared: this process's state shared with others; None: there are none.
+        name: that of the work, the same in every process.
+        work: started each time this process becomes the active one. It is cancelled when that is lost, and awaited.
     """
     if shared is None:
         await work()
@@ -39,6 +39,6 @@ async def run_by_one_process(
                 await hold.run(work())
                 return
         except ArgotError as error:
-            # Whoever does it next may be another one: this one tries again like the others.
+            # The next active process may be another one: this one tries again like the others.
             logger.warning("'%s' is left to another service: %s", name, error)
             await asyncio.sleep(PAUSE_SECONDS)

@@ -394,7 +394,7 @@ KILLED = """
 import itertools, os, signal, sys
 from pathlib import Path
 from argot.jargon_db import Glossary, SenseInput
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 
 def senses():
     for number in itertools.count():

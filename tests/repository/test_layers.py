@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
     "learn": {"ui", "service", "work", "corpus", "tools", "prompts", "jargon_db"},
-    "evaluate": {"ui", "service", "work", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "evaluate": {"ui", "service", "work", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
     "work": {"corpus"},
     "service": {"work", "graph", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service", "work"},
@@ -243,7 +243,7 @@ def test_what_is_imported_beside_the_use_cases_still_is(package: str) -> None:
 def test_every_folder_with_code_is_packaged() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     expected = {
-        ".".join(("argot", *path.parent.relative_to(ROOT).parts)) if folder != "argot" else "argot"
+        ".".join(("argot", *path.parent.relative_to(ROOT / "argot" if folder == "argot" else ROOT).parts))
         for folder in ALLOWED
         for path in _sources(folder)
         if path.name == "__init__.py"

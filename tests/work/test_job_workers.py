@@ -161,7 +161,7 @@ async def test_what_ends_its_workers_is_put_aside_after_three_tries(
     worker("--kinds", "log")
     aside = await ended(kb, job.id)
     assert aside.state == "aside" and aside.tries == 3 and "ended while it was at it" in aside.error
-    (found,) = [one for one in await check_jobs(kb) if not one["ok"]]
+    (found,) = [one for one in await check_jobs(kb.jobs) if not one["ok"]]
     assert found["name"] == f"job {job.id}" and "of arsenic" in found["detail"]
     assert found["remedy"] == f"argot jobs retry {job.id}"
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}

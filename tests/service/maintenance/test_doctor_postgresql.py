@@ -7,9 +7,9 @@ import pytest
 
 from argot.clock import timestamp
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.corpus.postgres_database import PostgresCorpusDatabase
+from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 from argot.corpus.store.database_blobs import DatabaseBlobs
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.maintenance import postgresql_checks
 from argot.service.maintenance.findings import Finding
 from argot.service.maintenance.postgresql_checks import check_postgresql
@@ -46,12 +46,12 @@ def run(url: str, *statements: str) -> None:
 def test_a_sound_one_has_no_fault(url: str) -> None:
     assert list(faults(url)) == ["knowledge base"]
     stores = PostgresqlStores(url)
-    PostgresCorpusDatabase(stores)
+    PostgresqlCorpusDatabase(stores)
     DatabaseBlobs(stores)
     stores.close()
     said = found(url)
     assert not faults(url) and said["PostgreSQL"]["detail"].startswith("version ")
-    assert said["policies of rows"]["detail"] == "in force for 6 tables"
+    assert said["row-level security"]["detail"] == "in force for 6 tables"
     assert "ordinary user" in said["user"]["detail"] and "MB" in said["schema"]["detail"]
     assert said["store corpus"]["detail"] == f"{len(MIGRATIONS)} of {len(MIGRATIONS)} steps of its schema"
 
@@ -60,7 +60,7 @@ def test_each_fault_is_named_with_what_helps(
     url: str, postgresql_url: str, postgresql_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = PostgresqlStores(url)
-    PostgresCorpusDatabase(stores)
+    PostgresqlCorpusDatabase(stores)
     DatabaseBlobs(stores)
     note_move(Path("kb"), stores, UnfinishedMove("/srv/kb", "", timestamp()))
     stores.close()
@@ -74,9 +74,9 @@ def test_each_fault_is_named_with_what_helps(
     real = postgresql_checks.time.time
     monkeypatch.setattr(postgresql_checks.time, "time", lambda: real() - 3600)
     said = faults(url)
-    assert set(said) == {"clock", "policies of rows", "pieces of originals", "store corpus", "knowledge base"}
+    assert set(said) == {"clock", "row-level security", "pieces of originals", "store corpus", "knowledge base"}
     assert "3600.0 s ahead" in said["clock"]["detail"] and "NTP" in said["clock"]["remedy"]
-    assert "revisions" in said["policies of rows"]["detail"] and "ENABLE ROW" in said["policies of rows"]["remedy"]
+    assert "revisions" in said["row-level security"]["detail"] and "ENABLE ROW" in said["row-level security"]["remedy"]
     assert said["pieces of originals"]["remedy"].startswith("DELETE FROM blob_pieces")
     assert "moved there from /srv/kb" in said["knowledge base"]["detail"]
     monkeypatch.undo()

@@ -15,7 +15,7 @@ from postgresql_server import end_connections
 
 from argot.databases import Stores
 from argot.graph.checkpoints.pruning import keep_latest
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
 from argot.service.insight.unanswered_groups import open_questions
 from argot.service.threads import thread_store as module
@@ -104,7 +104,7 @@ async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> Non
         )
     await threads.settle("ann", thread, AnswerSettings("quick", "sales", ("a",)))
     assert (await threads.own("ann", thread)).settings.tags == ("a",)
-    assert [one.turn["question"] for one in await threads.judged() if one.turn] == ["What is KÄ?"]
+    assert [one.turn["question"] for one in await threads.list_judged() if one.turn] == ["What is KÄ?"]
 
     def read() -> None:
         with threads.reader() as connection:

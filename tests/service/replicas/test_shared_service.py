@@ -10,7 +10,7 @@ import pytest
 from postgresql_server import PostgresqlServer, end_connections
 
 from argot.errors import AnswerLost, AnswerStopped, StoreUnavailable, TooManyQuestions
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import Ended, People
 from argot.service.identity.sign_in_attempts import LIMITS

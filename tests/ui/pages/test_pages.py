@@ -531,7 +531,7 @@ async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left
     given = {"csrf": CSRF, "least": "0.8", "context": "NAND", "approve": "yes", "why": ""}
     done = await ada.post("/glossary/proposals/accept", data=given)
     text = unescape(re.sub("<[^>]+>", "", done.text))
-    assert "2 meanings approved" in text and "1 proposal left" in text
+    assert "2 meanings approved" in text and "1 proposal not accepted" in text
     assert "'CLR' means 'clean room' in 'NAND' already" in text
     found = desk.kb.glossary.lookup.senses(ADMIN, ["CLR", "BST", "ODD"])
     assert [len(found[name]) for name in ("CLR", "BST", "ODD")] == [1, 1, 0]
@@ -865,7 +865,7 @@ async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: 
     assert "nothing to roll back" in refused.text and "zone quotient" in refused.text
     other = await ada.post("/glossary/drafts/approve", data={"csrf": CSRF, "sense": ["1:1"] * 2000})
     assert other.status_code == 400
-    assert "That was not done" in other.text and "Not allowed" not in other.text
+    assert "This was not done" in other.text and "Not allowed" not in other.text
 
 
 @pytest.mark.parametrize(

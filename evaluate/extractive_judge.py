@@ -9,6 +9,7 @@ says FALSE to free paraphrases, and it does not see what an answer claims beside
 from __future__ import annotations
 
 import re
+from typing import Protocol, runtime_checkable
 
 from argot.tools.answering.objections import find_objection
 from argot.tools.text.sentences import split_sentences
@@ -19,6 +20,15 @@ LEAST_SHARED = 0.6
 
 # "No.5 is the room" is no "no".
 _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Compares an answer with a reference answer."""
+
+    async def is_correct(self, question: str, answer: str, reference: str) -> bool:
+        """Judge whether the answer is correct (AccurateRAG 3.1, figure 4)."""
+        ...
 
 
 class ExtractiveJudge:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from argot.evaluate.extractive_judge import ExtractiveJudge
-from argot.protocols import Judge
+from argot.evaluate.extractive_judge import ExtractiveJudge, Judge
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer
 

@@ -226,7 +226,7 @@ async def test_what_is_refused(site: Site) -> None:
             400,
             "boolean",
         ),
-        ("DELETE", f"/Users/{root}", None, 403, "whose key this is"),
+        ("DELETE", f"/Users/{root}", None, 403, "is the owner of this key"),
         ("POST", "/Groups", {"schemas": [GROUP], "displayName": "managers"}, 400, "oidc_groups"),
         ("POST", "/Groups", {"schemas": [GROUP], "displayName": "A", "members": [{"value": "x"}]}, 404, "before their"),
         ("GET", "/Users?filter=userName%20eq", None, 400, "invalidFilter"),

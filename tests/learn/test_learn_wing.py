@@ -31,7 +31,7 @@ async def look():
         documents = await get_result(kb, make_local_principal(), "list_documents")
         await get_result(kb, make_local_principal(), "backup", path=backup)
         assert build_pages(kb).routes
-        return kb.settings.reranker, len(documents)
+        return kb.settings.search.reranker, len(documents)
 
 reranker, documents = asyncio.run(look())
 learnt = [name for name in CASES if name.startswith(("data_", "training_", "model_"))]

@@ -386,7 +386,7 @@ async def test_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
 
 
 async def test_who_asks_too_fast_is_told_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site.kb, "gate", Gate(Limits.limit_questions(Settings(questions_per_minute=1))))
+    monkeypatch.setattr(site.kb.gates, "questions", Gate(Limits.limit_questions(Settings(questions_per_minute=1))))
     async with site.program("bob") as bob:
         assert (await bob.post("/api/ask", json={"question": TRIM})).status_code == 200
         for path, given in (
@@ -792,7 +792,7 @@ async def test_of_an_archive_of_many_files_the_first_are_listed_and_all_are_coun
 
 async def test_a_person_has_few_archives_unpacked_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(replace(Limits.limit_archives(), at_once=1), name="archive")
-    monkeypatch.setattr(site.kb, "archives", gate)
+    monkeypatch.setattr(site.kb.gates, "archives", gate)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("gauge.md", "# Gauge\n\nThe gauge of the last bay shows nothing.\n")

@@ -122,5 +122,5 @@ async def test_invoked_without_an_event_loop_it_sends_the_same() -> None:
     assert seen[0].read() == b'{"query":"What is PUC?","limit":7,"tags":["it"]}'
     down = httpx.MockTransport(lambda request: httpx.Response(502, text="<html>"))
     retriever._client = RemoteClient(URL, "argot_x", transport=down)
-    with pytest.raises(ArgotError, match="answered 502"):
+    with pytest.raises(ArgotError, match="answered with status 502"):
         retriever.invoke("What is PUC?")

@@ -10,6 +10,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,15 +158,19 @@ def front(program: str, folder: Path, *ports: int) -> Iterator[Front]:
     else:
         running = _caddy(folder, caddy_example(folder, ports, opened))
     with running as process:
-        while not _listens(opened.https):
+        while not _is_open(opened):
             assert process.poll() is None, f"{program} ended"
+            time.sleep(0.05)
         yield opened
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _is_open(opened: Front) -> bool:
+    """Return whether a handshake succeeds: Caddy listens before it has its certificate."""
+    try:
+        opened.connect().close()
+    except OSError:
+        return False
+    return True
 
 
 def _free_ports() -> tuple[int, int]:

@@ -107,7 +107,8 @@ def main() -> None:
         require_server(load_settings())
         measure(arguments)
     except (ArgotError, ConnectionError) as error:
-        raise SystemExit(f"latency.py: error: {error} (ARGOT_MODEL_URL is {load_settings().model_server.url})") from None
+        url = load_settings().model_server.url
+        raise SystemExit(f"latency.py: error: {error} (ARGOT_MODEL_URL is {url})") from None
 
 
 def measure(arguments: argparse.Namespace) -> None:

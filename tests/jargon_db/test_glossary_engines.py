@@ -37,7 +37,8 @@ def test_a_nul_comes_back_as_it_was_given(text):
 @pytest.mark.parametrize("text", ["a\0b", "\ufdd0", "\ufdd00", "\0\ufdd01"])
 def test_a_text_with_a_nul_is_kept_in_every_place(glossary, text):
     term = f"T{text}"
-    sense = glossary.senses.add(term, f"c{text}", text + "x", text, notes=text, aliases=[f"A{text}", text + "y"], owner=text)
+    aliases = [f"A{text}", text + "y"]
+    sense = glossary.senses.add(term, f"c{text}", text + "x", text, notes=text, aliases=aliases, owner=text)
     assert (sense.term, sense.notes, sense.aliases) == (term, text, (f"A{text}", text + "y"))
     assert glossary.lookup.senses(OSCAR, [f"A{text}"])[f"A{text}"] == [sense]
     assert glossary.search.find(OSCAR, f"A{text}") == [sense]

@@ -239,4 +239,4 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
     assert done.returncode and "ARGOT_STORE=postgresql://" in done.stderr and "ARGOT_CHROMA_URL" in done.stderr
     known = {"ARGOT_STORE": "postgresql://nobody@127.0.0.1:9/x", "ARGOT_CHROMA_URL": "http://127.0.0.1:9"}
     done = run("work", "--kinds", "sing", "--home", str(tmp_path / "kb"), **known)
-    assert done.returncode and "'sing' is no kind of job. Kinds: " in done.stderr
+    assert done.returncode and "'sing' is not a kind of job. Kinds: " in done.stderr

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from argot.settings import Settings
 from argot.work.job_types import JobWanted, Work
 
 Lane: TypeAlias = Literal["awaited", "long"]
@@ -14,8 +15,12 @@ Lane: TypeAlias = Literal["awaited", "long"]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """Args: `busy`: what is said of a second one with its key, with `{label}`; `is_retried`: False: its first failure
-    is its last.
+    """A kind of job.
+
+    Args:
+        busy: the refusal of a second one with its key, with `{label}`.
+        is_retried: False: its first failure is its last.
+        is_possible: says by its settings whether a machine can do such jobs.
     """
 
     name: str
@@ -23,6 +28,7 @@ class JobKind:
     busy: str
     lane: Lane
     is_retried: bool = True
+    is_possible: Callable[[Settings], bool] = lambda settings: True
 
     def describe_busy(self, label: str) -> str:
         # Not by `format`: a label may hold braces.
@@ -32,11 +38,18 @@ class JobKind:
 KINDS: dict[str, JobKind] = {}
 
 
-def job_kind(name: str, *, busy: str, lane: Lane = "long", is_retried: bool = True) -> Callable[[Work], Work]:
-    """Declare a function as what does jobs of this kind."""
+def job_kind(
+    name: str,
+    *,
+    busy: str,
+    lane: Lane = "long",
+    is_retried: bool = True,
+    is_possible: Callable[[Settings], bool] = lambda settings: True,
+) -> Callable[[Work], Work]:
+    """Declare a function as the work of jobs of this kind."""
 
     def declare(work: Work) -> Work:
-        KINDS[name] = JobKind(name, work, busy, lane, is_retried)
+        KINDS[name] = JobKind(name, work, busy, lane, is_retried, is_possible)
         return work
 
     return declare

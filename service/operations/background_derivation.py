@@ -145,7 +145,7 @@ def _name(corpus: Corpus, document: str) -> str:
     return corpus.store.document(make_local_principal(), document).name
 
 
-@job_kind(DERIVE, busy="Texts of '{label}' are being derived.")
+@job_kind(DERIVE, busy="Texts of '{label}' are being derived.", is_possible=lambda one: bool(list_wanted_kinds(one)))
 async def derive_work(run: JobRun) -> Any:
     """Derive what is missing of one document.
 

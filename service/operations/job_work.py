@@ -11,7 +11,6 @@ from argot.errors import InvalidInput, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
 from argot.service.usecases import catalogue
-from argot.service.usecases.documents import automatic_derivation
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS
 from argot.work.job_progress import JobMoved
@@ -52,8 +51,7 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
         raise InvalidInput(f"'{unknown[0]}' is no kind of job. Kinds: {', '.join(sorted(KINDS))}.")
-    derives = bool(automatic_derivation.list_wanted_kinds(settings))
-    return named or sorted(kind for kind in KINDS if derives or kind != automatic_derivation.DERIVE)
+    return named or sorted(one.name for one in KINDS.values() if one.is_possible(settings))
 
 
 async def _work(

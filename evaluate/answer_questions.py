@@ -68,7 +68,7 @@ class AnswerSet:
 
 
 def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQuestion]:
-    """Read a file of questions, one JSON object a line (docs/builders.md shows one).
+    """Read a file of questions, one JSON object a line (evaluate/README.md shows one).
 
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.

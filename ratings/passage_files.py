@@ -1,6 +1,6 @@
 """Files of studies of passages: the passages to judge, and answers with the references that people annotated.
 
-The latter have the form that `argot evaluate experiment run trustworthy-7` reads (docs/experiments.md).
+The latter have the form that `argot evaluate experiment run trustworthy-7` reads (evaluate/experiments/README.md).
 """
 
 from __future__ import annotations

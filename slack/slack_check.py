@@ -29,7 +29,7 @@ SCOPES = (
     "users:read",
     "users:read.email",
 )
-"""What the manners need, and no more; docs/slack.md says what for."""
+"""What the manners need, and no more; slack/README.md says what for."""
 
 
 def check_slack(settings: Settings) -> list[Finding]:
@@ -38,11 +38,11 @@ def check_slack(settings: Settings) -> list[Finding]:
     app = settings.slack_app_token.get_secret_value()
     secret = settings.slack_signing_secret.get_secret_value()
     if not (bot or app or secret):
-        return [make_good_finding(NAME, "not set up (docs/slack.md)")]
+        return [make_good_finding(NAME, "not set up (slack/README.md)")]
     if importlib.util.find_spec("slack_bolt") is None:
         return [make_bad_finding(NAME, "slack-bolt is not installed", install_command("slack"))]
     if not bot:
-        return [make_bad_finding(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; docs/slack.md)")]
+        return [make_bad_finding(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; slack/README.md)")]
     findings = [*_check_token(settings, bot)]
     if all(finding["ok"] for finding in findings):
         findings += _check_transport(settings, app, secret)

@@ -18,7 +18,7 @@ BY_JUDGE: frozenset[Measure] = frozenset({"geval", "correct", "accurate", "found
 OF_ANSWERS: frozenset[Measure] = BY_JUDGE | {"rouge-1", "rouge-l", "bertscore", "exact", "api"}
 
 Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "none"]
-"""In which form the data comes; `experiment_data.py` and docs/experiments.md say how each looks."""
+"""In which form the data comes; `experiment_data.py` and evaluate/experiments/README.md say how each looks."""
 Way = Literal["ask", "oracle", "s-icl", "rerank", "quiz", "abbreviations", "aspects", "matching"]
 """How a row is measured; `row_measuring.py` has a function for each."""
 Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]

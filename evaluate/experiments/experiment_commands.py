@@ -93,7 +93,7 @@ def run(  # noqa: PLR0917
 
     Prints the table with the paper's figures beside ours, and writes experiments/ID/run.json and report.html. A row
     that cannot run says what it needs. The papers' models and data are mostly not public: every row runs with any
-    OpenAI-compatible model on any data of the right form (docs/experiments.md).
+    OpenAI-compatible model on any data of the right form (evaluate/experiments/README.md).
     """
     from argot.evaluate.experiments import experiment_running as experiments
     from argot.evaluate.experiments import kept_experiments

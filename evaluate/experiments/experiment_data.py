@@ -147,7 +147,7 @@ def load_experiment_data(
     if place is None:
         raise InvalidInput(
             f"{experiment.name} has no public data: give your own with --data, in the form '{experiment.form}' "
-            "(docs/experiments.md)."
+            "(evaluate/experiments/README.md)."
         )
     if not place.exists():
         raise InvalidInput(f"{place} is not there. {describe_source(experiment)}")
@@ -165,7 +165,7 @@ def find_public_data(experiment: Experiment, datasets: Path) -> Path | None:
 def describe_source(experiment: Experiment) -> str:
     return (
         f"Set ARGOT_DATASETS to the folder that holds {experiment.public or 'the public sets'}, or give data of your "
-        f"own with --data, in the form '{experiment.form}' (docs/experiments.md)."
+        f"own with --data, in the form '{experiment.form}' (evaluate/experiments/README.md)."
     )
 
 

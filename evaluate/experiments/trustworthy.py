@@ -141,7 +141,8 @@ MATCHING = Experiment(
     ),
     published_with=f"a tuned re-ranker of 0.5B parameters and a tuned Qwen 72B; 100 annotated answers on {_DATA}",
     notes=(
-        "Annotated answers are not public: give your own with --data FILE (docs/experiments.md has the form).",
+        "Annotated answers are not public: give your own with --data FILE"
+        " (evaluate/experiments/README.md has the form).",
         "Precision: of the sentences matched, those whose passage is among the annotated, averaged over answers.",
     ),
 )

@@ -143,7 +143,7 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
 @usecase("manager", everywhere=True)
 async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
-    """The kept pairs of a set with their passages, one JSON object a line (docs/learning.md has the fields)."""
+    """The kept pairs of a set with their passages, one JSON object a line (learn/README.md has the fields)."""
     from argot.learn.store.pair_store import PairQuery
     from argot.learn.training_pairs import serialize_pairs
 

@@ -1,6 +1,6 @@
 """The description by which an app is made in Slack: what it may do, what it hears of, how Slack reaches it.
 
-The scopes are the least that the manners need; docs/slack.md says what each is for.
+The scopes are the least that the manners need; slack/README.md says what each is for.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from repository import ROOT
 
+from argot.wings import NAMES
+
 PAGES = [ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"]
 _SPAN = re.compile(r"`([^`\n]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)?")
@@ -108,5 +110,10 @@ def test_the_checks_before_a_commit_are_those_of_make_check_and_fetch_nothing() 
 
 def test_the_index_of_the_documents_names_each_of_them() -> None:
     folder = ROOT / "docs"
-    linked = set(re.findall(r"\]\(([\w-]+\.md)[)#]", (folder / "README.md").read_text("utf-8")))
-    assert linked == {path.name for path in folder.glob("*.md")} - {"README.md"}
+    targets = re.findall(r"\]\(([\w./-]+\.md)[)#]", (folder / "README.md").read_text("utf-8"))
+    linked = {(folder / target).resolve() for target in targets}
+    pages = {*folder.glob("*.md")} - {folder / "README.md"}
+    wings = {page for wing in NAMES for page in (ROOT / wing).rglob("README.md")}
+    assert len(wings) >= len(NAMES)
+    assert pages | wings <= linked
+    assert len(targets) == len(set(targets)), "a page stands there twice"

@@ -13,8 +13,13 @@ from repository import ROOT
 from argot.service.operations.sample_base import build
 from argot.settings import Settings
 from argot.ui.cli.main import main
+from argot.wings import NAMES
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(page for wing in NAMES for page in sorted((ROOT / wing).rglob("README.md"))),
+]
 _SHOWN = re.compile(r"^```\n\$ (argot .*)\n((?:.*\n)*?)```$", re.MULTILINE)
 
 

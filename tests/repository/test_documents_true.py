@@ -19,12 +19,13 @@ from argot.settings import Settings, list_valid_names
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import build_api_routes
 from argot.ui.cli.main import app
+from argot.wings import NAMES
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "bench" / "laboratory").glob("*.md")),
-    ROOT / "samples" / "README.md",
+    *sorted(page for page in ROOT.glob("*/**/README.md") if page.relative_to(ROOT).parts[0] in (*NAMES, "samples")),
 ]
 UNITS = sorted((ROOT / "deploy" / "systemd").iterdir())
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -96,7 +97,7 @@ def parsed(words: list[str]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_a_shell_block_can_be_typed(page: Path) -> None:
     refused = {shlex.join(words): parsed(words) for words in typed(page)}
     assert {command: why for command, why in refused.items() if why} == {}
@@ -111,7 +112,7 @@ def test_commands_are_found_where_they_stand_and_wrong_ones_are_seen() -> None:
     assert not parsed(["glossary", "approve", "17"])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_and_option_named_in_a_sentence_is_there(page: Path) -> None:
     wrong = [span for span in in_code(page) if span.startswith("argot ") and not is_named_rightly(span)]
     assert wrong == []
@@ -219,7 +220,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in plain}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page)):
         if re.match(r"[a-z]+:", target):
@@ -230,7 +231,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(file), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_of_the_repository_that_is_named_is_there(page: Path) -> None:
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     for named in re.findall(
@@ -250,6 +251,12 @@ def test_every_make_target_that_is_named_is_there() -> None:
 
 def test_the_readme_stays_short() -> None:
     assert len(text(ROOT / "README.md").splitlines()) < 150
+
+
+def test_the_changes_of_a_version_stay_short() -> None:
+    sections = re.split(r"^(?=## )", text(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    assert len(sections) > 4
+    assert [one.splitlines()[0] for one in sections if len(one.strip().splitlines()) > 40] == []
 
 
 # -- addresses, metrics, profiles -------------------------------------------------------------------------------------

@@ -164,8 +164,14 @@ PAST_THE_USE_CASES = {
 
 
 def _surfaces() -> list[Path]:
-    inner = [_sources(f"{wing}/{room}") for wing in WINGS for room in ("app", "pages")]
-    return [*_sources("ui"), *(ROOT / wing / "commands.py" for wing in WINGS), *(one for room in inner for one in room)]
+    inner = [_sources(f"{wing}/{room}") for wing in WINGS for room in ("app", "commands", "pages")]
+    alone = [path for wing in WINGS if (path := ROOT / wing / "commands.py").exists()]
+    return [*_sources("ui"), *alone, *(one for room in inner for one in room)]
+
+
+def test_every_wing_has_commands_among_the_surfaces() -> None:
+    named = [path.relative_to(ROOT).parts for path in _surfaces()]
+    assert {parts[0] for parts in named if parts[1] in ("commands", "commands.py")} == set(WINGS)
 
 
 @pytest.mark.parametrize("path", _surfaces(), ids=lambda path: str(path.relative_to(ROOT)))

@@ -289,7 +289,7 @@ def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
     assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts"}
     assert {"app_home_opened", "app_context_changed", "message.im"} <= set(EVENTS)
     assert made["settings"]["socket_mode_enabled"] is False and "user" not in made["oauth_config"]["scopes"]
-    page = (ROOT / "docs" / "slack.md").read_text("utf-8")
+    page = (ROOT / "slack" / "README.md").read_text("utf-8")
     assert all(f"`{scope}`" in page for scope in SCOPES)
 
 

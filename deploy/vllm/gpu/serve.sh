@@ -50,7 +50,7 @@ choose() {
   esac
 }
 
-# LORA=32: adapters up to that rank may be loaded while it runs (docs/learning.md). Whoever reaches the server can load
+# LORA=32: adapters up to that rank may be loaded while it runs (learn/README.md). Whoever reaches the server can load
 # one, so only with a key where others reach it.
 adapters() {
   lora=()

@@ -9,13 +9,15 @@ from contextlib import suppress
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations import background_derivation
+from argot.service.operations import background_derivation, retention, source_schedule
+from argot.service.sign_in import provider_sign_in
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS
 from argot.work.job_progress import JobMoved
 
-__all__ = ["background_derivation", "catalogue"]  # imported for the kinds of jobs that they declare
+# Imported for the kinds of jobs and the scheduled work that they declare.
+__all__ = ["background_derivation", "catalogue", "provider_sign_in", "retention", "source_schedule"]
 
 NEEDS = (
     "argot work takes the jobs of services on other machines, and so it needs the stores that they share. Set"

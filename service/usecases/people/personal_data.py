@@ -113,7 +113,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
             await delete_thread(kb, thread.owner, thread.id)
             conversations += 1
     # What is still to be noted after an answer would otherwise come in after the erasure.
-    await kb.chores_done()
+    await kb.chores.finish()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
     for each in names:

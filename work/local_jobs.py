@@ -94,12 +94,15 @@ class LocalJobs:
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         one = self._find_job(number)
-        while True:
-            seen = one.changed
-            yield one.job
-            if not one.job.is_under_way:
-                return
-            await seen.wait()
+        states: asyncio.Queue[JobRecord] = asyncio.Queue()
+        states.put_nowait(one.job)
+        one.followers.append(states)
+        try:
+            while (job := await states.get()).is_under_way:
+                yield job
+            yield job
+        finally:
+            one.followers.remove(states)
 
     # -- stopping -----------------------------------------------------------------------------------------------------
 
@@ -214,7 +217,7 @@ class LocalJobs:
 
 
 class _LocalJob:
-    """A job of this process. `changed` is set at its next change."""
+    """A job of this process. `followers`: each gets every state that it comes to."""
 
     def __init__(self, number: int, wanted: JobWanted) -> None:
         self.wanted = wanted
@@ -224,12 +227,12 @@ class _LocalJob:
         )  # fmt: skip
         self.task: asyncio.Task[None] | None = None
         self.put_off = 0
-        self.changed = asyncio.Event()
+        self.followers: list[asyncio.Queue[JobRecord]] = []
 
     def changes(self, **said: Any) -> None:
         self.job = replace(self.job, **said)
-        seen, self.changed = self.changed, asyncio.Event()
-        seen.set()
+        for states in self.followers:
+            states.put_nowait(self.job)
 
     def tell(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None:
         self.changes(done=done, total=total, doing=doing, outcome=self.job.outcome if outcome is None else outcome)

@@ -70,7 +70,7 @@ async def data_make(
     await _require_free(kb, principal, name, recipe)
     async with aclosing(follow_job(kb, build_pairs_job(principal, name))) as events:
         async for event in events:
-            if not isinstance(event, Finished) and event["total"]:
+            if not isinstance(event, Finished):
                 yield event
     yield Finished(await _describe_named_set(kb, principal, name))
 

@@ -29,12 +29,14 @@ from argot.service.usecases.documents.automatic_derivation import (
     make_derivation_key,
 )
 from argot.service.usecases.documents.derivation_run import (
+    DERIVE_DOCUMENTS,
     FAILURES_IN_A_ROW,
     DerivingTurn,
     Making,
     make_texts,
     to_the_end,
 )
+from argot.service.usecases.operations.queued_work import wait_for_end
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
 from argot.work.job_kinds import job_kind
@@ -206,6 +208,7 @@ class _Unasked:
             # Questions go first, and so does what somebody has asked to be derived.
             while not await kb.gate.wait_until_quiet(QUIET_SECONDS):
                 pass
+            await self._wait_for_asked()
             if await self._is_spent():
                 return False
             async with kb.part(DerivingTurn):
@@ -215,6 +218,12 @@ class _Unasked:
 
     def _list_tasks(self, recipes: Sequence[Recipe]) -> list[DerivationTask]:
         return derivation.list_tasks(self.corpus.store.database.connection(), self.document, recipes, renew=False)
+
+    async def _wait_for_asked(self) -> None:
+        """Wait while a derivation that somebody asked for runs, at this service or another."""
+        for job in await self.kb.jobs.list_jobs(DERIVE_DOCUMENTS):
+            if job.state == "running":
+                await wait_for_end(self.kb, job.id)
 
     async def _is_spent(self) -> bool:
         return await _is_spent(self.kb, self.states)

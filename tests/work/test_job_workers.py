@@ -245,5 +245,5 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
 
 def test_a_machine_without_a_model_server_takes_no_job_that_asks_one() -> None:
     alone, with_model = (parse_kinds("", Settings(model_url=url)) for url in ("", "http://127.0.0.1:1/v1"))
-    assert set(with_model) - set(alone) == {"derive", "pairs"} and {"sync", "mine"} <= set(alone)
+    assert set(with_model) - set(alone) == {"derive", "derive_documents", "pairs"} and {"sync", "mine"} <= set(alone)
     assert parse_kinds("pairs, sync", Settings()) == ["pairs", "sync"]

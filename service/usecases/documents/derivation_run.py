@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+DERIVE_DOCUMENTS = "derive_documents"
+"""The kind of the jobs that derive texts because somebody asked, and the key of the one that there is at a time."""
 FAILURES_IN_A_ROW = 3
 """After this many failed passages in a row there is no use in going on."""
 SHOWN_PROBLEMS = 20
@@ -66,12 +68,7 @@ class Making(Protocol):
 
 
 class DerivingTurn(asyncio.Lock):
-    """The turn of a run that somebody asked for, and for one task at a time of what nobody did.
-
-    `is_asked`: such a run holds it or waits for it.
-    """
-
-    is_asked = False
+    """The turn of a run that somebody asked for, and of one task at a time that nobody asked for, in this process."""
 
 
 def plan_jobs(

@@ -279,7 +279,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
     """
     async with aclosing(follow_job(kb, JobWanted(REINDEX, principal, key=REINDEX))) as events:
         async for event in events:
-            if not isinstance(event, Finished) and event["total"]:
+            if not isinstance(event, Finished):
                 yield event
     yield Finished(ReindexReport(await kb.blocking(kb.document_store.count_passages, principal)))
 

@@ -18,7 +18,7 @@ from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import KINDS, describe_busy_job
 from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
-from argot.work.tries import describe_error, judge_try, log_try
+from argot.work.tries import judge_try, log_try
 
 logger = logging.getLogger(__name__)
 
@@ -169,11 +169,10 @@ class LocalJobs:
         return JobRun(self._kb, wanted.by, wanted.parameters, wanted.data, one.tell)
 
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
-        found = judge_try(
-            error, one.job.tries, one.put_off, self._first_wait, is_retried=KINDS[one.job.kind].is_retried
-        )
+        kind = KINDS[one.job.kind]
+        found = judge_try(error, one.job.tries, one.put_off, self._first_wait, is_retried=kind.is_retried)
         log_try(logger, one.job, found, error)
-        said = {"error": describe_error(error), "error_kind": type(error).__name__}
+        said = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
             self._end(one, found.state, **said)
             return False

@@ -14,7 +14,7 @@ from argot.service.sign_in import provider_sign_in
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS
-from argot.work.job_progress import JobMoved
+from argot.work.job_types import JobMoved
 
 # Imported for the kinds of jobs and the scheduled work that they declare.
 __all__ = ["background_derivation", "catalogue", "provider_sign_in", "retention", "source_schedule"]

@@ -1,4 +1,4 @@
-"""The time now, in UTC, and how it is written down: ISO 8601, which sorts as text."""
+"""The current time, in UTC, and its written form: ISO 8601, which sorts as text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Literal, TypeAlias
 
 Precision: TypeAlias = Literal["seconds", "milliseconds"]
 """Rows of senses, misses and documents have seconds, all others milliseconds; they are compared as text, so that one
-column holds one sort.
+column has one format.
 """
 
 
 def utc_now() -> datetime:
-    # The one place where the time is read, so that tests can set it.
+    # The only place where the time is read, so that tests can set it.
     return datetime.now(UTC)
 
 
 def timestamp(precision: Precision = "milliseconds") -> str:
-    """The time now as text."""
+    """Return the current time as text."""
     return format_utc(utc_now(), precision)
 
 

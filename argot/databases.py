@@ -1,14 +1,14 @@
-"""The interface between a store and the engine that keeps it: SQLite in a file, or PostgreSQL.
+"""The interface between a store and its database engine: SQLite in a file, or PostgreSQL.
 
-A store is one module on both. Its SQL keeps to what both know: `?` and `:name`, ON CONFLICT, RETURNING, CASE, CAST.
-Where they have no words in common, the store asks the `Dialect`; a migration that has to differ is a `PerEngine`.
+A store is the same module on both. Its SQL uses the common subset: `?` and `:name`, ON CONFLICT, RETURNING, CASE, CAST.
+Where the two have none, the store asks the `Dialect`; a migration that has to differ is a `PerEngine`.
 
-What is written for SQLite and would fail, or mean something else, on PostgreSQL:
+SQLite constructs that fail, or differ in meaning, on PostgreSQL:
 
 - `INSERT OR IGNORE`, `INSERT OR REPLACE`: ON CONFLICT DO NOTHING, ON CONFLICT (key) DO UPDATE SET.
 - `INSERT INTO t VALUES (NULL, ...)` and `lastrowid`: name the columns, and say RETURNING id.
-- a number in the place of a truth (`WHERE admin`): `admin = 1`.
-- `? IS NULL`: `CAST(? AS TEXT) IS NULL`. `a IS b`: a comparison that says what of NULL.
+- a number as a truth value (`WHERE admin`): `admin = 1`.
+- `? IS NULL`: `CAST(? AS TEXT) IS NULL`. `a IS b`: a comparison that handles NULL explicitly.
 - a statement that fails within a transaction, and whose error is caught there: PostgreSQL ends the transaction.
 - a table or index of the same name in two stores: on PostgreSQL all stores are in one schema.
 - `max(a, b)`, `lower`, `instr`, `iif`, `group_concat`, `json_each`, `LIMIT -1`, `rowid`: the dialect, CASE, a column.
@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
-"""Of `?` in their order, or of `:name` by name."""
+"""Values for `?` in order, or for `:name` by name."""
 
 
 # -- what is read and run ---------------------------------------------------------------------------------------------
 
 
 class Row(Protocol):
-    """A row: its values by name or place, in their order when iterated."""
+    """A row: its values by name or index, in their order when iterated."""
 
     def __getitem__(self, key: Any, /) -> Any: ...
 
@@ -57,7 +57,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """One connection, for one thread at a time. `sqlite3.Connection` is one."""
+    """One connection, for one thread at a time. `sqlite3.Connection` implements it."""
 
     def execute(self, sql: str, parameters: Any = ..., /) -> Cursor: ...
 
@@ -65,19 +65,21 @@ class Connection(Protocol):
 
 
 def replace_nul(text: str) -> str:
-    """The text as every engine keeps it, and as long as before: PostgreSQL has no U+0000."""
+    """Return the text as every engine can store it, with the same length: PostgreSQL has no U+0000."""
     return text.replace("\0", "\ufffd")
 
 
 def read_binary(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
-    """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
+    """Return the rows of a statement that reads large binary values, without the text encoding that is otherwise
+    used.
+    """
     execute = getattr(connection, "execute_binary", connection.execute)
     found: Cursor = execute(sql, parameters)
     return found
 
 
 class FetchedRows:
-    """The rows that a statement found, read before its transaction ended."""
+    """The rows of a statement, read before its transaction ended."""
 
     def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
         self._rows = iter(rows)
@@ -95,7 +97,7 @@ class FetchedRows:
 
 
 class SingleStatements:
-    """A connection to read by: each statement in a transaction of its own, on whatever connection is free.
+    """A connection for reading: each statement in its own transaction, on any free connection.
 
     Args:
         reading: begins such a transaction.
@@ -118,11 +120,11 @@ class SingleStatements:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The SQL of one engine, where the two have no words in common.
+    """The SQL of one engine, where the two have none in common.
 
     Attributes:
-        texts: the values of a JSON list of texts that is bound in its place, to stand after IN.
-        numbers: the same of whole numbers.
+        texts: the values of a JSON list of texts that is bound as its parameter, for use after IN.
+        numbers: the same for whole numbers.
         tables: a query of the names of the store's tables, in a column `name`.
     """
 
@@ -132,31 +134,31 @@ class Dialect:
     tables: str
 
     def joined(self, expression: str) -> str:
-        """The texts of a group in one, with U+001F between them; an empty group gives NULL."""
+        """Return SQL that joins the texts of a group with U+001F; an empty group gives NULL."""
         if self.engine == "sqlite":
             return f"group_concat({expression}, char(31))"
         return f"string_agg({expression}, chr(31))"
 
     def lower_ascii(self, expression: str) -> str:
-        """A text with small letters for A to Z, and all others as they are, as both engines can."""
+        """Return SQL for a text with A to Z in small letters and all others unchanged, as both engines can."""
         return f"lower({expression})" if self.engine == "sqlite" else f'lower({expression} COLLATE "C")'
 
     def holds(self, text: str, part: str) -> str:
-        """Return whether a text holds another, letter for letter."""
+        """Return SQL that is true if a text contains another, case-sensitively."""
         return f"{'instr' if self.engine == 'sqlite' else 'strpos'}({text}, {part}) > 0"
 
     def member(self, text: str, name: str) -> str:
-        """A text that an object in JSON has under a name; NULL where it has none, or where the JSON is NULL."""
+        """Return SQL for a text member of a JSON object; NULL if it has none, or if the JSON is NULL."""
         if self.engine == "sqlite":
             return f"json_extract({text}, '$.{name}')"
         return f"(CAST({text} AS jsonb) ->> '{name}')"
 
     def greatest(self, *expressions: str) -> str:
-        """The greatest of several values, none of which is NULL: with NULL the engines differ."""
+        """Return SQL for the greatest of several values, none of which is NULL: with NULL the engines differ."""
         return f"{'max' if self.engine == 'sqlite' else 'GREATEST'}({', '.join(expressions)})"
 
     def least(self, *expressions: str) -> str:
-        """The least of several values, none of which is NULL."""
+        """Return SQL for the least of several values, none of which is NULL."""
         return f"{'min' if self.engine == 'sqlite' else 'LEAST'}({', '.join(expressions)})"
 
 
@@ -176,12 +178,12 @@ POSTGRESQL = Dialect(
 
 @dataclass(frozen=True, slots=True)
 class PerEngine:
-    """A migration that the engines need in words of their own.
+    """A migration that needs different SQL on each engine.
 
     Args:
         sqlite: for SQLite; a script, or a function of a `sqlite3.Connection`.
-        postgresql: for PostgreSQL, a script whose types are translated as those of every script; empty: there is
-            nothing to do.
+        postgresql: for PostgreSQL, a script whose types are translated as in every script; empty: there is nothing to
+            do.
     """
 
     sqlite: str | Callable[[Any], None]
@@ -190,16 +192,16 @@ class PerEngine:
 
 @dataclass(frozen=True, slots=True)
 class PostgresqlMigration:
-    """A migration of a store that is on PostgreSQL alone: its script is run as it stands."""
+    """A migration of a store that exists only on PostgreSQL: its script is run unchanged."""
 
     postgresql: str
 
 
 @dataclass(frozen=True, slots=True)
 class AdditiveMigration:
-    """A migration that an Argot which does not know it can live with on PostgreSQL: it adds, and demands nothing.
+    """A migration with which an older Argot can still work on PostgreSQL: it adds, and requires nothing.
 
-    So that several processes can be brought up to date one after the other.
+    Several processes can thus be upgraded one after the other.
     """
 
     script: str | PerEngine | PostgresqlMigration
@@ -216,7 +218,7 @@ class Database(Protocol):
     """The tables of one store. Every method may be called in any thread; none may be called within another's block.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method.
+        DamagedStore, StoreUnavailable: from every method.
     """
 
     @property
@@ -224,41 +226,41 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that errors give it: the file, or the server and schema."""
+        """The name used in errors: the file, or the server and schema."""
 
     def rows(self, sql: str, *parameters: object) -> list[Any]:
-        """The rows of one statement that changes nothing. It may be run twice, where the connection is lost."""
+        """Return the rows of one statement that changes nothing. It may be run twice, if the connection is lost."""
 
     def write(self, sql: str, *parameters: object) -> int:
-        """Run one statement, which is its own transaction; how many rows it changed."""
+        """Run one statement, which is its own transaction; return how many rows it changed."""
 
     def write_returning(self, sql: str, *parameters: object) -> list[Any]:
-        """Run one statement that says RETURNING; those rows."""
+        """Run one statement with RETURNING; return those rows."""
 
     def reader(self) -> AbstractContextManager[Connection]:
-        """A connection to read by, for one thread. Each statement sees what was written before it."""
+        """Open a connection for reading, for one thread. Each statement sees what was written before it."""
 
     def snapshot(self) -> AbstractContextManager[Connection]:
-        """A connection to read by, whose statements all see one and the same state."""
+        """Open a connection for reading, whose statements all see the same state."""
 
     def transaction(self) -> AbstractContextManager[Connection]:
-        """A connection to write by: all of it comes to pass, durably, or nothing.
+        """Open a connection for writing: all of it is committed durably, or nothing.
 
-        No other transaction and no `write` of this store runs beside it, in whatever process: what it read stays so
-        until its end.
+        No other transaction and no `write` of this store runs beside it, in any process: the data it read stay
+        unchanged until its end.
         """
 
     def scrub(self) -> bool:
-        """Let nothing of what was deleted stay in the store's files, as far as we write them; whether that was done."""
+        """Remove deleted data from the store's files, as far as Argot writes them; return whether that was done."""
 
     def close(self) -> None: ...
 
 
 class Stores(Protocol):
-    """The place that keeps the stores of one knowledge base."""
+    """Storage of the stores of one knowledge base."""
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> Database:
-        """The store of this name, with every migration applied; made where there is none.
+        """Return the store of this name, with every migration applied; created if missing.
 
         Raises:
             DamagedStore: it is corrupt, or a newer Argot wrote it.

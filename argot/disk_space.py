@@ -1,4 +1,4 @@
-"""Room on the disk: asked for before a change, and named when it runs out in the middle of one."""
+"""Disk space: checked before a change, and reported when it runs out during one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ NO_ROOM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """No space left, quota used up, file too large for the file system: one remedy for all three."""
 NO_ROOM_REMEDY = "Free some space on its disk"
 RESERVE_BYTES = 32 << 20
-"""Room that a change needs to begin: for write-ahead logs, vectors and an original of ordinary size.
+"""Space that a change needs to begin: for write-ahead logs, vectors and an original of ordinary size.
 
-Chroma keeps a connection for each write that fails on a full disk, and waits for ever once it has none left. So no
-change begins that would probably run out of room.
+Chroma keeps a connection for each write that fails on a full disk, and waits for ever once it has none left. A change
+that would probably run out of space is therefore not started.
 """
 
 
 def is_no_room(error: BaseException) -> bool:
-    """Return whether an error, or one that it was raised from, says that the disk or a quota is full."""
+    """Return whether an error, or one of its causes, says that the disk or a quota is full."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in NO_ROOM_ERRNOS:
@@ -35,19 +35,19 @@ def is_no_room(error: BaseException) -> bool:
 
 
 def build_no_room_error(place: Path | str, detail: object) -> StoreUnavailable:
-    """Build the error that a full disk is told by, in every surface."""
+    """Build the error that reports a full disk in every user interface."""
     return StoreUnavailable(
         f"{place} cannot be written: {detail}. {NO_ROOM_REMEDY}, and try again.", NO_ROOM_REMEDY, no_room=True
     )
 
 
 def require_room(folder: Path) -> None:
-    """Check that a change in this folder has room to begin.
+    """Check that a change in this folder has enough space to begin.
 
     Raises:
         StoreUnavailable: fewer than `RESERVE_BYTES` are free; nothing was changed.
     """
-    # A knowledge base on servers may have no folder yet; its nearest one is on the same disk.
+    # A knowledge base on servers may have no folder yet; its nearest parent is on the same disk.
     existing = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     free = shutil.disk_usage(existing).free
     if free < RESERVE_BYTES:

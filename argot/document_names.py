@@ -1,4 +1,4 @@
-"""Names of documents as people see them, from what they are addressed by."""
+"""Names of documents as people see them, derived from their addresses."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ _MEMBER = re.compile(rf"[^/]+(?:{'|'.join(map(re.escape, ARCHIVE_SUFFIXES))})!/.
 
 
 def plain_text(name: str) -> str:
-    """A name without control characters, and without those that turn the direction of what follows: they let a file
+    """Return a name without control characters, and without those that reverse the text direction: they make a file
     look like one of another kind.
     """
     return _CONTROL_CHARACTERS.sub("", name)
 
 
 def find_leftover_kind(name: str) -> str:
-    """Return the kind of file that programs leave beside documents, such as "~$plan.docx"; empty for all others."""
+    """Return the kind of temporary file that programs leave beside documents, such as "~$plan.docx"; empty for all
+    others.
+    """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return next((kind for pattern, kind in _LEFTOVERS if pattern.match(last)), "")
 
 
 def name_in(uri: str) -> str:
-    """The last part of a URI, as people would write it: what they call the document."""
-    # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
+    """Return the last part of a URI, as people would write it: their name for the document."""
+    # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name contain "%20".
     last = uri.rstrip("/").rsplit("/", 1)[-1]
-    # As Confluence addresses its pages; it looks at the number alone.
+    # A page address of Confluence, which uses only the number.
     title = last.partition("&title=")[2] if last.startswith("viewpage.action?") else ""
     return plain_text(unquote(title or last))
 
 
 def listed_name_in(uri: str) -> str:
-    """The same; of a file in an archive with the archive before it, as in "manuals.zip!/bilge.md"."""
+    """Return the same; for a file in an archive preceded by the archive, as in "manuals.zip!/bilge.md"."""
     member = _MEMBER.search(uri)
     return plain_text(unquote(member[0])) if member else name_in(uri)

@@ -1,4 +1,4 @@
-"""The status that a document gives itself: whether it is in force, and which part of a line is a status."""
+"""The status in a document's own metadata: whether it is in force, and which part of a line is a status."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _NOT_IN_FORCE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE})\b.*", re
 _NOTABLE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTION = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
 _MAX_STATUS_WORDS = 4
-"""Of a status: more make a sentence. By whom and since when is not counted."""
+"""Maximum words of a status: more make a sentence. The words for who approved it and since when are not counted."""
 
 
 def is_status(value: str) -> bool:
-    """Return whether a value found in a text, as behind "Status:", says how a document stands, and is no running
+    """Return whether a value found in a text, for example after "Status:", is a document's status and not running
     text.
     """
     return bool(_STATUS.fullmatch(value)) and len(_ATTRIBUTION.sub("", value).split()) <= _MAX_STATUS_WORDS
 
 
 def is_in_force(document: Document) -> bool:
-    """Return whether it may be relied on as far as it says itself; one without a status may."""
+    """Return whether the document may be relied on according to its own status; one without a status may."""
     return not any(_NOT_IN_FORCE_STATUS.fullmatch(value.strip()) for value in document.values("status"))
 
 
 def is_notable(status: str) -> bool:
-    """Return whether people should hear of it: of what is cited they expect that it is in force."""
+    """Return whether people should be informed: they expect cited documents to be in force."""
     return _NOTABLE_STATUS.fullmatch(status) is not None

@@ -1,4 +1,4 @@
-"""Every error a user can meet. Each message names the value that was wrong and what to do about it.
+"""Every error a user can encounter. Each message names the wrong value and the remedy.
 
 ArgotError
 ├── InvalidInput          what was given cannot be used (a question, an argument, a row)
@@ -14,7 +14,8 @@ ArgotError
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
 │   │   └── VectorsUnavailable    the server that holds the vectors does not answer; searches go on by words alone
-│   └── MissingExtra          an optional package is needed; the message holds the install command
+│   ├── MissingExtra          an optional package is needed; the message holds the install command
+│   └── MissingWing           a wing is needed whose folder is not installed; the message says how to bring it back
 ├── RetryLater            not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 asked_from_elsewhere: ContextVar[bool] = ContextVar("asked_from_elsewhere", default=False)
-"""Whether what is at hand was asked for over the network: set at its edge (web, Slack), off in the log."""
+"""Whether the current request came over the network: set at its edge (web, Slack), off in the log."""
 
 
 class ArgotError(Exception):
@@ -62,7 +63,7 @@ class UnreadableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """A problem at one place of a glossary file.
+    """A problem at one position of a glossary file.
 
     `row` counts from 1, the header being row 1; `column` may be empty. `where` names the place in files without rows
     ("line 3, column 9", "concept http://..."); empty with `row` 0: the file as a whole.
@@ -83,7 +84,7 @@ class RowProblem:
 
 
 class NoText(UnreadableDocument):
-    """It shows something other than text, as photographs do: nothing is wrong with it."""
+    """The file contains something other than text, as photographs do: it is not faulty."""
 
 
 class InvalidGlossary(InvalidInput):
@@ -103,7 +104,7 @@ class InvalidSettings(ArgotError):
 
 
 class NotFound(ArgotError):
-    """There is no such thing, or the person may not know that there is."""
+    """The thing does not exist, or the person may not know that it does."""
 
 
 class NotAllowed(ArgotError):
@@ -113,8 +114,8 @@ class NotAllowed(ArgotError):
 class Conflict(ArgotError):
     """The thing changed since it was read, or exists already.
 
-    `current` is the sense or context as it is stored now, for the difference to be shown; `changes` are the numbers of
-    the glossary's changes that stand in the way, newest first.
+    `current` is the stored sense or context, for showing the difference; `changes` are the numbers of the conflicting
+    glossary changes, newest first.
     """
 
     current: Sense | Context | None = None
@@ -127,12 +128,14 @@ class Conflict(ArgotError):
 
 
 class LocalError(ArgotError):
-    """Names files and commands of this machine. People who ask over the network are shown `elsewhere` instead."""
+    """An error that names files and commands of this machine. People who ask over the network see `elsewhere`
+    instead.
+    """
 
     elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 
     def __str__(self) -> str:
-        # At the time of printing, not of raising: the same error goes to the asker and to the log.
+        # When printed, not when raised: the same error goes to the asker and to the log.
         return self.elsewhere if asked_from_elsewhere.get() else super().__str__()
 
 
@@ -141,13 +144,14 @@ class KnowledgeBaseBusy(LocalError):
 
 
 class DamagedStore(LocalError):
-    """A store is corrupt, truncated or of another version. The message ends with the command that mends it."""
+    """A store is corrupt, truncated or of another version. The message ends with the repair command."""
 
 
 class StoreUnavailable(LocalError):
-    """The system does not let a store be read or written. The message says what to free or allow.
+    """The system does not let a store be read or written. The message names the space to free or the permission to
+    grant.
 
-    `remedy` says it without a path, for people who ask over the network. `no_room`: the disk or a quota is full.
+    `remedy` is the same without a path, for people who ask over the network. `no_room`: the disk or a quota is full.
     """
 
     no_room: bool = False
@@ -160,9 +164,9 @@ class StoreUnavailable(LocalError):
 
 
 class VectorsUnavailable(StoreUnavailable):
-    """The server that holds the vectors cannot be asked now, or no longer holds them.
+    """The server that stores the vectors is unavailable, or has lost them.
 
-    `lost`: waiting is no help, they have to be written anew. `broke_off`: it took no connection, or left one.
+    `lost`: waiting does not help, they have to be written again. `broke_off`: it refused a connection, or dropped one.
     """
 
     elsewhere = "The search by meaning is out of order. Whoever runs Argot sees why with: argot doctor"
@@ -182,15 +186,21 @@ class MissingExtra(LocalError):
         super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: {install_command(extra)}")
 
 
+class MissingWing(LocalError):
+    """A wing (`argot/wings.py`) is needed that is not installed."""
+
+    elsewhere = "A part of Argot is missing for that. Whoever runs Argot sees which with: argot doctor"
+
+
 def install_command(extra: str) -> str:
-    """The command that adds an extra to this very environment."""
-    # By the path of this Python: the package index knows another project by Argot's name, which `pip` in another
-    # environment would install.
+    """Return the command that adds an extra to this environment."""
+    # By the path of this Python: the package index has another project named Argot, which `pip` in another environment
+    # would install.
     return f"{shlex.quote(sys.executable)} -m pip install 'argot[{extra}]'"
 
 
 class RetryLater(ArgotError):
-    """It cannot be done now; `wait` says in how many seconds it can be tried again (HTTP: Retry-After)."""
+    """It cannot be done now; `wait` is the number of seconds after which to try again (HTTP: Retry-After)."""
 
     wait: int = 30
 
@@ -200,11 +210,11 @@ class RetryLater(ArgotError):
 
 
 class TooManyQuestions(RetryLater):
-    """One person asks faster than the settings allow, or all together ask more than the service takes on."""
+    """One person asks faster than the settings allow, or all together ask more than the service accepts."""
 
 
 class ServiceStopping(RetryLater):
-    """The service is being stopped: what runs is finished, nothing new is begun."""
+    """The service is being stopped: running work is finished, no new work is started."""
 
 
 class AnswerStopped(ArgotError):
@@ -212,7 +222,7 @@ class AnswerStopped(ArgotError):
 
 
 class AnswerLost(ArgotError):
-    """Whatever was to answer a question ended while it was at it."""
+    """The process that was answering a question ended before it was done."""
 
 
 class ModelUnavailable(ArgotError):
@@ -220,10 +230,10 @@ class ModelUnavailable(ArgotError):
 
 
 def rebuild_error(kind: str, message: str) -> ArgotError:
-    """An error that another process met, of its own class again and with its own message.
+    """Rebuild an error of another process with its own class and message.
 
     Args:
-        kind: the name of its class; of one that is not ours it is an `ArgotError`.
+        kind: the name of its class; an unknown one becomes an `ArgotError`.
     """
     found = globals().get(kind)
     known = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError

@@ -1,10 +1,11 @@
-"""Opens files whose paths somebody else chose, without being led astray; replaces files of our own atomically.
+"""Opens files whose paths are untrusted, without being misled; replaces Argot's own files atomically.
 
-Opening a pipe may wait for ever, reading a device never ends, and opening some devices has effects. A link may lead to
-what its maker may not read and the reader may. Whatever is checked by path may be exchanged before it is opened. So
-the opened file is checked, and the way to it is walked folder by folder, by handles (`read_below`).
+Opening a pipe may wait for ever, reading a device never ends, and opening some devices has effects. A link may point to
+a file that the reader may read and the link's owner may not. A file that is checked by path may be replaced before it
+is opened. The opened file is therefore checked, and the path to it is walked folder by folder, by handles
+(`read_below`).
 
-`replace_atomically` and `write_atomically` write a file of our own so that nobody ever sees half of it.
+`replace_atomically` and `write_atomically` write one of Argot's files so that nobody ever sees half of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 SYSTEM_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
-"""What lies there looks like files and is the system's and its processes' own: memory, environments, devices."""
+"""Folders whose files belong to the system and its processes: memory, environments, devices."""
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -29,31 +30,31 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISLNK, "a link"),
 )
-# Non-blocking: opening a pipe nobody writes to would otherwise wait for ever, before its kind can be looked at.
+# Non-blocking: opening a pipe nobody writes to would otherwise wait for ever, before its kind can be checked.
 _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 # macOS has no O_PATH.
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
-"""A folder may be passed through that may not be listed."""
+"""A folder may be traversable without being listable."""
 
 
 _NO_FLUSH_ERRNOS = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
-"""What file systems say that flush files alone, and no folders."""
+"""Errors of file systems that flush only files, not folders."""
 
 
 class NotAFile(OSError):
-    """Something is no file to be read; `strerror` says what it is."""
+    """The path is no readable file; `strerror` says what it is."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(errno.EINVAL, reason)
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """The first `most` bytes of a file (-1: all), which a link may lead to.
+    """Return the first `most` bytes of a file (-1: all), possibly through a link.
 
     Raises:
-        OSError: it cannot be read. NotAFile: it is a pipe, a device or the like.
+        OSError: it cannot be read. NotAFile: it is a pipe, a device or similar.
     """
-    # Before opening, since that alone has effects on some devices; and after it, since the file may be another by then.
+    # Before opening, since that alone has effects on some devices; and after it, since the file may have been replaced.
     require_file(path.stat().st_mode)
     with _open_file(path) as handle, open(handle, "rb", closefd=False) as file:
         require_file(os.fstat(handle).st_mode)
@@ -61,28 +62,28 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """A file as UTF-8 text, with whatever mark of its encoding and ends of lines it has.
+    """Return a file as UTF-8 text, with any encoding mark and line ends.
 
     Raises:
         OSError: as `read_bytes`. UnicodeDecodeError
     """
-    # As Python's text mode reads line ends, which bytes do not go through.
+    # Line ends as Python's text mode reads them, which reading bytes does not do.
     return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_below(root: Path, path: Path) -> bytes:
-    """A file in a folder, or below it; links in that folder count as long as they do not leave it.
+    """Read a file in a folder, or below it; links in that folder are followed if they do not leave it.
 
     Args:
         root: without links (`resolve_links`).
 
     Raises:
-        OSError: it cannot be read. NotAFile: it is no file, lies elsewhere by now, or is the system's own.
+        OSError: it cannot be read. NotAFile: it is no file, has moved elsewhere, or belongs to the system.
     """
     found = resolve_links(path, strict=True)
     if not found.is_relative_to(root):
         raise NotAFile("a link that leaves its folder")
-    # From folder to folder: a link put in the way after `resolve_links` must not lead out of the root.
+    # Folder by folder: a link created after `resolve_links` must not lead out of the root.
     with _walk_folders(root, found.relative_to(root).parts[:-1]) as folder:
         require_file(os.stat(found.name, dir_fd=folder, follow_symlinks=False).st_mode)
         with _open_file(found.name, os.O_NOFOLLOW, folder) as handle:
@@ -90,7 +91,7 @@ def read_below(root: Path, path: Path) -> bytes:
 
 
 def read_anywhere(path: Path) -> bytes:
-    """A file wherever links lead, unless it is the system's own.
+    """Read a file wherever links lead, unless it belongs to the system.
 
     Raises:
         OSError: it cannot be read. NotAFile
@@ -104,16 +105,16 @@ def read_anywhere(path: Path) -> bytes:
 
 
 def resolve_links(path: Path, *, strict: bool = False) -> Path:
-    """The path without links. Not `Path.resolve`, which raises RuntimeError where links lead in circles (Python 3.11).
+    """Return the path without links. Not `Path.resolve`, which raises RuntimeError for circular links (Python 3.11).
 
     Raises:
-        OSError: there is nothing, or links lead in circles (only if `strict`).
+        OSError: there is nothing, or links are circular (only if `strict`).
     """
     return Path(os.path.realpath(path, strict=strict))
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Writes a file so that readers see the old one or the new one, even if the power fails in between.
+    """Write a file so that readers see the old one or the new one, even if the power fails in between.
 
     Only its owner can read it.
     """
@@ -123,9 +124,9 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replace_atomically(path: Path) -> Iterator[IO[bytes]]:
-    """A new file beside `path`, called `.NAME.something`, which replaces it once all of it has reached the disk.
+    """Open a new file beside `path`, called `.NAME.something`, which replaces it once all of it has reached the disk.
 
-    It is removed if writing fails; one that is left was written by a process that was killed.
+    It is removed if writing fails; a leftover one comes from a process that was killed.
     """
     # In the same folder: a rename to another file system would be a copy.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -137,23 +138,23 @@ def replace_atomically(path: Path) -> Iterator[IO[bytes]]:
             # Before the rename: some file systems keep the new name and lose its content when the power fails.
             os.fsync(file.fileno())
         draft.replace(path)
-    # Also when the process is interrupted: a draft left behind would look like somebody's file.
+    # Also when the process is interrupted: a leftover draft would look like a user's file.
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    # The rename itself is on the disk only now.
+    # The rename itself reaches the disk only now.
     flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:
-    """Flushes a folder to the disk: what was made or renamed in it. Does nothing where the system cannot flush folders.
+    """Flush a folder to the disk: files created or renamed in it. It does nothing if the system cannot flush folders.
 
     Raises:
-        OSError: the disk could not keep it.
+        OSError: the disk could not store it.
     """
     try:
         opened = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders; others may let us write in one that we may not list
+    except PermissionError:  # Windows opens no folders; others may allow writing in one that cannot be listed
         return
     try:
         os.fsync(opened)
@@ -174,10 +175,10 @@ def require_file(mode: int) -> None:
 
 
 def is_system(found: Path) -> bool:
-    """Return whether a path without links is the system's own: by its name, or by what is mounted there."""
+    """Return whether a path without links belongs to the system: by its name, or by the file system mounted there."""
     if any(found.is_relative_to(one) for one in SYSTEM_FOLDERS):
         return True
-    # What cannot be looked at will fail when it is opened, with the better message.
+    # An inaccessible path will fail when it is opened, with the better message.
     with suppress(OSError):
         return found.stat().st_dev in _find_system_devices()
     return False
@@ -207,7 +208,7 @@ def _open_file(path: Path | str, flags: int = 0, folder: int | None = None) -> I
 
 @contextmanager
 def _walk_folders(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
-    """A handle of the folder at the end of these parts below `root`; a part that is a link raises OSError."""
+    """Return a handle of the folder at the end of these parts below `root`; a part that is a link raises OSError."""
     handle = os.open(root, _FOLDER_FLAGS)
     try:
         for part in parts:
@@ -223,5 +224,5 @@ def _walk_folders(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
 def _find_system_devices() -> frozenset[int]:
     # By device: the same file system may be mounted elsewhere, too.
     found = {one.stat().st_dev for one in SYSTEM_FOLDERS if one.exists()}
-    # In some containers /dev lies on the root's own file system: then its number says nothing.
+    # In some containers /dev is on the root's own file system: then its number proves nothing.
     return frozenset(found - {Path("/").stat().st_dev})

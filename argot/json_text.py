@@ -1,4 +1,4 @@
-"""JSON that somebody sent: read, or refused in words whatever is wrong with it."""
+"""JSON from outside: parsed, or refused with a message for every kind of error."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from argot.files import read_text
 
 
 def parse_json(text: str | bytes, place: str) -> Any:
-    """Return the value that a JSON text holds.
+    """Return the value of a JSON text.
 
     Args:
-        place: the file and line, or what was sent, for the message.
+        place: the file and line, or the sender's request, for the message.
 
     Raises:
         InvalidInput: it is no JSON, is nested too deeply, or has a number of thousands of digits.
@@ -31,7 +31,7 @@ def parse_json(text: str | bytes, place: str) -> Any:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their line numbers.
+    """Yield the objects of a JSONL file with their line numbers.
 
     Raises:
         InvalidInput: the file cannot be read, or a line is no object; the message names it.
@@ -46,12 +46,12 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def json_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of JSONL with their line numbers; `name` is said in messages.
+    """Yield the objects of JSONL with their line numbers; messages contain `name`.
 
     Raises:
         InvalidInput: a line is no object; the message names it.
     """
-    # Not splitlines(): a JSON string may hold U+2028 as it is.
+    # Not splitlines(): a JSON string may contain an unescaped U+2028.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

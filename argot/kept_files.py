@@ -1,4 +1,4 @@
-"""Small files that a knowledge base keeps, profiles among them: in its folder, or in the database that processes share.
+"""Small files of a knowledge base, profiles among them: in its folder, or in the database that processes share.
 
 Names are paths below the knowledge base: `profiles/lab-notes.toml`.
 """
@@ -21,18 +21,19 @@ class KeptFiles(Protocol):
     """Safe to use from several threads and processes."""
 
     def locate(self, name: str) -> str:
-        """The file as messages name it."""
+        """Return the file's name for messages."""
 
     def read(self, name: str, most: int = -1) -> bytes:
-        """The first `most` bytes (-1: all).
+        """Return the first `most` bytes (-1: all).
 
         Raises:
-            OSError: it cannot be read. FileNotFoundError: it is not there.
+            OSError: it cannot be read.
+            FileNotFoundError: it does not exist.
             DamagedStore, StoreUnavailable
         """
 
     def write(self, name: str, content: bytes) -> None:
-        """Replace the content of the file; once this returns, a crash cannot lose it."""
+        """Replace the content of the file; once this returns, it is durable."""
 
     def remove(self, name: str) -> None:
         """Remove the file; do nothing if there is none."""
@@ -66,7 +67,7 @@ class DatabaseFiles:
     """Files in the store `files`.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method.
+        DamagedStore, StoreUnavailable: from every method.
     """
 
     def __init__(self, stores: Stores) -> None:

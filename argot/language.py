@@ -1,11 +1,11 @@
-"""Words and characters that several rooms look for. The words are alternatives of a pattern, in lower case."""
+"""Words and characters that several packages search for. The words are alternatives of a pattern, in lower case."""
 
 from __future__ import annotations
 
 INTERROGATIVES = "what|which|who|whom|whose|where|when|why|how"
 AUXILIARIES = "is|are|was|were|do|does|did|can|could|should|would|will|may"
-"""What opens a question to be answered with yes or no. "Must", "has", "have" and "had" open statements, too: whoever
-takes them for a question adds them."""
+"""Words that open a yes-or-no question. "Must", "has", "have" and "had" also open statements: callers that treat them
+as questions add them."""
 REQUESTS = "explain|describe|list|tell|show|give|name|define|find|compare"
 # The second is the full-width one of Chinese and Japanese.
 QUESTION_MARKS = ("?", "？")

@@ -1,4 +1,4 @@
-"""Public faces of packages that cost nothing until a name is asked for."""
+"""Public names of packages that cost nothing until they are used."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 
 def build_lazy_getattr(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """A package's `__getattr__` (PEP 562): it imports a public name from its home when it is first asked for.
+    """Return a package's `__getattr__` (PEP 562), which imports a public name from its module on first use.
 
     Args:
         homes: the module, within the package, of each public name.
     """
 
-    # Nothing is kept in the module's namespace: Python's own table of modules makes the second import cheap.
+    # Nothing is stored in the module's namespace: Python's own table of modules makes the second import cheap.
     def load_name(name: str) -> Any:
         home = homes.get(name)
         if home is None:

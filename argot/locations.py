@@ -1,4 +1,4 @@
-"""The place of a passage in its document, in words for people."""
+"""The location of a passage in its document, in words for people."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ _KINDS = {".pptx": "slide", ".xlsx": "sheet"}
 
 
 def place(document: str, page: int | None, page_kind: str | None = None) -> str:
-    """The page, slide or sheet as the end of a phrase (`, page 3`); empty where there is none.
+    """Return the page, slide or sheet as the end of a phrase (`, page 3`); empty if there is none.
 
-    `page_kind`: what it is as it was read, as "scanned page"; None: what documents of this name have.
+    `page_kind`: the kind recorded by the reader, such as "scanned page"; None: the usual kind for documents of this
+    name.
     """
     kind = page_kind or _KINDS.get(PurePosixPath(document).suffix.casefold(), "page")
     return f", {kind} {page}" if page else ""

@@ -1,8 +1,8 @@
-"""Retrieval measures by pytrec_eval, and the intervals that a bootstrap over questions gives.
+"""Retrieval measures by pytrec_eval, and confidence intervals from a bootstrap over questions.
 
-Every interval of Argot is made here: the percentile bootstrap (Efron, 1979), of a mean, of a
-difference between two systems on the same questions, or of any other statistic. Questions that share a gold passage are
-drawn together, since they are not independent of each other (cluster bootstrap: Field and Welsh, 2007).
+Every interval of Argot is computed here: the percentile bootstrap (Efron, 1979), of a mean, of a difference between two
+systems on the same questions, or of any other statistic. Questions that share a gold passage are drawn together, since
+they are not independent of each other (cluster bootstrap: Field and Welsh, 2007).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ MEASURES = ("ndcg@10", *(f"hit@{depth}" for depth in HIT_DEPTHS))
 """The measures of the tables; hit@k is what *Trustworthy Answers* calls Success@k."""
 DEPTHS = (1, 3, 5, 10, 20)
 _BY_DEPTH = {"ndcg": "ndcg_cut", "map": "map_cut", "hit": "success", "recall": "recall"}
-"""Ours to pytrec_eval's: what is measured at each depth."""
+"""Argot's names to pytrec_eval's: the measures at each depth."""
 ALL_MEASURES = ("mrr", *(f"{name}@{depth}" for name in _BY_DEPTH for depth in DEPTHS))
 Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The mean of each measure, and each question's own values, from which intervals and comparisons come.
+    """The mean of each measure, and each question's own values, for intervals and comparisons.
 
-    `clusters`: of each question, in the order of `by_question`, what it is drawn together with.
+    `clusters`: for each question, in the order of `by_question`, the cluster with which it is drawn.
     """
 
     questions: int
@@ -42,25 +42,25 @@ class Measured:
     clusters: Sequence[int]
 
     def values(self, name: str) -> list[float]:
-        """Each question's value of one measure."""
+        """Return each question's value of one measure."""
         return [values[name] for values in self.by_question.values()]
 
     def interval(self, name: str) -> tuple[float, float]:
-        """The 95 % interval of the mean of one measure."""
+        """Return the 95 % interval of the mean of one measure."""
         return bootstrap_interval(self.values(name), clusters=self.clusters)
 
     def compared(self, other: Measured) -> dict[str, Difference]:
-        """By measure the other run of the same questions minus this one."""
+        """Return, by measure, the other run of the same questions minus this one."""
         return {name: paired_difference(self.values(name), other.values(name), self.clusters) for name in self.mean}
 
 
 def measure(run: Run, qrels: Qrels) -> Measured:
-    """nDCG@k, MAP@k, hit@k and recall@k at `DEPTHS`, and MRR, of a run: `ALL_MEASURES`.
+    """Return nDCG@k, MAP@k, hit@k and recall@k at `DEPTHS`, and MRR, of a run: `ALL_MEASURES`.
 
     A question without any result counts as zero; one without judgement is left out. MAP@k divides by the number of all
-    relevant documents, as trec_eval does. MRR is over the whole list that was found.
+    relevant documents, as trec_eval does. MRR is over the whole result list.
     """
-    # Here, since it belongs to an extra: everything but measuring works without it.
+    # Imported here, since it belongs to an extra: everything except measuring works without it.
     import pytrec_eval
 
     # pytrec_eval leaves out a question without results; the mean must not.
@@ -96,10 +96,10 @@ class Difference:
 def paired_difference(
     first: Sequence[float], second: Sequence[float], clusters: Sequence[Hashable] | None = None
 ) -> Difference:
-    """The mean of `second` - `first`, question by question, and its interval by the paired bootstrap.
+    """Return the mean of `second` - `first`, question by question, and its interval by the paired bootstrap.
 
     Args:
-        clusters: what each question is drawn together with; None: each question alone.
+        clusters: the cluster of each question; None: each question alone.
 
     Raises:
         ValueError: the lists differ in length.
@@ -113,12 +113,12 @@ def paired_difference(
 def bootstrap_interval(
     values: Sequence[float], *, clusters: Sequence[Hashable] | None = None, rounds: int = 2000, seed: int = 7
 ) -> tuple[float, float]:
-    """The 95 % interval of the mean when the questions, or their clusters, are drawn again with replacement."""
+    """Return the 95 % interval of the mean when the questions, or their clusters, are resampled with replacement."""
     members = list(_members(clusters or range(len(values))).values())
     if not members:
         return 0.0, 0.0
     sample = np.asarray(values, dtype=np.float64)
-    # A mean is made of sums: no row need be drawn by itself.
+    # A mean needs only sums: rows need not be drawn individually.
     sums = np.asarray([sample[one].sum() for one in members])
     sizes = np.asarray([len(one) for one in members])
     means = [sums[draw].sum() / sizes[draw].sum() for draw in _draws(len(members), rounds, seed)]
@@ -133,11 +133,11 @@ def bootstrap(
     rounds: int = 2000,
     seed: int = 7,
 ) -> tuple[float, float] | None:
-    """The 95 % interval of a statistic of rows, drawn cluster by cluster; None without rows or values.
+    """Return the 95 % interval of a statistic of rows, drawn cluster by cluster; None without rows or values.
 
     Args:
-        statistic: of the positions of the rows drawn; None where it is not defined for them (left out).
-        clusters: of each row. Rows of equal cluster are drawn together.
+        statistic: of the positions of the rows drawn; None if it is undefined for them (left out).
+        clusters: the cluster of each row. Rows of equal cluster are drawn together.
     """
     drawn = (statistic(rows) for rows in resamples(clusters, rounds=rounds, seed=seed))
     values = [value for value in drawn if value is not None]
@@ -148,7 +148,7 @@ def bootstrap(
 
 
 def resamples(clusters: Sequence[Hashable], *, rounds: int, seed: int) -> Iterator[Positions]:
-    """For each round the positions of the rows of as many clusters as there are, drawn with replacement."""
+    """Yield for each round the positions of the rows of as many clusters as there are, drawn with replacement."""
     rows = [np.asarray(one, dtype=np.int64) for one in _members(clusters).values()]
     if not rows:
         return
@@ -158,7 +158,7 @@ def resamples(clusters: Sequence[Hashable], *, rounds: int, seed: int) -> Iterat
 
 
 def _members(clusters: Sequence[Hashable]) -> dict[Hashable, list[int]]:
-    """The positions of each cluster's rows."""
+    """Return the positions of each cluster's rows."""
     members: dict[Hashable, list[int]] = {}
     for position, cluster in enumerate(clusters):
         members.setdefault(cluster, []).append(position)
@@ -166,12 +166,13 @@ def _members(clusters: Sequence[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def _draws(clusters: int, rounds: int, seed: int) -> Positions:
-    """(rounds, clusters) clusters drawn. A fixed seed: the same run has the same interval."""
+    """Return (rounds, clusters) clusters drawn. A fixed seed: the same run has the same interval."""
     return np.random.default_rng(seed).integers(0, clusters, size=(rounds, clusters))
 
 
 def gold_clusters(gold: Sequence[Collection[str]]) -> list[int]:
-    """The cluster of each question: those that share a gold passage, directly or over others, have the same one.
+    """Return the cluster of each question: those that share a gold passage, directly or through others, have the same
+    one.
 
     Args:
         gold: the gold passages of each question; one without any is a cluster of its own.
@@ -192,7 +193,7 @@ def gold_clusters(gold: Sequence[Collection[str]]) -> list[int]:
 
 
 def share_of_gap_closed(floor: float, reached: float, ceiling: float) -> float | None:
-    """How much of the distance from floor to ceiling was covered; None where there is no distance."""
+    """Return how much of the distance from floor to ceiling was covered; None if there is no distance."""
     return (reached - floor) / (ceiling - floor) if ceiling > floor else None
 
 

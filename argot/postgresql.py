@@ -1,6 +1,6 @@
-"""PostgreSQL as every store uses it: one pool of connections, and one schema, for each knowledge base.
+"""PostgreSQL for all stores: one pool of connections, and one schema, for each knowledge base.
 
-A store's migrations are numbered as in SQLite, and noted in the table `store_migrations`.
+A store's migrations are numbered as in SQLite, and recorded in the table `store_migrations`.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from argot.postgresql_translation import translate_schema
 from argot.remedies import UPDATE
 
 CONNECT_SECONDS = 5
-"""How long one try to connect takes at most."""
+"""Maximum duration of one connection attempt."""
 WAIT_SECONDS = 10.0
-"""How long a statement waits for a connection: for a free one, or for a server that restarts."""
+"""How long a statement waits for a connection: for a free one, or for a restarting server."""
 RECONNECT_SECONDS = 2.0
-"""So long a lost connection is tried again, with ever longer pauses; later whoever needs one has it tried at once."""
+"""How long a lost connection is retried, with increasing pauses; later each caller that needs one retries at once."""
 LOCK_SECONDS = 30
 """How long a statement waits for another writer."""
 STATEMENT_SECONDS = 120
-"""The longest that one statement may take."""
+"""The maximum duration of one statement."""
 IDLE_SECONDS = 600
-"""How long a transaction may go without a statement before PostgreSQL takes its locks away."""
+"""How long a transaction may be idle before PostgreSQL releases its locks."""
 KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-"""Seconds until a silent connection is tried, and between tries; and after how many it is given up, on both ends."""
+"""Seconds until a silent connection is probed, and between probes; and the number of failures after which it is
+dropped, on both ends."""
 MAX_CONNECTIONS = 10
 MIN_SERVER_VERSION = 130_000
 DEFAULT_SCHEMA = "argot"
 _PRESENT = "present"
-"""The name of the lock of those who have it open."""
+"""The name of the lock that is held while the knowledge base is open."""
 _SCHEMA_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _HOST = r"(?:\[[^\]@/]*\]|[^:\[\]@/,?]*)(?::\d*)?"
 _PLACE = re.compile(rf"postgres(?:ql)?://(?:[^@/]*@)?{_HOST}(?:,{_HOST})*(?:[/?].*)?")
@@ -59,17 +60,17 @@ _MIGRATIONS = """
 
 
 class PostgresqlStores:
-    """The stores of a knowledge base as tables of one schema: several knowledge bases share a database so.
+    """The stores of a knowledge base as tables of one schema, so that several knowledge bases can share a database.
 
     Args:
-        url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`, as libpq takes it; its password is in no message.
+        url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`, as libpq accepts it; messages never contain its password.
         schema: of small letters, digits and `_`.
-        alone: the program that needs to be alone: nobody else may have it open, now and until this is closed.
+        alone: the program that needs exclusive access: nobody else may have it open, now and until this is closed.
 
     Raises:
-        InvalidSettings: the URL or the schema is none.
-        StoreUnavailable: the server does not answer, or does not let its user make the schema.
-        KnowledgeBaseBusy: somebody has it alone; or, where `alone` is given, has it open.
+        InvalidSettings: the URL or the schema is invalid.
+        StoreUnavailable: the server does not answer, or does not let its user create the schema.
+        KnowledgeBaseBusy: another process has exclusive access; or, if `alone` is given, has it open.
     """
 
     _alone: psycopg.Connection[Any] | None = None
@@ -85,7 +86,7 @@ class PostgresqlStores:
                 self._alone = undone.enter_context(psycopg.connect(self.conninfo, **self.options))
                 take_exclusively(self._alone, self.lock_number(_PRESENT), self.name, alone)
             self._make_schema(alone=bool(alone))
-            # Opened when it is known that the server answers: the pool itself would only say that it waited in vain.
+            # Opened after the server has answered: the pool itself would only report a timeout.
             self._pool = ConnectionPool(
                 self.conninfo,
                 kwargs=self.options,
@@ -116,11 +117,11 @@ class PostgresqlStores:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """One of the pool's, in auto-commit mode. It may be one whose server is gone."""
+        """Borrow a connection of the pool, in auto-commit mode. Its server may be gone."""
         try:
             taken = self._pool.getconn()
         except PoolTimeout as error:
-            # The pool only says that it waited in vain; one more try says why.
+            # The pool only reports a timeout; one more attempt shows the reason.
             psycopg.connect(self.conninfo, **self.options).close()
             raise PoolTimeout(f"all {self._pool.max_size} connections were in use for {WAIT_SECONDS:.0f} s") from error
         try:
@@ -129,11 +130,11 @@ class PostgresqlStores:
             self._pool.putconn(taken)
 
     def renew(self) -> None:
-        """After a connection was lost: replace every idle one that is lost as well, as after a restart all are."""
+        """Replace every idle lost connection after one was lost, since after a restart all are."""
         self._pool.check()
 
     def lock_number(self, name: str) -> int:
-        """The number by which PostgreSQL locks this store, in whatever process."""
+        """Return the number by which PostgreSQL locks this store, in any process."""
         digest = hashlib.blake2b(f"{self.schema}/{name}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
@@ -161,7 +162,7 @@ class PostgresqlStores:
                     " (createdb --encoding UTF8 --template template0), and name that one."
                 )
             with _lock_store(connection, self.lock_number("")):
-                # Looked for first: who may use a schema need not be let make one.
+                # Checked first: a user who may use a schema need not have the right to create one.
                 there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", (self.schema,)).fetchone()
                 if not there:
                     connection.execute(pgsql.SQL("CREATE SCHEMA {}").format(pgsql.Identifier(self.schema)))
@@ -171,7 +172,9 @@ class PostgresqlStores:
 
 @contextmanager
 def _lock_store(connection: psycopg.Connection[Any], number: int) -> Iterator[None]:
-    """A transaction that begins with the lock of a store. It may take long: others wait for a migration's end."""
+    """Open a transaction that begins with the lock of a store. It may wait long for the end of another process's
+    migration.
+    """
     with connection.transaction():
         connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0", prepare=False)
         connection.execute("SELECT pg_advisory_xact_lock($1::bigint)", (number,))
@@ -183,7 +186,7 @@ def _migrate(
 ) -> None:
     while (seen := _count_migrations(connection, stores, name, len(migrations))) < len(migrations):
         with _lock_store(connection, stores.lock_number(name)):
-            if _count_migrations(connection, stores, name, len(migrations)) == seen:  # else another process was faster
+            if _count_migrations(connection, stores, name, len(migrations)) == seen:  # another process was faster
                 additive = _apply(connection, migrations[seen])
                 connection.execute(
                     "INSERT INTO store_migrations (store, number, additive, at) VALUES ($1, $2, $3::int::boolean, $4)",
@@ -195,7 +198,7 @@ def _count_migrations(connection: psycopg.Connection[Any], stores: PostgresqlSto
     """Return how many migrations the store has seen.
 
     Raises:
-        DamagedStore: it has seen one of a newer Argot that this one cannot live with.
+        DamagedStore: one of them is of a newer Argot, and incompatible with this one.
     """
     sql = "SELECT number, additive FROM store_migrations WHERE store = $1 ORDER BY number"
     rows = connection.execute(sql, (name,)).fetchall()
@@ -205,7 +208,7 @@ def _count_migrations(connection: psycopg.Connection[Any], stores: PostgresqlSto
 
 
 def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bool:
-    """Return whether an Argot that does not know the migration can live with it."""
+    """Apply a migration; return whether an Argot that does not know it can work with it."""
     script = migration.script if isinstance(migration, AdditiveMigration) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
@@ -262,11 +265,11 @@ class PostgresqlDatabase:
         return self._block(self._begin("pg_advisory_xact_lock"))
 
     def scrub(self) -> bool:
-        """PostgreSQL itself takes deleted rows out of its files, by autovacuum, and out of its log in time."""
+        """PostgreSQL itself removes deleted rows from its files, by autovacuum, and from its log in time."""
         return True
 
     def close(self) -> None:
-        """Nothing is held open beside the pool."""
+        """Only the pool holds connections open."""
 
     def _begin(self, lock: str) -> str:
         # One statement to the server: a transaction, and within it the lock, before anything is read.
@@ -274,7 +277,7 @@ class PostgresqlDatabase:
 
     @contextmanager
     def _block(self, begin: str) -> Iterator[PostgresqlConnection]:
-        """A transaction that ends with the block. It begins on another connection where the first one is lost."""
+        """Open a transaction that ends with the block. It begins on another connection if the first one is lost."""
         with convert_postgresql_errors(self.name), ExitStack() as stack:
             connection = stack.enter_context(self.stores.connection())
             try:
@@ -293,7 +296,7 @@ class PostgresqlDatabase:
             except BaseException as error:
                 if isinstance(error, psycopg.Error) and is_lost(error, connection):
                     connection.close()
-                # Where the connection is lost by now, the server takes all back by itself.
+                # If the connection is lost by now, the server rolls back by itself.
                 with suppress(psycopg.OperationalError):
                     connection.execute("ROLLBACK", prepare=False)
                 raise
@@ -306,7 +309,7 @@ def _commit(connection: psycopg.Connection[Any]) -> None:
         if is_lost(error, connection):
             raise psycopg.OperationalError(f"{error}; whether the last change was kept is not known") from error
         raise
-    # Where a statement failed and somebody caught its error, PostgreSQL takes all back and calls that no error.
+    # If a statement failed and its error was caught, PostgreSQL rolls back and reports no error.
     if said != "COMMIT":
         raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
 
@@ -321,35 +324,35 @@ def _check_schema(schema: str) -> str:
 
 
 def _parse_address(url: str, schema: str) -> tuple[str, str]:
-    """Return the connection string for libpq, and a name for messages, which holds no user and no password."""
+    """Return the connection string for libpq, and a name for messages, without user and password."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings(
             "The address of PostgreSQL begins with postgresql://, as in postgresql://USER@HOST/DATABASE."
         )
     try:
-        # libpq itself would take a part of a password with @ in it for a host, and name it in its messages.
+        # libpq itself would read a part of a password with @ in it as a host, and name it in its messages.
         if not _PLACE.fullmatch(url):
             raise psycopg.ProgrammingError
         given = conninfo_to_dict(url)
     except psycopg.Error:
-        # Without its words: they hold the part that could not be read, and that may be the password.
+        # Without libpq's message: it contains the unreadable part, which may be the password.
         raise InvalidSettings(
             "The address of PostgreSQL cannot be read. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with"
             " %-codes for signs like @ / : in the password."
         ) from None
     limits = {
         "search_path": schema,
-        # Compiling takes longer than our longest search does.
+        # Compiling takes longer than Argot's longest search.
         "jit": "off",
         "lock_timeout": f"{LOCK_SECONDS}s",
         "statement_timeout": f"{STATEMENT_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
-        # Whoever vanishes with its machine must not hold its locks for the hours that TCP would wait.
+        # A client that vanishes with its machine must not hold its locks for the hours of a TCP timeout.
         **{f"tcp_{name}": str(number) for name, number in KEEP_ALIVE.items()},
     }
     options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(given.get("options") or "")])
     ours = {"application_name": "argot", "connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000, **KEEP_ALIVE}
-    # What somebody says in the address wins over ours, but for the schema.
+    # Options in the address take precedence over Argot's, except for the schema.
     said: dict[str, Any] = {**ours, **given, "options": options.strip(), "client_encoding": "UTF8"}
     conninfo = make_conninfo(**said)
     place = f"{given.get('host') or 'this machine'}{f':{port}' if (port := given.get('port')) else ''}"

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that takes our SQL, and gives rows as SQLite's are."""
+"""A connection to PostgreSQL that accepts Argot's SQL, and returns rows like SQLite's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _BoolAsNumber(Dumper):
 
 
 class _NumberLoader(Loader):
-    """`numeric` is what PostgreSQL makes of a sum or mean of whole numbers; SQLite makes int and float."""
+    """`numeric` is PostgreSQL's type for a sum or mean of whole numbers; SQLite returns int and float."""
 
     def load(self, data: Any) -> int | float:
         text = bytes(data).decode()
@@ -32,7 +32,7 @@ class _NumberLoader(Loader):
 
 def _build_adapters() -> AdaptersMap:
     adapters = AdaptersMap(psycopg.adapters)
-    # As text, and not as "unknown": what a parameter is must not depend on where it stands.
+    # As text, and not as "unknown": the type of a parameter must not depend on its position.
     adapters.register_dumper(str, StrDumper)
     adapters.register_dumper(bool, _BoolAsNumber)
     adapters.register_loader("numeric", _NumberLoader)
@@ -73,23 +73,25 @@ def _row_factory(cursor: Any) -> Callable[[Sequence[Any]], PostgresqlRow]:
 
 
 class PostgresqlConnection:
-    """A connection that takes our SQL."""
+    """A connection that accepts Argot's SQL."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
     def execute(self, sql: str, parameters: Parameters = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
-        """Run one statement; with `prepare` False by no plan that was made before."""
+        """Run one statement; with `prepare` False without a cached plan."""
         statement = translate(sql)
         return self._connection.cursor().execute(statement.sql, statement.bind(parameters), prepare=prepare)
 
     def execute_binary(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
-        """Run one statement whose rows come in PostgreSQL's binary format: bytes as they are, not twice as long."""
+        """Run one statement whose rows come in PostgreSQL's binary format: raw bytes, not twice as long."""
         statement = translate(sql)
         return self._connection.cursor(binary=True).execute(statement.sql, statement.bind(parameters))
 
     def copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Put many new rows into a table, as fast as PostgreSQL can; how many. `columns`: names with commas between."""
+        """Add many new rows to a table, as fast as PostgreSQL can; return how many. `columns`: names separated by
+        commas.
+        """
         cursor = self._connection.cursor()
         with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
             for row in rows:

@@ -1,4 +1,4 @@
-"""PostgreSQL's errors turned into Argot's: each names the remedy, and none a password."""
+"""PostgreSQL's errors turned into Argot's: each names the remedy, and none contains a password."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (PoolTimeout, _START),
     (psycopg.OperationalError, _START),
 )
-"""The first that fits; the last one is the connection that is lost, or never was."""
+"""The first that matches; the last one is a connection that is lost, or was never made."""
 _DRIVER_MESSAGES: tuple[tuple[str, type[psycopg.Error]], ...] = (
     ("password", pg.InvalidPassword),
     ("pg_hba.conf", pg.InvalidAuthorizationSpecification),
@@ -42,29 +42,29 @@ _DRIVER_MESSAGES: tuple[tuple[str, type[psycopg.Error]], ...] = (
     ("too many clients", pg.TooManyConnections),
     ("connection slots", pg.TooManyConnections),
 )
-"""What the server said that let nobody in: libpq hands on its words, and no code."""
+"""The server's messages when it refuses a connection: libpq passes on its words, and no code."""
 _DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted)
 
 
 def is_lost(error: psycopg.Error, connection: psycopg.Connection[Any]) -> bool:
-    """Return whether the connection is of no more use, and its statement was not run."""
-    # The second is what a connection has prepared before a newer Argot changed the table.
+    """Return whether the connection is unusable, and its statement was not run."""
+    # The second concerns a statement prepared before a newer Argot changed the table.
     outdated = isinstance(error, pg.FeatureNotSupported) and "cached plan" in str(error)
     gone = isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow)
     return connection.closed or gone or outdated
 
 
 def explain_postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
-    """Return the error of Argot's for one of PostgreSQL's; None if a statement of ours is at fault.
+    """Return Argot's error for one of PostgreSQL's; None if one of Argot's statements is at fault.
 
     Args:
         name: the server and schema, without a password.
     """
     if isinstance(error, _DAMAGE):
         return DamagedStore(f"{name} is damaged: {_join_lines(error)}. {_RESTORE}.")
-    # The first is said by the driver of a text, the second by the server of JSON.
+    # The driver reports the first for texts, the server the second for JSON.
     if isinstance(error, psycopg.DataError) and ("NUL" in str(error) or "\\u0000" in str(error)):
-        return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
+        return InvalidInput("There is a NUL character in the text, so PostgreSQL cannot store it. Take it out.")
     said = _join_lines(error)
     met = next((kind for words, kind in _DRIVER_MESSAGES if error.sqlstate is None and words in said), type(error))
     for kind, remedy in _REMEDIES:
@@ -91,5 +91,5 @@ def convert_postgresql_errors(name: str) -> Iterator[None]:
 
 
 def _join_lines(error: psycopg.Error) -> str:
-    # On one line, and without its last stop: libpq says one line for each address that it tried.
+    # On one line, and without its last stop: libpq writes one line for each address that it tried.
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__

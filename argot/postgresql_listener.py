@@ -1,7 +1,7 @@
 """Messages between the processes that share a PostgreSQL: LISTEN and NOTIFY, on one channel per knowledge base.
 
-A message may be missed: whoever does not listen at that moment never gets it. So each time a process begins to listen
-it looks at everything anew (`on_gap`), and nothing that matters for who may read what rests on a message.
+A message may be missed: a process that is not listening at that moment never gets it. Each time a process begins to
+listen it therefore checks everything again (`on_gap`), and access control never relies on a message.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from argot.postgresql_errors import convert_postgresql_errors
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0
-"""A connection on which nothing came for so long is asked whether it is still there."""
+"""A connection that is silent for this long is probed."""
 RETRY_SECONDS = (0.1, 0.3, 1.0, 2.0)
-"""Seconds between tries to connect; the last one again and again."""
+"""Seconds between connection attempts; the last one is repeated."""
 RESTART_SECONDS = 3.0
 MAX_MESSAGE_BYTES = 7000
-"""Of a message; PostgreSQL takes 8,000."""
+"""Maximum bytes of a message; PostgreSQL accepts 8,000."""
 
 
 class ProcessListener:
-    """Tells other processes, and hears them, in a thread of its own.
+    """Sends messages to other processes, and receives theirs in its own thread.
 
     Args:
-        stores: whose schema names the channel.
+        stores: their schema names the channel.
     """
 
     def __init__(self, stores: PostgresqlStores) -> None:
         self._stores = stores
         self._channel = f"argot_{stores.schema}"
-        # What this process says itself it knows already.
+        # This process ignores its own messages.
         self._me = secrets.token_hex(8)
         self._told: dict[str, list[Callable[[str], None]]] = {}
         self._gaps: list[Callable[[], None]] = []
@@ -52,7 +52,7 @@ class ProcessListener:
         self._thread = threading.Thread(target=self._listen, name="argot-listener", daemon=True)
 
     def start(self) -> None:
-        """Begin to listen, as soon as the server answers. Who is to be told is said before."""
+        """Begin to listen, as soon as the server answers. Callbacks have to be registered before."""
         self._thread.start()
 
     def listen(self, topic: str, told: Callable[[str], None]) -> None:
@@ -60,11 +60,13 @@ class ProcessListener:
         self._told.setdefault(topic, []).append(told)
 
     def on_gap(self, look_anew: Callable[[], None]) -> None:
-        """Call this, in the listener's thread, whenever it begins to listen: something may have been missed before."""
+        """Call this, in the listener's thread, whenever it begins to listen, because messages may have been missed
+        before.
+        """
         self._gaps.append(look_anew)
 
     def notify(self, topic: str, text: str = "") -> None:
-        """Tell the other processes. They hear it when this returns, or never.
+        """Send a message to the other processes. They receive it when this returns, or never.
 
         Args:
             text: of at most 7,000 bytes.
@@ -80,11 +82,11 @@ class ProcessListener:
 
     @property
     def is_gone(self) -> bool:
-        """True if the server has been away for longer than a restart takes."""
+        """True if the server has been unavailable for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
 
     def wait_listening(self, seconds: float) -> bool:
-        """Wait until it listens for the first time; whether it came to that."""
+        """Wait until it listens for the first time; return whether it does."""
         return self._heard.wait(seconds)
 
     def close(self) -> None:
@@ -99,12 +101,12 @@ class ProcessListener:
                 with psycopg.connect(self._stores.conninfo, **self._stores.options) as connection:
                     connection.execute(pgsql.SQL("LISTEN {}").format(pgsql.Identifier(self._channel)))
                     failed, self._lost_at = 0, None
-                    # After LISTEN: what changes from here on is heard.
+                    # After LISTEN: changes from here on are received.
                     self._call(self._gaps)
                     self._heard.set()
                     self._hear(connection)
             except psycopg.Error as error:
-                # Once for each time it is gone: the tries that follow say the same.
+                # Logged once for each outage: further attempts fail in the same way.
                 if not failed:
                     logger.warning(
                         "%s: nothing is heard of other processes (%s)", self._stores.name, _join_lines(error)
@@ -116,7 +118,7 @@ class ProcessListener:
     def _hear(self, connection: psycopg.Connection[Any]) -> None:
         quiet = 0.0
         while not self._closed.is_set():
-            # In short turns, so that closing waits for no message.
+            # In short intervals, so that closing does not wait for a message.
             heard = False
             for message in connection.notifies(timeout=0.5, stop_after=1):
                 heard = True
@@ -128,7 +130,7 @@ class ProcessListener:
 
     def _take(self, payload: str) -> None:
         said: dict[str, str] = {}
-        # Anybody who may use the database may say anything on the channel.
+        # Every user of the database may send anything on the channel.
         with suppress(ValueError, AttributeError):
             said = {key: str(value) for key, value in json.loads(payload).items()}
         if said.get("by") != self._me:
@@ -138,7 +140,7 @@ class ProcessListener:
         for function in functions:
             try:
                 function(*given)
-            # One who fails must not keep the others from being told.
+            # A failing callback must not prevent the others.
             except Exception:
                 logger.exception("what another process said could not be dealt with")
 

@@ -1,7 +1,7 @@
-"""Locks among the processes that share a PostgreSQL: advisory locks of a session, those of a process on one connection.
+"""Locks among the processes that share a PostgreSQL: session-level advisory locks, all of a process on one connection.
 
-A lock lasts until it is given back, or until its connection ends: with the process, or with PostgreSQL. Who holds one
-is told when that happens, since from then on another process may take it.
+A lock lasts until it is released, or until its connection ends: with the process, or with PostgreSQL. Its holder is
+notified of a loss, since from then on another process may take it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from argot.postgresql_errors import convert_postgresql_errors
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0
-"""So often it is looked whether the connection, and with it what is held, is still there."""
+"""Interval at which the connection, and with it the locks, is checked."""
 
 
 class HeldLock:
     """A lock that this process has taken.
 
     Args:
-        name: what is locked.
-        told: called in whatever thread notices it, when the lock was lost before it was given back.
+        name: the name of the lock.
+        told: called in the thread that detects that the lock was lost before it was released.
     """
 
     def __init__(self, name: str, told: Callable[[], None]) -> None:
@@ -41,7 +41,7 @@ class HeldLock:
         self.lost = True
         try:
             self._told()
-        # One who cannot be told must not keep the others from it.
+        # A failing callback must not prevent the others.
         except Exception:
             logger.exception("the loss of the lock '%s' could not be told", self.name)
 
@@ -49,10 +49,10 @@ class HeldLock:
 class SessionLocks:
     """The locks of one process on the knowledge base of these stores. Every method may be called in any thread.
 
-    The connection is made when the first lock is asked for, and anew after it was lost.
+    The connection is made when the first lock is requested, and again after it was lost.
 
     Raises:
-        StoreUnavailable: by every method but `close`: PostgreSQL does not answer.
+        StoreUnavailable: from every method except `close`: PostgreSQL does not answer.
     """
 
     def __init__(self, stores: PostgresqlStores) -> None:
@@ -64,7 +64,7 @@ class SessionLocks:
         self._watch: threading.Thread | None = None
 
     def take(self, name: str, told: Callable[[], None] = lambda: None) -> HeldLock | None:
-        """Take the lock of this name; None if somebody holds it, be it this process."""
+        """Take the lock of this name; return None if any process, including this one, holds it."""
         with self._guard_connection():
             if name in self._held:
                 return None
@@ -74,23 +74,23 @@ class SessionLocks:
             return held
 
     def give_back(self, held: HeldLock) -> None:
-        """Let others take it. One that was lost is theirs already."""
+        """Release the lock. A lost one is already available to others."""
         with self._guard_connection():
             if self._held.get(held.name) is held:
                 del self._held[held.name]
                 self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
 
     def check_held(self, held: HeldLock) -> bool:
-        """Return whether it is held at this moment: PostgreSQL is asked."""
+        """Return whether it is held at this moment, according to PostgreSQL."""
         with self._guard_connection():
             with suppress(StoreUnavailable):
                 self._ask("SELECT true")
             return not held.lost
 
     def close(self) -> None:
-        """Give back all that is held."""
+        """Release all locks."""
         self._closed.set()
-        # Whoever makes the connection at this moment has begun the watch when the guard is free.
+        # A thread that makes the connection at this moment has started the watch when the guard is free.
         with self._guard:
             watch = self._watch
         if watch is not None:
@@ -101,12 +101,12 @@ class SessionLocks:
                 self._connection.close()
 
     def _number(self, name: str) -> int:
-        # Beside the locks of the stores, which are named without a slash.
+        # In the same namespace as the stores' locks, whose names have no slash.
         return self._stores.lock_number(f"lock/{name}")
 
     @contextmanager
     def _guard_connection(self) -> Iterator[None]:
-        # Not for ever: whoever holds it may wait for a server that takes connections and does not answer.
+        # With a timeout: its holder may wait for a server that accepts connections and does not answer.
         if not self._guard.acquire(timeout=WAIT_SECONDS):
             raise StoreUnavailable(
                 f"{self._stores.name} cannot be used: it does not answer. See what keeps PostgreSQL busy."
@@ -121,7 +121,7 @@ class SessionLocks:
         try:
             return self._ask(sql, self._number(name))
         except StoreUnavailable:
-            # The connection was lost since it was last used. On another one nothing was tried yet.
+            # The connection was lost since it was last used. The statement has not yet been tried on another one.
             if not known:
                 raise
             return self._ask(sql, self._number(name))
@@ -152,7 +152,7 @@ class SessionLocks:
                     self._ask("SELECT true")
 
     def _lose_all(self) -> None:
-        """Drop the connection and all locks with it, whatever failed on it."""
+        """Drop the connection and all locks with it, whatever failed."""
         if self._connection is not None:
             with suppress(psycopg.Error):
                 self._connection.close()

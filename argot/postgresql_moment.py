@@ -1,4 +1,4 @@
-"""The stores of a knowledge base on PostgreSQL as of one moment, all of them, however long they are read."""
+"""All stores of a knowledge base on PostgreSQL as of one moment, however long reading takes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from argot.postgresql_errors import convert_postgresql_errors
 
 @contextmanager
 def open_moment(stores: PostgresqlStores) -> Iterator[MomentStores]:
-    """Read all stores in one state while others go on writing. To be used by one thread.
+    """Read all stores in one state while others go on writing. It is for one thread.
 
     Raises:
         StoreUnavailable
     """
     with convert_postgresql_errors(stores.name), psycopg.connect(stores.conninfo, **stores.options) as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepare=False)
-        # The state is that of the first statement that reads, which this one is.
+        # The state is that of the first reading statement, which is this one.
         connection.execute("SELECT 1 FROM store_migrations LIMIT 1")
         yield MomentStores(stores.name, PostgresqlConnection(connection))
 
@@ -36,7 +36,7 @@ class MomentStores:
         self._connection = connection
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> MomentDatabase:
-        """Open the store as it is, without migrating it."""
+        """Open the store without migrating it."""
         return MomentDatabase(f"The store '{name}' in {self.name}", self._connection)
 
     def holds(self, name: str) -> bool:
@@ -44,7 +44,7 @@ class MomentStores:
         return bool(self._connection.execute(sql, (name,)).fetchall())
 
     def close(self) -> None:
-        """It ends with `open_moment`."""
+        """`open_moment` closes it."""
 
 
 class MomentDatabase:
@@ -80,7 +80,7 @@ class MomentDatabase:
         return True
 
     def close(self) -> None:
-        """It ends with `open_moment`."""
+        """`open_moment` closes it."""
 
 
 def _read_only(name: str) -> RuntimeError:

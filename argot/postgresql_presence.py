@@ -1,6 +1,6 @@
-"""Record of the processes that have a knowledge base on PostgreSQL open, kept by each connection while it lasts.
+"""Record of the processes that have a knowledge base on PostgreSQL open, held by each connection.
 
-By one advisory lock of the session, which all share, and which a command that wants to be alone takes for itself.
+It is a session-level advisory lock, shared by all, which a command that needs exclusive access takes exclusively.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 2.0
 ADVISORY_LOCK_SQL = """l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint)) ="""
-"""Of a row `l` of pg_locks: it is the advisory lock whose number follows, and somebody holds it."""
+"""Condition on a row `l` of pg_locks: it is the advisory lock with the given number, and is held."""
 _HOLDERS = f"""
     SELECT a.application_name AS program, coalesce(host(a.client_addr), 'this machine') AS address,
         CAST(date_trunc('second', min(a.backend_start)) AS text) AS since, count(*) AS connections
@@ -31,19 +31,19 @@ def declare_open(connection: psycopg.Connection[Any], number: int, name: str) ->
     """Declare that this connection has the knowledge base open, beside others.
 
     Raises:
-        KnowledgeBaseBusy: somebody has it alone.
+        KnowledgeBaseBusy: another process has exclusive access.
     """
     _take(connection, "pg_try_advisory_lock_shared", number, name)
 
 
 def take_exclusively(connection: psycopg.Connection[Any], number: int, name: str, program: str) -> None:
-    """Take the knowledge base for this connection alone, for as long as the connection lasts.
+    """Take exclusive access to the knowledge base for as long as the connection lasts.
 
     Args:
-        program: what others are told who has it.
+        program: the name that others see as the holder.
 
     Raises:
-        KnowledgeBaseBusy: somebody has it open; the message names the programs and machines.
+        KnowledgeBaseBusy: it is open elsewhere; the message names the programs and machines.
     """
     connection.execute("SELECT set_config('application_name', $1, false)", (program,))
     deadline = time.monotonic() + PATIENCE_SECONDS

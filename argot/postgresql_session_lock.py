@@ -1,7 +1,7 @@
 """A lock of a knowledge base on PostgreSQL, which one process holds over many transactions.
 
-It belongs to a connection of its own, and goes with it: a process that is killed holds nothing. A pooler between that
-hands connections on from transaction to transaction would take it away (pgbouncer: `pool_mode = session`).
+It belongs to a separate connection, and ends with it: a killed process holds nothing. A transaction pooler would
+release it (pgbouncer needs `pool_mode = session`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from argot.postgresql_errors import convert_postgresql_errors
 from argot.postgresql_presence import ADVISORY_LOCK_SQL
 
 _LOCK_TIMEOUT = "5s"
-"""So long one statement waits for the lock, before another one goes on waiting."""
+"""How long one statement waits for the lock, before the next one continues waiting."""
 _HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {ADVISORY_LOCK_SQL} CAST(? AS bigint)"  # noqa: S608
 
 
 class SessionLock:
-    """To be acquired and released by one thread at a time.
+    """A lock to be acquired and released by one thread at a time.
 
     Args:
-        name: of the lock, among those of the knowledge base.
-        together: others may hold it at the same time, if they all want it so.
+        name: the lock's name within the knowledge base.
+        together: a shared lock, which others may hold in the same mode.
     """
 
     def __init__(self, stores: PostgresqlStores, name: str, *, together: bool = False) -> None:
@@ -38,7 +38,7 @@ class SessionLock:
         self._guard = threading.Lock()
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool:
-        """Return whether it is held now; without `wait` it may be another's.
+        """Acquire the lock; return whether it is held now, which without `wait` it may not be.
 
         Args:
             unless: once this is set, waiting ends within some seconds.
@@ -58,8 +58,8 @@ class SessionLock:
             return False
 
     def is_held(self, connection: Connection) -> bool:
-        """Return whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may
-        be out of date.
+        """Return whether PostgreSQL, asked over another connection, has it as held: this process's own record may be
+        out of date.
         """
         if self._connection is None or self._connection.closed:
             return False
@@ -67,7 +67,7 @@ class SessionLock:
         return connection.execute(_HELD, (pid, self._number)).fetchone() is not None
 
     def answers(self) -> bool:
-        """Return whether the connection is still there: as long as it is, what was acquired is held."""
+        """Return whether the connection still exists: as long as it does, the lock is held."""
         with self._guard:
             try:
                 return self._connection is not None and self._connection.execute("SELECT 1") is not None
@@ -80,11 +80,11 @@ class SessionLock:
             try:
                 if self._connection is not None:
                     self._connection.execute(f"SELECT pg_advisory_unlock{self._kind}($1::bigint)", (self._number,))
-            except psycopg.OperationalError:  # with its connection the lock is gone, too
+            except psycopg.OperationalError:  # the lock ended with its connection
                 self._connection = None
 
     def close(self) -> None:
-        """Lets go of it as well."""
+        """Release it and close its connection."""
         with self._guard:
             if self._connection is not None:
                 self._connection.close()

@@ -1,4 +1,4 @@
-"""A profile says which stages of a question's journey run, and how. Every ablation of the papers is one of these."""
+"""Profiles: which stages of a question's journey run, and how. Every ablation of the papers is a profile."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SwitchValue = bool | int | float | str | list[str]
 class Profile(BaseModel):
     """The switches of one run. The defaults are what `argot ask` and the chat use.
 
-    Weights and thresholds were chosen on validation data only; bench/laboratory/ says on which and how. The
-    descriptions are what `argot profile show` writes beside each switch.
+    Weights and thresholds were chosen only on validation data; bench/laboratory/ documents the data and the method.
+    `argot profile show` prints the descriptions beside the switches.
     """
 
-    # "nan" and "inf" are numbers to Python, and compare with nothing.
+    # Python parses "nan" and "inf" as numbers, and they compare with nothing.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = "default"
@@ -89,7 +89,7 @@ class Profile(BaseModel):
     @field_validator("derived_kinds", mode="before")
     @classmethod
     def _split(cls, given: object) -> object:
-        """On the command line several kinds stand between commas."""
+        """On the command line several kinds are separated by commas."""
         return tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else given
 
     @model_validator(mode="after")
@@ -125,7 +125,7 @@ SEARCHES: Mapping[SearchChoice, Mapping[str, SwitchValue]] = {
 SWITCHES = tuple(name for name in Profile.model_fields if name not in ("name", "about"))
 
 
-# Only what the glossary does: follow-up questions are still read with their history.
+# Only the glossary's part: follow-up questions are still read with their history.
 def _drop_jargon(profile: Profile) -> Profile:
     return profile.model_copy(
         update=dict.fromkeys(
@@ -163,7 +163,7 @@ PROFILES: dict[str, Profile] = {
         Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
         _drop_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
         _drop_jargon(
-            # What Argot is compared with: one retrieval without jargon or rewriting, and one call.
+            # The baseline for Argot: one retrieval without jargon or rewriting, and one call.
             Profile(
                 name="plain_rag",
                 about="For measuring: one search and one answer, nothing else.",
@@ -179,10 +179,10 @@ PROFILES: dict[str, Profile] = {
 
 
 def find_profile(name: str) -> Profile:
-    """The built-in profile of this name.
+    """Return the built-in profile of this name.
 
     Raises:
-        InvalidSettings: there is none; the message lists those there are.
+        InvalidSettings: there is none; the message lists the existing ones.
     """
     try:
         return PROFILES[name]
@@ -191,35 +191,35 @@ def find_profile(name: str) -> Profile:
 
 
 def change_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
-    """The profile with these switches changed; it is named after them.
+    """Return the profile with these switches changed, which its name lists.
 
     Raises:
-        InvalidSettings: a switch or value is none; the message names it.
+        InvalidSettings: a switch or value is invalid; the message names it.
     """
     if not changes:
         return profile
     _require_switches(changes)
     changed = _validate({**profile.model_dump(), **changes})
-    # By the values as they were understood, so that "false", "off" and False give one name.
+    # By the parsed values, so that "false", "off" and False give one name.
     told = (f"{switch}={format_switch(getattr(changed, switch))}" for switch in changes)
     return changed.model_copy(update={"name": " ".join([profile.name, *told])})
 
 
 def compare_switches(profile: Profile, other: Profile | None = None) -> dict[str, SwitchValue]:
-    """The switches that are set otherwise than in the other profile (the default), with their values as JSON."""
+    """Return the switches that differ from the other profile (the default), with their values as JSON."""
     mine, theirs = profile.model_dump(mode="json"), (other or PROFILES["default"]).model_dump(mode="json")
     return {switch: mine[switch] for switch in SWITCHES if mine[switch] != theirs[switch]}
 
 
 def format_switch(value: object) -> str:
-    """A switch's value as `--set` takes it."""
+    """Return a switch's value as `--set` accepts it."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def parse_changes(texts: Sequence[str]) -> dict[str, SwitchValue]:
-    """`["rerank=off"]` as switches and values.
+    """Parse `["rerank=off"]` into switches and values.
 
     Raises:
         InvalidSettings: there is no switch of that name, or no value.
@@ -252,6 +252,6 @@ def _validate(values: Mapping[str, object]) -> Profile:
         first = error.errors()[0]
         boolean = first["type"].startswith("bool_")
         problem = "write on or off" if boolean else first["msg"].removeprefix("Value error, ")
-        # A rule between switches has no place; of a list it is the switch that is known, not the place in it.
+        # A rule between switches has no location; for a list the switch is known, not the position in it.
         told = f"{first['loc'][0]} cannot be {first['input']!r}: {problem}" if first["loc"] else problem
         raise InvalidSettings(f"{told}.") from error

@@ -1,7 +1,8 @@
-"""Profiles as TOML: to be read, edited and kept. Those saved in a knowledge base are its files `profiles/NAME.toml`.
+"""Profiles as TOML, for reading, editing and saving. Those saved in a knowledge base are its files
+`profiles/NAME.toml`.
 
-A file names only what differs from a built-in profile, so that a saved one follows the defaults of later versions in
-everything it says nothing about.
+A file contains only differences from a built-in profile, so that a saved one follows later versions' defaults in
+everything else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from argot.kept_files import FolderFiles, KeptFiles
 from argot.profile import PROFILES, SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 
 FOLDER = "profiles"
-"""Of a knowledge base."""
+"""Maximum of a knowledge base."""
 SUFFIX = ".toml"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_NAME_CHARS = 60
@@ -32,10 +33,10 @@ _HEAD = """\
 
 
 class SavedProfiles:
-    """The profiles kept with a knowledge base, one file each, beside the built-in ones.
+    """The profiles saved with a knowledge base, one file each, beside the built-in ones.
 
     Args:
-        kept: what keeps its files; or its folder.
+        kept: the storage of its files; or its folder.
     """
 
     def __init__(self, kept: Path | KeptFiles) -> None:
@@ -46,14 +47,14 @@ class SavedProfiles:
         return [path.stem for path in self._files() if _can_be_saved(path.stem)]
 
     def list_ignored(self) -> list[Path]:
-        """Files here that are never read: a built-in profile has their name, or no profile can."""
+        """Return files here that are never read: a built-in profile has their name, or the name is invalid."""
         return [Path(self._kept.locate(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
 
     def find(self, name: str) -> Profile:
-        """The profile of this name, built in or saved.
+        """Return the profile of this name, built in or saved.
 
         Raises:
-            InvalidSettings: there is none, or its file is wrong; the message lists those there are.
+            InvalidSettings: there is none, or its file is wrong; the message lists the existing ones.
         """
         if name in PROFILES:
             return PROFILES[name]
@@ -65,10 +66,10 @@ class SavedProfiles:
         return found.model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
-        """Keep a profile under this name.
+        """Save a profile under this name.
 
         Raises:
-            InvalidSettings: the name is none, or a built-in profile's.
+            InvalidSettings: the name is invalid, or a built-in profile's.
             Conflict: there is one of this name, and `replace` is not given.
         """
         self.require_free(name, replace=replace)
@@ -77,7 +78,7 @@ class SavedProfiles:
         return saved
 
     def require_free(self, name: str, *, replace: bool = False) -> None:
-        """Refuse a name under which `save` would keep nothing; the errors are its own."""
+        """Refuse a name under which `save` would fail, with the same errors."""
         if name.replace("-", "_") in PROFILES:
             raise InvalidSettings(f"'{name}' is a built-in profile, which stays as it is. Choose another name.")
         if not _is_name(name):
@@ -107,14 +108,14 @@ class SavedProfiles:
 
 
 def load_profile(name_or_file: str, changes: Sequence[str] = (), home: Path | KeptFiles | None = None) -> Profile:
-    """A profile by its name, or of a TOML file, with single switches changed ("rerank=off").
+    """Return a profile by its name, or from a TOML file, with single switches changed ("rerank=off").
 
     Args:
-        home: the knowledge base whose saved profiles count beside the built-in ones: its folder, or what keeps its
-            files.
+        home: the knowledge base whose saved profiles are available beside the built-in ones: its folder, or the storage
+            of its files.
 
     Raises:
-        InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
+        InvalidSettings: there is no such profile, file, switch or value; the message names it and the alternatives.
     """
     if is_file(name_or_file):
         profile = read_profile_file(Path(name_or_file))
@@ -135,7 +136,7 @@ def _file_hint(name: str) -> str:
 def read_profile_file(path: Path) -> Profile:
     """
     Raises:
-        InvalidSettings: it cannot be read, or says something that no profile can.
+        InvalidSettings: it cannot be read, or its content is invalid.
     """
     return _load_profile(lambda: read_bytes(path, MAX_FILE_BYTES + 1), str(path), path.stem)
 
@@ -157,10 +158,10 @@ def _load_profile(read: Callable[[], bytes], shown: str, name: str) -> Profile:
 
 
 def read_profile(text: str, name: str) -> Profile:
-    """A profile as TOML. `base = "strict"` names the built-in profile it starts from; without it, the default.
+    """Return a profile from TOML. `base = "strict"` names the built-in profile it starts from; the default otherwise.
 
     Raises:
-        InvalidSettings: it is no TOML, or names a switch or value that cannot be.
+        InvalidSettings: it is no TOML, or names an invalid switch or value.
     """
     try:
         said = tomllib.loads(text)
@@ -168,13 +169,13 @@ def read_profile(text: str, name: str) -> Profile:
         raise InvalidSettings(f"It is not valid TOML: {error}.") from error
     base, name = str(said.pop("base", "default")), str(said.pop("name", name))
     about = said.pop("about", "")
-    # Before the switches, so that it is no change that the profile would be named after.
+    # Before the switches, so that it does not count as a change that the profile's name lists.
     started = find_profile(base).model_copy(update={"about": str(about)[:500]})
     return change_profile(started, said).model_copy(update={"name": name})
 
 
 def format_profile(profile: Profile) -> str:
-    """Every switch with what it does; those that are as in the default stand behind "#"."""
+    """Return every switch with its description; those with default values are commented out by "#"."""
     changed = compare_switches(profile)
     lines = [_HEAD, f"about = {_format_value(profile.about)}"]
     for switch in SWITCHES:
@@ -185,7 +186,7 @@ def format_profile(profile: Profile) -> str:
 
 
 def _format_value(value: object) -> str:
-    """JSON's strings, booleans, numbers and lists are TOML's too, but for DEL, which TOML wants escaped."""
+    """JSON's strings, booleans, numbers and lists are TOML's too, except for DEL, which TOML wants escaped."""
     given = list(value) if isinstance(value, tuple) else value
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -1,4 +1,4 @@
-"""The interfaces whose implementations can be exchanged: reading, writing and judging text, scoring and embedding it.
+"""The interfaces with interchangeable implementations: reading, writing and judging text, scoring and embedding it.
 
 The four that need an understanding of language (`QuestionReader`, `AnswerWriter`, `Deriver`, `Judge`) are asynchronous,
 since one implementation of each waits for a model server; the other is extractive and works without one. Each raises
@@ -25,27 +25,27 @@ class QuestionReader(Protocol):
     """Understands a question before anything is retrieved."""
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """The question, made readable without its history. Without history: the question itself."""
+        """Return the question, readable without its history. Without history it is the question itself."""
         ...
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        """Every term and abbreviation, in order of appearance, without overlaps (Golden-Retriever 3.2)."""
+        """Return every term and abbreviation, in order of appearance, without overlaps (Golden-Retriever 3.2)."""
         ...
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        """The given contexts that fit, best first; empty when nothing tells (Golden-Retriever 3.3)."""
+        """Return the given contexts that fit, best first; empty without evidence (Golden-Retriever 3.3)."""
         ...
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """Return the retrieved triples that bear on the question (KaPQA 5, step 3)."""
+        """Return the retrieved triples that are relevant to the question (KaPQA 5, step 3)."""
         ...
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
-        """The question as one search query in the documents' own words (KaPQA 5, step 4)."""
+        """Return the question as one search query in the documents' own words (KaPQA 5, step 4)."""
         ...
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
-        """Both steps at once: the triples that bear on the question, and the question enhanced by them."""
+        """Return the results of both steps at once: the relevant triples, and the question enhanced by them."""
         ...
 
 
@@ -53,9 +53,8 @@ class QuestionReader(Protocol):
 class AnswerRequest:
     """The material of an answer. `question` is the asker's, `augmented` has its jargon explained.
 
-    `left_out`: of several questions in the message those that nothing found bears on, by their places from 0.
-    `numbered_parts`: what the question names by a printed number ("clause 2.2"), as passage (id), start and end in its
-    text.
+    `left_out`: those of the message's questions without relevant passages, by index. `numbered_parts`: the parts that
+    the question names by a printed number ("clause 2.2"), as passage (id), start and end in its text.
     """
 
     question: str
@@ -66,9 +65,9 @@ class AnswerRequest:
     numbered_parts: Sequence[tuple[str, int, int]] = ()
 
 
-# A `str`, so that whoever only joins pieces may ignore it.
+# A `str`, so that code that only joins pieces may ignore it.
 class Retraction(str):
-    """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
+    """A piece without text: the pieces before it are no part of the answer, such as a model's thoughts."""
 
 
 RETRACTION = Retraction()
@@ -76,10 +75,11 @@ RETRACTION = Retraction()
 
 @runtime_checkable
 class AnswerWriter(Protocol):
-    """Writes the answer, in pieces as they come."""
+    """Writes the answer in a stream of pieces."""
 
     def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer.
+        """Yield pieces of the answer, to be joined without separators. No piece at all means that nothing supports an
+        answer.
 
         `RETRACTION` among them takes back all pieces before it.
         """
@@ -88,16 +88,16 @@ class AnswerWriter(Protocol):
 
 @runtime_checkable
 class Deriver(Protocol):
-    """Makes other texts of passages at ingest. `name` (prompt and model) is part of what is stored by it."""
+    """Derives other texts from passages at ingest. `name` (prompt and model) is stored with them."""
 
     name: str
 
     async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
-        """(source, action, target) triples, each standing word for word in its passage (KaPQA 5, step 1)."""
+        """Return (source, action, target) triples, each occurring word for word in its passage (KaPQA 5, step 1)."""
         ...
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
-        """Summaries and questions that stand for the passages in search (RAIDD 3)."""
+        """Return summaries and questions that represent the passages in search (RAIDD 3)."""
         ...
 
 
@@ -106,7 +106,7 @@ class Judge(Protocol):
     """Compares an answer with a reference answer."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """TRUE/FALSE judgement of correctness (AccurateRAG 3.1, figure 4)."""
+        """Return a TRUE/FALSE judgement of correctness (AccurateRAG 3.1, figure 4)."""
         ...
 
 
@@ -123,14 +123,14 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the vectors would: weights, pooling, window or prefix."""
+        """Identifier that changes whenever the vectors would: weights, pooling, window or prefix."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     def windows(self, text: str) -> list[str]:
-        """The text cut into overlapping pieces short enough to be embedded without truncation; at least one."""
+        """Return the text in overlapping pieces short enough to be embedded without truncation; at least one."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors: ...

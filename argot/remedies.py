@@ -1,4 +1,4 @@
-"""The commands that messages tell people to type: whole, and with paths as a shell takes them."""
+"""The commands that messages tell people to type: complete, and with paths quoted for a shell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AGAIN = {
     "glossary.db": "argot glossary import --home {home} FILE.csv",
     "people.db": "argot user add --home {home} NAME",
 }
-"""What fills a store again from nothing. Threads cannot be, and begin anew by themselves."""
+"""Commands that refill a store from nothing. Threads cannot be recovered, and start empty by themselves."""
 
 
 _ALLOW = "Let this user read and write the file and its folder"
@@ -30,12 +30,18 @@ _REFUSED = {
     sqlite3.SQLITE_PERM: _ALLOW,
     sqlite3.SQLITE_AUTH: _ALLOW,
 }
-"""SQLite's codes for what the system refuses, and what helps. All else, met while a store is opened, is damage."""
+"""SQLite's codes for refusals of the system, and their remedies. Every other error while a store is opened is
+damage."""
 
 
 UPDATE = "Bring this one up to date, in the folder it was installed from: git pull && make setup"
-"""Never from the package index, which knows another project by that name."""
+"""Never from the package index, which has another project by that name."""
 REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .venv && make setup"
+
+
+def wing_command(wings: Iterable[str]) -> str:
+    """Return the commands that bring back the folders of wings."""
+    return f"in the folder Argot was installed from: git checkout -- {' '.join(wings)} && make setup"
 
 
 def derive_command(kinds: Iterable[str]) -> str:
@@ -55,7 +61,7 @@ def restore_command(home: Path) -> str:
 
 
 def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
-    """Return the error of Argot's for one met while opening a store: damage, or a refusal of the system."""
+    """Return Argot's error for one that occurred while opening a store: damage, or a refusal of the system."""
     remedy = find_remedy(error)
     if remedy is None:
         return build_damage_error(path, str(error))
@@ -66,15 +72,15 @@ def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
 
 def find_remedy(error: sqlite3.DatabaseError) -> str | None:
     """Return the remedy for a refusal of the system; None if the error is none."""
-    # Errors that Python's module raises by itself have no code of SQLite's.
+    # Errors that Python's module itself raises have no SQLite code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     # An extended code holds its main code in the low byte. A short read is a truncated file, and that is damage.
     return None if code == sqlite3.SQLITE_IOERR_SHORT_READ else _REFUSED.get(code & 0xFF)
 
 
 def build_damage_error(path: Path, detail: str) -> DamagedStore:
-    """The error for a SQLite store that cannot be used, ending with the commands that mend it."""
-    # On one line: SQLite's integrity check lists what it found on many.
+    """Return the error for a SQLite store that cannot be used, ending with the repair commands."""
+    # On one line: SQLite's integrity check lists its findings on many.
     reason = " ".join(detail.split())
     return DamagedStore(
         f"{path} is damaged: {reason}. Mend it from a backup with: {restore_command(path.parent)}; "
@@ -83,12 +89,14 @@ def build_damage_error(path: Path, detail: str) -> DamagedStore:
 
 
 def _begin_anew(path: Path) -> str:
-    """Shell commands: move the damaged file away, remove the vectors that belong to it, make a new one and fill it."""
+    """Return shell commands that move the damaged file away, remove the vectors that belong to it, create a new one and
+    fill it.
+    """
     steps = [f"mv {quote_shell(path)} {quote_shell(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
         # The vectors belong to the passages of the lost corpus.
         steps.append(f"rm -rf {quote_shell(path.parent / 'vectors')}")
-    # `argot init` goes on where a store is missing, and makes only that one.
+    # `argot init` resumes where a store is missing, and creates only that one.
     steps.append(init_command(path.parent))
     if path.name in _AGAIN:
         steps.append(_AGAIN[path.name].format(home=quote_shell(path.parent)))

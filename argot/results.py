@@ -10,18 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from argot.types import PageKind
 
 Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_talk"]
-"""`small_talk`: nothing was asked of the documents (a greeting, thanks, "who are you?"), and nothing was searched."""
+"""`small_talk`: the message asked nothing of the documents (a greeting, thanks, "who are you?"), and nothing was
+searched."""
 
 AnsweredBy = Literal["model", "extractive"]
 
 STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
-"""The answer of a turn that never came to its end. Its status is "abstained"."""
+"""The answer of a turn that never ended. Its status is "abstained"."""
 
 MAX_NEAREST_TERMS = 3
-"""Passages shown where there is no answer."""
+"""Number of passages shown if there is no answer."""
 
 
-# A field that is misspelt where a result is built fails there, and not in somebody's JSON.
+# A misspelt field fails where the result is built, and not in a client's JSON.
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +42,7 @@ class Citation(_Frozen):
 
 
 class Sentence(_Frozen):
-    """One sentence of the answer. Unsupported ones carry no citation; one that the glossary says neither."""
+    """One sentence of the answer. Unsupported ones have no citation; neither has one from the glossary."""
 
     text: str
     supported: bool
@@ -51,7 +52,7 @@ class Sentence(_Frozen):
 
     @property
     def lacks_support(self) -> bool:
-        """True if passages were looked at and none supports it."""
+        """True if passages were compared and none supports it."""
         return self.checked and not self.supported
 
     @property
@@ -61,7 +62,9 @@ class Sentence(_Frozen):
 
 
 class Jargon(_Frozen):
-    """The meaning that was chosen for one term of the question. `sense_id` 0: as the question itself explains it."""
+    """The meaning that was chosen for one term of the question. `sense_id` 0: the meaning that the question itself
+    explains.
+    """
 
     term: str
     surface: str
@@ -73,18 +76,18 @@ class Jargon(_Frozen):
 
     @property
     def label(self) -> str:
-        """The term as it was asked, with the glossary's term where that is spelt differently."""
+        """The term as it was asked, with the glossary's term if that is spelt differently."""
         same = self.surface.casefold() == self.term.casefold()
         return self.surface if same else f"{self.surface} → {self.term}"
 
     @property
     def meaning(self) -> str:
-        """The fullest that is known of it: what is spelt out, else described, else the term."""
+        """The fullest known form: the expansion, else the description, else the term."""
         return self.expansion or self.description or self.term
 
 
 class MissedTerm(_Frozen):
-    """A term nobody has defined, with what it may have been meant to be and whom to ask."""
+    """An undefined term, with suggestions and the person to ask."""
 
     term: str
     suggestions: list[str] = []
@@ -92,7 +95,7 @@ class MissedTerm(_Frozen):
 
 
 class Choice(_Frozen):
-    """One thing the asker may pick at an interrupt. `answer` is what to send back."""
+    """One thing the asker may choose at an interrupt. `answer` is the value to send back."""
 
     answer: str
     term: str
@@ -102,7 +105,7 @@ class Choice(_Frozen):
 
 
 class FoundPassage(_Frozen):
-    """A passage the answer could draw on. The list is best first; `n` counts in the order in which they are cited."""
+    """A passage the answer could use. The list is best first; `n` follows the order of citation."""
 
     n: int
     passage_id: str
@@ -134,7 +137,7 @@ class ModelCall(_Frozen):
 
 
 class AskResult(_Frozen):
-    """Everything there is to say about one question."""
+    """The complete result of one question."""
 
     question: str
     stand_alone_question: str
@@ -171,15 +174,15 @@ class AskResult(_Frozen):
 
 @dataclass(frozen=True, slots=True)
 class AskEvent:
-    """One thing that happened on a question's way.
+    """One event while a question is answered.
 
-    - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: what it found, one clause).
-      A stage that asks back begins again when it is answered.
-      `model_seconds` of its time were spent waiting for the language model.
-    - `token`: `data` is a piece of the answer, to be joined without separators. The `result` has the last word: an
-      answer that nothing supports is taken back there, and marks ("[2]") of a model's are provisional until then.
+    - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: its findings, one clause). A
+      stage that asks the asker begins again when it is answered. `model_seconds` of its time were spent waiting for the
+      language model.
+    - `token`: `data` is a piece of the answer, to be joined without separators. The `result` is final: an answer
+      without support is retracted there, and a model's marks ("[2]") are provisional until then.
     - `retract`: every piece sent so far is taken back; others may follow (a model's stream broke off).
-    - `result`: `data` is the `AskResult`. Always the last.
+    - `result`: `data` is the `AskResult`. It is always the last event.
     """
 
     kind: Literal["stage", "token", "retract", "result"]

@@ -1,4 +1,4 @@
-"""SQLite as every store uses it: one way to open a file, to change it, to migrate it, and to say what is wrong with it.
+"""SQLite for all stores: opening a file, changing it, migrating it, and reporting its problems.
 
 A store's migrations are numbered from 1 in the order of their tuple, and `PRAGMA user_version` counts those applied.
 """
@@ -22,12 +22,12 @@ from argot.remedies import UPDATE, build_damage_error, explain_store_error
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer."""
 CACHE_KIB = 2_048
-"""Pages that each connection may keep, and a thread has its own; the system's cache keeps the file."""
+"""Pages that each thread's connection may cache; the system's cache keeps the file."""
 MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 
 Migration = StoreMigration
-"""One step of a schema: a script, or a function that is called within the transaction. Once released, never edited."""
+"""One step of a schema: a script, or a function that is called within the transaction. Never edit it once released."""
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
@@ -40,12 +40,12 @@ def open_connection(
     timeout: float = BUSY_SECONDS,
     synchronous: Literal["NORMAL", "FULL"] = "FULL",
 ) -> sqlite3.Connection:
-    """A connection in auto-commit mode, for one thread at a time; another may close it.
+    """Return a connection in auto-commit mode, for one thread at a time; another may close it.
 
     Args:
-        mode: "ro" refuses every change, "rwc" makes a file that is not there.
+        mode: "ro" refuses every change, "rwc" creates a missing file.
         timeout: seconds that a statement waits for another writer.
-        synchronous: "FULL" makes what is acknowledged durable, also when the power goes.
+        synchronous: "FULL" makes acknowledged data durable, even if the power fails.
 
     Raises:
         sqlite3.DatabaseError: it cannot be opened, or is no database (not always noticed before the first statement).
@@ -56,7 +56,7 @@ def open_connection(
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
-        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file
+        connection.execute("PRAGMA secure_delete = ON")  # deleted data are removed from the file
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         if mode == "ro":
             connection.execute("PRAGMA query_only = ON")  # refuses temporary tables and attached files, too
@@ -69,11 +69,11 @@ def open_connection(
 def open_database(
     path: Path, migrations: Sequence[Migration], names: MigrationNames | None = None, *, timeout: float = BUSY_SECONDS
 ) -> sqlite3.Connection:
-    """A connection in WAL mode to a store that has seen every migration; the store is made if it is not there.
+    """Return a connection in WAL mode to a store with every migration applied; a missing store is created.
 
     Raises:
         DamagedStore: a newer Argot wrote the file, or it is corrupt.
-        StoreUnavailable: the system does not let it be opened, or made.
+        StoreUnavailable: the system does not let it be opened, or created.
     """
     with convert_open_errors(path):
         if not path.exists():
@@ -89,24 +89,26 @@ def open_database(
 
 
 def create_empty_store(migrations: Sequence[Migration], names: MigrationNames | None = None) -> sqlite3.Connection:
-    """A new store in memory: to see what its tables are."""
+    """Return a new store in memory, for inspecting its tables."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, Path(":memory:"), migrations, names)
     return connection
 
 
 def _create(path: Path, migrations: Sequence[Migration], names: MigrationNames | None) -> None:
-    """Make the store under another name and link it into its place when it is whole: an empty file is always damage."""
+    """Create the store under another name and link it into its place when it is complete: an empty file is always
+    damage.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     fresh.unlink(missing_ok=True)
     try:
-        # Without a write-ahead log: what a full disk kept from leaving the log would be missing in the linked file.
+        # Without a write-ahead log: data that a full disk left in the log would be missing in the linked file.
         with closing(open_connection(fresh, mode="rwc")) as connection:
             migrate(connection, path, migrations, names)
         os.link(fresh, path)
     except FileExistsError:
-        pass  # another process made it in the meantime, which is as good
+        pass  # another process made it in the meantime, which serves as well
     finally:
         fresh.unlink(missing_ok=True)
         fresh.with_name(f"{fresh.name}-journal").unlink(missing_ok=True)
@@ -120,7 +122,7 @@ ConnectionT = TypeVar("ConnectionT", bound=_Closable)
 
 
 class PerThread(Generic[ConnectionT]):
-    """A connection for each thread, made when the thread first asks, closed all together."""
+    """A connection for each thread, opened when the thread first needs it, closed all together."""
 
     def __init__(self, connect: Callable[[], ConnectionT]) -> None:
         self._connect = connect
@@ -129,7 +131,7 @@ class PerThread(Generic[ConnectionT]):
         self._opening = threading.Lock()
 
     def get(self) -> ConnectionT:
-        """This thread's own."""
+        """Return this thread's own."""
         mine: ConnectionT | None = getattr(self._local, "connection", None)
         if mine is None:
             mine = self._local.connection = self._connect()
@@ -158,23 +160,23 @@ class PerThread(Generic[ConnectionT]):
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is written, durable once the block is left, or nothing. Not to be nested.
+    """Open a transaction: all of it is durable once the block is left, or nothing is written. It must not be nested.
 
-    It holds the write lock from its start: one that reads first and writes later would fail at once where another
-    wrote in between.
+    It holds the write lock from its start: one that reads first and writes later would fail at once if another wrote in
+    between.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        connection.rollback()  # nothing where SQLite already did, as on a full disk
+        connection.rollback()  # nothing if SQLite already did, as on a full disk
         raise
 
 
 @contextmanager
 def one_state(connection: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within sees the same state of the database. Not to be nested."""
+    """Make all reads within the block see the same state of the database. It must not be nested."""
     # Deferred: it takes no lock that a writer would wait for.
     connection.execute("BEGIN")
     try:
@@ -187,19 +189,19 @@ def one_state(connection: sqlite3.Connection) -> Iterator[None]:
 class MigrationNames:
     """The names by which Argot up to 0.3 counted the migrations of some stores, in a table that sqlite-utils made.
 
-    The names are read, so that a store of 0.3 goes on from where it is, and written, so that 0.3 knows one that is
-    newer than itself.
+    The names are read, so that a store of 0.3 continues from its state, and written, so that 0.3 recognises a newer
+    one.
 
     Attributes:
-        store: whose names these are; one table may hold those of several.
-        names: of the migrations that had one. Later ones are named by their number.
+        store: the owner of these names; one table may hold those of several.
+        names: those of the migrations that had one. Later ones are named by their number.
     """
 
     store: str
     names: Sequence[str]
 
     def count(self, connection: sqlite3.Connection) -> int:
-        """Return how many of the store's migrations are noted, also those of a newer Argot."""
+        """Return how many of the store's migrations are recorded, including those of a newer Argot."""
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchone():
             return 0
         noted = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = ?"
@@ -216,7 +218,7 @@ class MigrationNames:
 
 
 def read_schema_version(connection: sqlite3.Connection, names: MigrationNames | None = None) -> int:
-    """Return how many migrations the store has seen; 0: it is new, or none of ours."""
+    """Return how many migrations the store has seen; 0: it is new, or not Argot's."""
     counted = int(connection.execute("PRAGMA user_version").fetchone()[0])
     return max(counted, names.count(connection)) if names else counted
 
@@ -224,14 +226,14 @@ def read_schema_version(connection: sqlite3.Connection, names: MigrationNames | 
 def migrate(
     connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], names: MigrationNames | None = None
 ) -> None:
-    """Apply the migrations that a store has not seen yet, each in a transaction with the count of it.
+    """Apply the migrations that a store lacks, each in a transaction that also counts it.
 
     Raises:
         DamagedStore: a newer Argot wrote the file.
     """
     while (seen := read_schema_version(connection, names)) < len(migrations):
         with transaction(connection):
-            if read_schema_version(connection, names) == seen:  # else another process was faster
+            if read_schema_version(connection, names) == seen:  # otherwise another process was faster
                 _apply(connection, migrations[seen])
                 if names:
                     names.note(connection, seen + 1)
@@ -254,14 +256,14 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
 
 
 def run_script(connection: sqlite3.Connection, script: str) -> None:
-    """One statement at a time: `executescript` would commit the transaction that it runs in."""
+    """One statement at a time: `executescript` would commit the surrounding transaction."""
     statement = ""
     for part in script.split(";"):
         statement += f"{part};"
-        if sqlite3.complete_statement(statement):  # a `;` may stand in a trigger, a text or a comment
+        if sqlite3.complete_statement(statement):  # a `;` may be within a trigger, a text or a comment
             connection.execute(statement)
             statement = ""
-    connection.execute(statement)  # what is after the last `;`: nothing but a comment
+    connection.execute(statement)  # after the last `;` only a comment may follow
 
 
 # -- saying what is wrong ---------------------------------------------------------------------------------------------
@@ -269,7 +271,7 @@ def run_script(connection: sqlite3.Connection, script: str) -> None:
 
 @contextmanager
 def convert_open_errors(path: Path) -> Iterator[None]:
-    """Around whatever opens a store: every error of SQLite there is damage, or a refusal of the system.
+    """Turn every SQLite error while a store is opened into damage or a refusal of the system.
 
     Raises:
         DamagedStore, StoreUnavailable
@@ -298,15 +300,15 @@ def is_own_fault(error: sqlite3.DatabaseError) -> bool:
 
 
 def check_header(path: Path) -> None:
-    """Find a foreign or truncated file without reading it whole: its header says how many pages there must be.
+    """Detect a foreign or truncated file without reading it whole: its header states the number of pages.
 
-    The size in the header holds only when the file's change counter says that it does, and pages may still be in the
-    write-ahead log, which makes the file look short; the log is then there too.
+    The size in the header is valid only if the file's change counter says so, and pages may still be in the write-ahead
+    log, which makes the file look short; in that case the log exists too.
 
     Raises:
         DamagedStore
     """
-    if not path.exists() or path.stat().st_size == 0:  # not made yet, or killed in making
+    if not path.exists() or path.stat().st_size == 0:  # not created yet, or killed during creation
         return
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -321,7 +323,7 @@ def check_header(path: Path) -> None:
 
 
 def check_every_page(connection: sqlite3.Connection, path: Path) -> None:
-    """About 5 ms for each megabyte.
+    """Check every page, at about 5 ms for each megabyte.
 
     Raises:
         DamagedStore

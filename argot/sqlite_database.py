@@ -17,11 +17,11 @@ class SqliteDatabase:
     """One connection writes, another reads, so that no read waits for a write.
 
     Args:
-        path: the file; made if it is not there.
+        path: the file; created if missing.
         migrations: as for `open_database`.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method, as `convert_sqlite_errors` says.
+        DamagedStore, StoreUnavailable: from every method, as `convert_sqlite_errors` describes.
     """
 
     dialect = SQLITE
@@ -42,39 +42,39 @@ class SqliteDatabase:
             return connection.execute(sql, parameters).fetchall()
 
     def write(self, sql: str, *parameters: object) -> int:
-        """Run one statement, which is its own transaction; how many rows it changed."""
+        """Run one statement, which is its own transaction; return how many rows it changed."""
         with self._writing, convert_sqlite_errors(self.path):
             return self._writer.execute(sql, parameters).rowcount
 
     def write_returning(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
-        """Run one statement that says RETURNING; those rows."""
+        """Run one statement with RETURNING; return those rows."""
         with self._writing, convert_sqlite_errors(self.path):
             return self._writer.execute(sql, parameters).fetchall()
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
-        """The connection that reads, for one thread."""
+        """Borrow the connection for reading, for one thread."""
         with self._reading, convert_sqlite_errors(self.path):
             yield self._reader
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """The connection that reads, within one state."""
+        """Borrow the connection for reading, within one state."""
         with self.reader() as connection, one_state(connection):
             yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for one thread: all of what is written comes to pass, or nothing."""
+        """Borrow the connection for writing, for one thread: all of it is committed, or nothing."""
         with self._writing, convert_sqlite_errors(self.path), in_transaction(self._writer):
             yield self._writer
 
     def scrub(self) -> bool:
-        """Take the write-ahead log into the file and cut it to nothing: it holds earlier states of what was deleted.
+        """Move the write-ahead log into the file and truncate it: it contains earlier states of deleted data.
 
-        False if somebody reads an earlier state just now.
+        Return False if a reader still uses an earlier state.
         """
-        # Both locks: a read under way in this process would keep the log from being cut.
+        # Both locks: a read in progress in this process would keep the log from being truncated.
         with self._reading, self._writing, convert_sqlite_errors(self.path):
             blocked = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return not blocked
@@ -91,11 +91,11 @@ class SqliteStores:
         self.home = home
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> SqliteDatabase:
-        """`people` is in `people.db`."""
+        """Open a store; `people` is in `people.db`."""
         return SqliteDatabase(self.home / f"{name}.db", migrations)
 
     def holds(self, name: str) -> bool:
         return (self.home / f"{name}.db").exists()
 
     def close(self) -> None:
-        """Nothing is held open beside the stores."""
+        """Only the stores hold files open."""

@@ -1,11 +1,11 @@
-"""Processes of our own: how they are started, what is said to them and by them, their bounds, and what their end means.
+"""Argot's child processes: their start, their messages in both directions, their limits, and the meaning of their exit.
 
-What may take any time or memory, or crash, runs in a process of its own. A `Child` is that process as whoever starts
-it sees it; `Parent` is the other side, in the process itself. What they say to each other are pairs of bytes: mostly
-JSON, and data that need not be JSON. Nothing is unpickled.
+Work that may take unbounded time or memory, or crash, runs in a separate process. A `Child` is that process as seen by
+its starter; `Parent` is the other side, in the process itself. Their messages are pairs of bytes: usually JSON, and
+data that need not be JSON. Nothing is unpickled.
 
-Such a process runs a module of ours by the interpreter's own command line and not by `multiprocessing`, which would
-run the caller's main module again.
+Such a process runs a module of Argot's by the interpreter's command line and not by `multiprocessing`, which would run
+the caller's main module again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Literal
 
 START_SECONDS = 60.0
 _END_SECONDS = 10.0
-"""From its last word to its end: a large process takes a moment to be taken apart."""
+"""Time from its last message to its exit: freeing a large process takes a moment."""
 _LENGTHS = struct.Struct(">QQ")
 _PIECE_BYTES = 1 << 20
 _READY_BYTES = 100
@@ -33,8 +33,8 @@ How = Literal["start", "time", "memory", "length", "crash"]
 
 
 class ChildFailed(Exception):
-    """A child did not answer, and is gone. `how`: it could not be started, took too long, took too much memory,
-    answered at too great a length, or crashed; `code`: its exit code, if it ended by itself.
+    """A child did not answer, and has ended. `how`: it could not be started, exceeded its time or memory, sent too long
+    a reply, or crashed; `code`: its exit code, if it exited by itself.
     """
 
     def __init__(self, how: How, what: str, code: int | None = None) -> None:
@@ -47,13 +47,13 @@ class ChildFailed(Exception):
 
 
 class Child:
-    """A process that runs a module of ours, which talks to its `Parent`. It is started by the first message, and once
-    it has ended by the next. For one thread at a time.
+    """A process that runs one of Argot's modules and communicates through its `Parent`. The first message starts it,
+    and after its exit the next one. It is for one thread at a time.
 
     Args:
         module: its full name.
         arguments: of its command line.
-        quiet: what it writes to the standard error is dropped; else it goes where ours goes.
+        quiet: its standard error is dropped; otherwise it is this process's.
     """
 
     def __init__(self, module: str, *arguments: str, quiet: bool = True) -> None:
@@ -69,7 +69,7 @@ class Child:
         self.stop()
 
     def start(self) -> None:
-        """Have it run, if it does not already.
+        """Start it, unless it already runs.
 
         Raises:
             ChildFailed: it could not be started.
@@ -86,9 +86,9 @@ class Child:
                 bufsize=0,
                 env=_build_environment(),
             )
-            # A child that reads nothing must not hold us up beyond the deadline.
+            # A child that reads nothing must not delay this process beyond the deadline.
             os.set_blocking(_input(self.process), False)
-            # Importing takes its time, which is not the message's.
+            # Importing takes time, which does not count for the message.
             self._deadline = time.monotonic() + START_SECONDS
             self.receive(_READY_BYTES)
         except (OSError, ChildFailed) as error:
@@ -106,7 +106,7 @@ class Child:
             write_message(lambda piece: self._write_piece(_input(process), piece), message, data)
 
     def receive(self, most: int | None = None) -> tuple[bytes, bytes]:
-        """The next reply, of at most `most` bytes.
+        """Return the next reply, of at most `most` bytes.
 
         Raises:
             ChildFailed
@@ -115,12 +115,12 @@ class Child:
             return read_message(lambda size: self._exactly(_output(process), size), most)
 
     def memory(self) -> int:
-        """Bytes it has; 0 where the system does not say."""
+        """Return its memory in bytes; 0 if the system does not report it."""
         statm = Path(f"/proc/{self.process.pid}/statm") if self.process else None
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm and statm.exists() else 0
 
     def stop(self) -> None:
-        """End it, whatever it is at. The next message starts another."""
+        """End it, whatever it is doing. The next message starts another."""
         process, self.process = self.process, None
         if process is not None:
             with process:  # closes the pipes, then waits for its end
@@ -128,7 +128,7 @@ class Child:
 
     @contextmanager
     def _stop_on_failure(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Stop the child after any failure, also one that is not its own, such as Ctrl+C."""
+        """Stop the child after any failure, including external ones such as Ctrl+C."""
         process = self.process
         if process is None:
             raise ChildFailed("crash", "it was stopped")
@@ -144,7 +144,7 @@ class Child:
             failure = _explain_end(process)
             self.stop()
             raise failure from error
-        # After half a message nobody could tell where the next one begins.
+        # After half a message the start of the next one would be unknown.
         except BaseException:
             self.stop()
             raise
@@ -174,10 +174,10 @@ class Child:
 
 
 def run_module(module: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a module of ours to its end, however long that takes. What it writes is in the result.
+    """Run one of Argot's modules to its end, however long that takes. Its output is in the result.
 
     Args:
-        environment: variables it has beside ours.
+        environment: variables in addition to this process's.
     """
     command = _build_command(module, arguments)
     return subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
@@ -188,11 +188,12 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
 def start_module(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None, handles: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a module of ours, and go on. What it writes goes where ours does; Ctrl+C reaches us alone.
+    """Start one of Argot's modules, without waiting. Its output goes to this process's; Ctrl+C reaches only this
+    process.
 
     Args:
-        environment: variables it has beside ours.
-        handles: files of ours that it has open too, under the same numbers.
+        environment: variables in addition to this process's.
+        handles: open files that it inherits, under the same numbers.
     """
     return subprocess.Popen(  # noqa: S603  (no shell, nothing of the user's in it)
         _build_command(module, arguments),
@@ -205,13 +206,13 @@ def start_module(
 
 
 def _build_command(module: str, arguments: Sequence[str]) -> list[str]:
-    # -P: a file named like a library, in the folder Argot is started in, must not be imported.
+    # -P: a file named like a library, in the folder where Argot is started, must not be imported.
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def _build_environment() -> dict[str, str]:
-    # Without the settings, keys among them: a child may read files of strangers, and is told what it needs.
-    from argot.settings import ENV_PREFIX  # costs the children, which need none of it, a quarter of a second
+    # Without the settings, which include keys: a child may read untrusted files, and receives what it needs.
+    from argot.settings import ENV_PREFIX  # costs the children, which do not need it, a quarter of a second
 
     return {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
 
@@ -227,14 +228,14 @@ def _output(process: subprocess.Popen[bytes]) -> int:
 
 
 def _explain_end(process: subprocess.Popen[bytes]) -> ChildFailed:
-    """Return the failure that the end of a process stands for."""
+    """Return the failure that corresponds to the end of a process."""
     try:
         code = process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
         return ChildFailed("crash", "it closed its output")
     if code == -signal.SIGPROF:
         return ChildFailed("time", "it took too much of the processor's time", code)
-    # A library in C ends itself where it gets no memory; the kernel kills who takes the last of the machine's.
+    # A C library aborts when it gets no memory; the kernel kills a process that uses up the machine's.
     if code in (-signal.SIGABRT, -signal.SIGKILL, -signal.SIGTRAP, -signal.SIGILL):
         return ChildFailed("memory", f"it was ended by signal {-code}, as when memory is short", code)
     return ChildFailed("crash", f"it ended with exit code {code}", code)
@@ -244,15 +245,16 @@ def _explain_end(process: subprocess.Popen[bytes]) -> ChildFailed:
 
 
 class Parent:
-    """Whoever started this process. To be made before anything is printed: from then on that goes nowhere.
+    """The process that started this one. It must be created before anything is printed: from then on output is
+    discarded.
 
     Args:
-        nice: how far this process stands back behind others (0 to 19).
+        nice: how far this process yields to others (0 to 19).
     """
 
     def __init__(self, nice: int = 0) -> None:
         incoming, self._outgoing = os.dup(0), os.dup(1)
-        # A library that prints must not write into the answers.
+        # A library that prints must not write into the replies.
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)
@@ -261,7 +263,7 @@ class Parent:
         self.send(b"")  # it is ready
 
     def messages(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the parent's messages until it is gone."""
+        """Yield the parent's messages until it has ended."""
         while True:
             try:
                 message = read_message(self._exactly)
@@ -273,7 +275,7 @@ class Parent:
         try:
             write_message(lambda piece: os.write(self._outgoing, piece), message, data)
         except BrokenPipeError:
-            raise SystemExit from None  # nobody is left to answer to
+            raise SystemExit from None  # the parent has ended
 
     def _exactly(self, size: int) -> bytes:
         part = self._incoming.read(size)
@@ -286,11 +288,11 @@ class Parent:
 def limit_resources(seconds: float, memory: int) -> Iterator[None]:
     """Limit the block's CPU time and additional memory.
 
-    The process is ended when it takes more `seconds` of the processor's time, so other work on the machine makes
-    nothing too slow. `memory`: bytes above what the process has now. Systems without such limits go without.
+    The process is killed when it uses more than `seconds` of processor time, so that other work on the machine does not
+    count. `memory`: bytes above the process's present use. Systems without such limits skip them.
 
     Raises:
-        MemoryError: more was needed. By then the limits are lifted, so that the error can be reported.
+        MemoryError: more was needed. The limits are lifted by then, so that the error can be reported.
     """
     with _limit_time(seconds), _limit_memory(memory):
         yield
@@ -301,7 +303,7 @@ def _limit_time(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    # Its signal, SIGPROF, ends the process, also in the middle of a library's C code; `_explain_end` knows it.
+    # Its signal, SIGPROF, ends the process, even within a library's C code; `_explain_end` recognises it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -317,7 +319,7 @@ def _limit_memory(memory: int) -> Iterator[None]:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    # What it has now counts too: a limit below that would fail the very next allocation.
+    # The present use counts too: a lower limit would fail the very next allocation.
     most = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
@@ -330,7 +332,7 @@ def _limit_memory(memory: int) -> Iterator[None]:
 
 
 def write_message(write: Callable[[memoryview], int], message: bytes, data: bytes) -> None:
-    """Write both lengths, then both parts of a message. `write(piece)` returns how many bytes of it went."""
+    """Write both lengths, then both parts of a message. `write(piece)` returns how many bytes of it were written."""
     for part in (_LENGTHS.pack(len(message), len(data)), message, data):
         left = memoryview(part)
         while left:
@@ -338,10 +340,10 @@ def write_message(write: Callable[[memoryview], int], message: bytes, data: byte
 
 
 def read_message(exactly: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:
-    """Both parts of a message. `exactly(size)` gives that many bytes or raises EOFError.
+    """Return both parts of a message. `exactly(size)` returns that many bytes or raises EOFError.
 
     Raises:
-        OverflowError: more than `most` bytes are to come.
+        OverflowError: more than `most` bytes are announced.
     """
     message, data = _LENGTHS.unpack(exactly(_LENGTHS.size))
     if most is not None and message + data > most:

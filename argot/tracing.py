@@ -1,7 +1,7 @@
-"""The steps of a question, for whoever follows it: stages, searches, calls to the model.
+"""The traced steps of a question: stages, searches, calls to the model.
 
-Nothing is kept where nobody began a trace. What people or documents say goes into `said`, and that is kept only where
-the trace is to hold contents; what is in `noted` tells nothing of it.
+Nothing is recorded without a trace. Texts of people or documents go into `said`, which is recorded only if the trace is
+to hold contents; `noted` reveals nothing of them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Literal
 StepKind = Literal["stage", "search", "model"]
 Noted = str | int | float
 ASKS_BACK = "argot.asks_back"
-"""Noted of a stage that stopped to ask the asker something, which is no failure."""
+"""Recorded for a stage that stopped to ask the asker, which is no failure."""
 MAX_STEPS = 500
-"""Of one question."""
+"""Maximum steps of one question."""
 
 
 @dataclass(slots=True)
 class TracedStep:
-    """`began`, `ended`: nanoseconds since 1970. `parent`: its place among the trace's steps; None: the question itself.
+    """`began`, `ended`: nanoseconds since 1970. `parent`: its index among the trace's steps; None: the question itself.
 
-    `failed`: the class of what went wrong; empty: nothing.
+    `failed`: the class of the error; empty: none.
     """
 
     kind: StepKind
@@ -48,21 +48,21 @@ class Trace:
         self._closed = False
 
     def add(self, step: TracedStep) -> int | None:
-        """Its place among the steps; None: it is none any more."""
+        """Return its index among the steps; None if the trace is closed."""
         if self._closed or len(self.steps) >= MAX_STEPS:
             return None
         self.steps.append(step)
         return len(self.steps) - 1
 
     def take(self, steps: Sequence[TracedStep]) -> None:
-        """Add the steps of another process that did a part of the work, as they are."""
+        """Add the steps of another process that did a part of the work, unchanged."""
         before = len(self.steps)
         for step in steps:
             outer = None if step.parent is None else step.parent + before
             self.add(replace(step, parent=outer))
 
     def close(self) -> list[TracedStep]:
-        """The steps; none is added from now on. Work that outlives the question may still hold the trace."""
+        """Return the steps; none is added from now on. Work that outlives the question may still hold the trace."""
         self._closed = True
         return self.steps
 
@@ -72,7 +72,7 @@ _parent: ContextVar[int | None] = ContextVar("parent", default=None)
 
 
 def begin_trace(*, contents: bool) -> Trace:
-    """A trace of what is done from here on, in this task and in those that it starts."""
+    """Begin a trace of the following work, in this task and in those that it starts."""
     trace = Trace(contents=contents)
     _trace.set(trace)
     _parent.set(None)
@@ -85,7 +85,7 @@ def current_trace() -> Trace | None:
 
 @contextmanager
 def traced(kind: StepKind, name: str) -> Iterator[TracedStep]:
-    """Around one step. What fails in it marks the step as failed, and goes on."""
+    """Trace one step. An error in it marks the step as failed, and is raised again."""
     step = TracedStep(kind, name, time.time_ns())
     trace = _trace.get()
     if trace is None:
@@ -106,7 +106,7 @@ def traced(kind: StepKind, name: str) -> Iterator[TracedStep]:
 
 
 def trace_call(seconds: float, name: str, failed: str, noted: Mapping[str, Noted], said: Mapping[str, str]) -> None:
-    """A call to the language model that has just ended."""
+    """Record a call to the language model that has just ended."""
     trace = _trace.get()
     if trace is not None:
         ended = time.time_ns()

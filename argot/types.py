@@ -1,4 +1,4 @@
-"""The nouns of Argot, as frozen values. Nothing here reads, writes or computes beyond itself.
+"""The nouns of Argot, as frozen values. They do not read, write or compute beyond themselves.
 
 Offsets are counted in characters (Python `str` indices) of a revision's Markdown. Pages, slides and sheets count
 from 1. Boxes are in points (1/72 inch) with the origin in the top left corner of the page.
@@ -13,7 +13,7 @@ from typing import Literal
 from argot.document_names import listed_name_in, name_in
 
 Audience = frozenset[str]
-"""Who may read something: names of groups, or `@name` for one person. Empty: everyone."""
+"""Readers of something: names of groups, or `@name` for one person. Empty: everyone."""
 
 EVERYONE: Audience = frozenset()
 
@@ -21,23 +21,25 @@ MANAGERS = "managers"
 """Members of this group manage every context."""
 
 THREAD = "thread:"
-"""Begins the reader of what somebody put into one conversation alone. No group can be called so."""
+"""Prefix of the reader of a file that belongs to one conversation only. No group can have such a name."""
 
 
 def is_of_thread(audience: Audience) -> bool:
-    """Return whether a document was put into one conversation. Not even those who read everything find it elsewhere."""
+    """Return whether a document belongs to one conversation. Even people who read everything do not find it
+    elsewhere.
+    """
     return any(token.startswith(THREAD) for token in audience)
 
 
 LOCAL_NAME = "local"
-"""The name of the person at this machine: the command line, and the chat window of an unshared installation."""
+"""The name of the local user: the command line, and the chat window of an unshared installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The person (or program) on whose behalf something is done. Every read carries one.
+    """The person (or program) on whose behalf an action is done. Every read needs one.
 
-    `manages` holds the names of the contexts whose senses this principal may change; `*` stands for all of them.
+    `manages` holds the names of the contexts whose senses this principal may change; `*` means all of them.
     """
 
     name: str
@@ -47,18 +49,18 @@ class Principal:
 
     @property
     def tokens(self) -> frozenset[str]:
-        """The tokens by which this principal passes: its groups and its own name as `@name`."""
+        """The tokens that grant this principal access: its groups and its own name as `@name`."""
         return self.groups | {f"@{self.name}"}
 
     def may_read(self, audience: Audience) -> bool:
-        # Before `sees_all`, which does not open the files of conversations: who holds a token of one reads them.
+        # Before `sees_all`, which does not open the files of conversations: only holders of their token may read them.
         if not audience or not audience.isdisjoint(self.tokens):
             return True
         return self.sees_all and not is_of_thread(audience)
 
     @property
     def manages_all(self) -> bool:
-        """True if this principal may change the senses of every context, and make new contexts."""
+        """True if this principal may change the senses of every context, and create contexts."""
         return self.sees_all or "*" in self.manages or MANAGERS in self.groups
 
     @property
@@ -88,7 +90,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
-    """The page, slide or sheet on which the text stands from this offset of the Markdown on."""
+    """The page, slide or sheet of the text from this offset of the Markdown on."""
 
     start: int
     number: int
@@ -97,7 +99,7 @@ class PageMark:
 
 @dataclass(frozen=True, slots=True)
 class BoxMark:
-    """The place in the original of the characters [start, end) of the Markdown."""
+    """The location in the original of the characters [start, end) of the Markdown."""
 
     start: int
     end: int
@@ -106,26 +108,24 @@ class BoxMark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentField:
-    """A statement about a document as a whole: its author, status, region. `name` is in lower case; names may
-    repeat.
-    """
+    """A property of a document as a whole: its author, status, region. `name` is in lower case; names may repeat."""
 
     name: str
     value: str
 
 
 TAG = "tag"
-"""The name of the fields that hold what a file calls its labels, tags or keywords."""
+"""The name of the fields for a file's own labels, tags or keywords."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScope:
-    """The documents that a question is asked of. An empty scope stands for all.
+    """The documents to which a question is limited. An empty scope means all.
 
     Attributes:
-        tags: they carry one of these.
-        since: an ISO date (2025, 2025-03 or 2025-03-01): they are dated then or later.
-        fields: they have each of these; where a name repeats, one of its values.
+        tags: the documents have one of these.
+        since: an ISO date (2025, 2025-03 or 2025-03-01): the documents are dated then or later.
+        fields: the documents have each of these; if a name repeats, one of its values.
     """
 
     tags: tuple[str, ...] = ()
@@ -141,7 +141,9 @@ ALL_DOCUMENTS = QuestionScope()
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """The result of reading a file: Markdown that keeps headings, lists and tables, and where it all stood."""
+    """The result of reading a file: Markdown that keeps headings, lists and tables, and the position of everything in
+    the original.
+    """
 
     title: str
     markdown: str
@@ -154,7 +156,7 @@ class ParsedDocument:
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Each tag once, sorted: "Winter" and "winter" are one, and the first spelling stays."""
+    """Return each tag once, sorted: "Winter" and "winter" are one, and the first spelling is kept."""
     first: dict[str, str] = {}
     for tag in tags:
         first.setdefault(tag.casefold(), tag)
@@ -163,10 +165,10 @@ def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content.
+    """A source, in its newest revision. `id` depends only on its first URI, `revision_id` also on the content.
 
-    `date` is what it says itself: when it was last revised, else made. `fields`: what else is said of it, by name.
-    `warnings`: what of it could not be read, or hardly, in words for people.
+    `date` is its own: when it was last revised, else created. `fields`: its other properties, by name. `warnings`: the
+    parts that could not be read, or hardly, in words for people.
     """
 
     id: str
@@ -190,12 +192,12 @@ class Document:
 
     @property
     def listed_name(self) -> str:
-        """Its name among others; of a file in an archive with the archive's."""
+        """Its name among others; for a file in an archive with the archive's."""
         return listed_name_in(self.uri)
 
     @property
     def all_tags(self) -> tuple[str, ...]:
-        """The tags given to it, and those that its file says of itself."""
+        """The tags given to it, and those in its file."""
         return distinct_tags((*self.tags, *self.values(TAG)))
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -230,7 +232,7 @@ class Passage:
 
     @property
     def with_columns(self) -> str:
-        """The text; where it begins in the middle of a table, below the row that names the columns."""
+        """The text; if it begins within a table, preceded by the row that names the columns."""
         columns = self.header.partition("\n")[2]
         return f"{columns}\n{self.text}" if columns else self.text
 
@@ -241,15 +243,15 @@ class Passage:
 
 DerivedKind = Literal["summary", "expert_summary", "question", "description"]
 DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
-"""What a language model can make of a passage, in the order in which it is made."""
+"""Texts that a language model can derive from a passage, in the order in which they are derived."""
 SearchChoice = Literal["passages", "S", "Q", "SQ", "S+", "Q+", "U"]
-"""What is searched, as RAIDD 2.2 names it: summaries (S), questions (Q), both (SQ); with "+" beside the passages
+"""Search targets, as RAIDD 2.2 names them: summaries (S), questions (Q), both (SQ); with "+" beside the passages
 themselves; U: all three."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedText:
-    """A text made from passages and searched in their stead (RAIDD 3; Golden-Retriever 3.1)."""
+    """A text derived from passages and searched instead of them (RAIDD 3; Golden-Retriever 3.1)."""
 
     id: str
     kind: DerivedKind
@@ -261,7 +263,7 @@ class DerivedText:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """(source, action, target): what acts, what a user wants to do, and on what (KaPQA 5, step 1)."""
+    """(source, action, target): the tool, the user's intention, and its object (KaPQA 5, step 1)."""
 
     id: str
     source: str
@@ -293,7 +295,7 @@ SenseStatus = Literal["draft", "approved", "retired"]
 class Context:
     """A team, product or field in which terms have their meaning (Golden-Retriever 3.3).
 
-    `version` counts up with every save.
+    `version` increases with every save.
     """
 
     id: int
@@ -308,7 +310,7 @@ class Context:
 class Sense:
     """One meaning of a term in one context.
 
-    `version` counts its changes from 1: whoever saves one names the version they saw. `review_by` is an ISO date.
+    `version` counts its changes from 1: a caller that saves one names the version they saw. `review_by` is an ISO date.
     """
 
     id: int
@@ -327,10 +329,10 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a question that speaks in jargon: question[start:end] == surface.
+    """A jargon term in a question: question[start:end] == surface.
 
-    `term` is the glossary's spelling if the glossary knows it, else None. `match` says how it was recognised.
-    `explained` holds the meaning the question itself gives, as in "SLA (stereolithography)".
+    `term` is the glossary's spelling if the glossary has it, else None. `match` is how it was recognised. `explained`
+    is the meaning that the question itself states, as in "SLA (stereolithography)".
     """
 
     surface: str
@@ -364,7 +366,7 @@ class ReadTerm:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One finished exchange of a thread, as far as a follow-up question needs it."""
+    """One finished exchange of a thread, reduced to the fields that a follow-up question needs."""
 
     question: str
     answer: str
@@ -374,7 +376,7 @@ class Turn:
 class MatchedSegment:
     """Sentences [first, last] of an answer, both inclusive and from 0, and the passage they rest on.
 
-    `passage` is an index into the passages given; `score` is the scorer's, in [0, 1].
+    `passage` is an index into the given passages; `score` is the scorer's, in [0, 1].
     """
 
     first: int

@@ -1,7 +1,7 @@
-"""The wings: features that Argot works without, each a folder at the root with a `wing.py`.
+"""The wings: optional features of Argot, each a folder at the root with a `wing.py`.
 
-Nothing outside a wing imports it. Its `wing.py` says in one value, `WING`, what the wing brings, and each registry of
-the core takes its part from there. A wing whose folder is not installed is left out.
+Nothing outside a wing imports it. Its `wing.py` defines one value, `WING`, with the wing's parts, and each registry of
+the core reads its parts from there. A wing whose folder is not installed is left out.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ class Wing:
         addresses: sequences of `Address`, use cases offered over HTTP (`ui/api/usecase_routes.py`).
         templates: packages with a folder `templates` for pages (`ui/pages/page_base.py`).
         links: the pages that the head of every page leads to: address, name, and who sees it.
+        account_links: the pages that everybody's own page leads to: address and name (`ui/pages/account_pages.py`).
+        workbench: the pages of the workbench: address, name, and a line for its overview where that does not show them
+            by itself (`ui/pages/templates/workbench_base.html`).
+        question_sets: one value of `QuestionSets` (`service/question_sets.py`).
         services: functions `(kb) -> AbstractAsyncContextManager` that work while the service runs (`ui/server.py`).
         migrations: the `MIGRATIONS` of each store of the wing, by the store's name.
         doctor_checks: functions `(settings) -> Iterable[Finding]` (`service/maintenance/process_checks.py`).
@@ -45,6 +49,9 @@ class Wing:
     addresses: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()
+    account_links: tuple[tuple[str, str], ...] = ()
+    workbench: tuple[tuple[str, str, str], ...] = ()
+    question_sets: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     migrations: Mapping[str, str] = field(default_factory=dict)
     doctor_checks: tuple[str, ...] = ()
@@ -65,7 +72,7 @@ def _installed() -> Iterator[Wing]:
         try:
             module = import_module(f"argot.{name}.wing")
         except ModuleNotFoundError as error:
-            # A package that the wing itself needs is another matter.
+            # A missing package that the wing itself needs is a different error.
             if error.name not in (f"argot.{name}", f"argot.{name}.wing"):
                 raise
         else:
@@ -73,18 +80,18 @@ def _installed() -> Iterator[Wing]:
 
 
 def load_parts(kind: str) -> Iterator[Any]:
-    """Import what the wings bring of one kind, a field of `Wing`."""
+    """Import the parts of one kind, a field of `Wing`, of all wings."""
     for wing in wings():
         for reference in getattr(wing, kind):
             yield load_part(reference)
 
 
 def wing_migrations() -> dict[str, Sequence[StoreMigration]]:
-    """Return the migrations of every store that a wing brings, by the store's name."""
+    """Return the migrations of every store of a wing, by the store's name."""
     return {name: load_part(reference) for wing in wings() for name, reference in wing.migrations.items()}
 
 
 def load_part(reference: str) -> Any:
-    """Import a module, or what has this name in a module."""
+    """Import a module, or a name in a module."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name) if name else import_module(module)

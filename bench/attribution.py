@@ -58,7 +58,7 @@ def load_claims(path: Path, settings: Settings) -> list[Claim]:
         texts: list[str] = []
         for reference in row["references"]:
             document = read_document(reference.encode(), "reference.txt", limits)
-            cuts = cut_passages(document, document_id="d", revision_id="r", max_chars=settings.passage_chars)
+            cuts = cut_passages(document, document_id="d", revision_id="r", max_chars=settings.reading.passage_chars)
             texts += map(join_source_text, cuts)
         found.append(Claim(row["question"], row["supported"], measure_claim_features(row["claim"], texts, scorer)))
     return found

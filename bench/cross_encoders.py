@@ -74,12 +74,12 @@ def main() -> None:
     together = gather_pairs(given.work, given.datasets, settings)
     recipe = RECIPE | {"threads": 1} | tuning.read_values(given.recipe)
     use_threads(1)
-    base = find_starting_model(settings.embedder, given.work)
+    base = find_starting_model(settings.search.embedder, given.work)
     data = build_run_data(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
     found_at_first = search_questions(together / "found.json", base, data)
     models = {way: train_encoder(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
     scorers = {"reader": load_scorer(settings)}
-    scorers |= {way: load_scorer(settings.model_copy(update={"reranker": str(one)})) for way, one in models.items()}
+    scorers |= {way: load_scorer(settings.replace(reranker=str(one))) for way, one in models.items()}
     found = report_comparison(load_made_questions(data, found_at_first), scorers)
     found |= report_comparison(load_own_questions(given.work, given.datasets, settings), scorers)
     (given.work / "cross-encoders.json").write_text(json.dumps(found, indent=1))
@@ -170,7 +170,7 @@ def load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[s
 
 
 def _load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[QuestionPool]]:
-    model = load_embedder(find_starting_model(settings.embedder, work))
+    model = load_embedder(find_starting_model(settings.search.embedder, work))
     vectors: dict[str, Any] = {}
     asked: dict[str, list[QuestionPool]] = {}
     for name in tuning.SETS:

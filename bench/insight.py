@@ -89,7 +89,7 @@ async def measure(questions: int, documents: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "kb"
         async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb:
-            threads, _, _ = await kb.threads(), kb.glossary, kb.document_store
+            _ = await kb.threads(), kb.glossary, kb.document_store
             fill(home, questions, documents)
             print(f"{questions:,} questions, threads.db {(home / 'threads.db').stat().st_size / 2**20:.0f} MiB")
             for name, days in (("90 days", 90), ("30 days", 30)):
@@ -101,7 +101,7 @@ async def measure(questions: int, documents: int) -> None:
                     best = min(best, time.perf_counter() - begun)
                 told = f"{found.counts.questions:,} questions, {len(found.unanswered.groups)} groups"
                 print(f"insight, {name}: {1000 * best:.0f} ms ({told})")
-                connection = open_connection(threads.path, mode="ro")
+                connection = open_connection(home / "threads.db", mode="ro")
                 begun = time.perf_counter()
                 counts.count_questions(connection, since, until)
                 print(f"  of which counts and waits: {1000 * (time.perf_counter() - begun):.0f} ms")

@@ -281,7 +281,7 @@ async def _measure_served(address: str, run: RunFolder, questions: Sequence[Labe
     await first.aclose()
     found: dict[str, list[list[str]]] = {}
     for way, name in (("before", base), ("after", SERVED)):
-        server = ModelServer.from_settings(patient.model_copy(update={"model": name}))
+        server = ModelServer.from_settings(patient.replace(model=name))
         assert server is not None
         began = time.monotonic()
         found[way] = [

@@ -101,7 +101,7 @@ def main() -> None:
     if arguments.passages:
         asyncio.run(print_passages(arguments.home))
         return
-    if not load_settings().model_url:
+    if not load_settings().model_server.url:
         parser.error("Which model server? Set ARGOT_MODEL_URL (and ARGOT_MODEL).")
     try:
         require_server(load_settings())
@@ -268,7 +268,7 @@ class Bench:
         client = build_plain_client(self.settings)
         roles = [{"role": role, "content": text} for role, text in prompt("cited_answer").messages(**inputs)]
         model = (await kb.model_server.served_model()).model
-        tokens = self.settings.model_answer_tokens
+        tokens = self.settings.model_server.answer_tokens
         try:
             stream = await client.chat.completions.create(model=model, messages=roles, max_tokens=tokens, stream=True)
             async for chunk in stream:
@@ -286,8 +286,8 @@ def build_plain_client(settings: Settings) -> Any:
     if not _clients:
         from openai import AsyncOpenAI
 
-        key = settings.model_key.get_secret_value() or "none"
-        _clients.append(AsyncOpenAI(base_url=settings.model_url, api_key=key, max_retries=0, timeout=600))
+        key = settings.model_server.key.get_secret_value() or "none"
+        _clients.append(AsyncOpenAI(base_url=settings.model_server.url, api_key=key, max_retries=0, timeout=600))
     return _clients[0]
 
 

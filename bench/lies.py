@@ -96,7 +96,7 @@ def _cut_passages(document: str) -> list[Passage]:
         read_document(path.read_bytes(), path.name, ReadLimits.from_settings(settings)),
         document_id="d",
         revision_id="r",
-        max_chars=settings.passage_chars,
+        max_chars=settings.reading.passage_chars,
     )
 
 

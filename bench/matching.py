@@ -68,7 +68,7 @@ def sample_passages() -> list[list[Passage]]:
                 parsed,
                 document_id=f"d{number}",
                 revision_id=f"r{number}",
-                max_chars=settings.passage_chars,
+                max_chars=settings.reading.passage_chars,
             )
         )
     return documents

@@ -22,7 +22,7 @@ from typing import Any
 
 # The tests' model server replies with the same least.
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
-from scripted_obedience import least
+from scripted_obedience import make_least_value
 
 ANSWER = "The documents answer this in so many words [1]. " + "What follows rests on the same passage [1]. " * 3
 MODEL = "stub"
@@ -54,7 +54,9 @@ class Stub:
             await _send_whole(writer, {"count": len(text) // 4 + 8, "max_model_len": 8192, "tokens": []})
         else:
             schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
-            pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in self._list_words(asked)]
+            pieces = (
+                [json.dumps(make_least_value(schema))] if schema else [f"{word} " for word in self._list_words(asked)]
+            )
             await self._send_completion(writer, schema, pieces, stream=bool(asked.get("stream")))
 
     def _list_words(self, asked: dict[str, Any]) -> list[str]:

@@ -181,7 +181,7 @@ def train(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base:
 
 def search_set(work: Path, data: BeirSet, settings: Settings) -> Measured:
     """Search one base for each embedder: what puts in order may change without anything being embedded again."""
-    home = work / f"base-{hashlib.blake2b(settings.embedder.encode(), digest_size=6).hexdigest()}"
+    home = work / f"base-{hashlib.blake2b(settings.search.embedder.encode(), digest_size=6).hexdigest()}"
     with TemporaryBase(home, settings) as base:
         if not (home / "whole").is_file():
             base.add(make_sources(data), lambda *_: None)
@@ -191,7 +191,7 @@ def search_set(work: Path, data: BeirSet, settings: Settings) -> Measured:
 
 def measure_once(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
     """Return nDCG@10 of each question, from the folder if it was measured."""
-    told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
+    told = hashlib.blake2b(f"{settings.search.embedder} {settings.search.reranker}".encode(), digest_size=6).hexdigest()
     path = work / f"measured-{data.name}-{told}.json"
     if not path.is_file():
         values = search_set(work, data, settings).by_question
@@ -252,23 +252,23 @@ def main() -> None:
     keep_pairs(work, data, settings)
     threads = {"threads": given.threads}
     if given.apart:
-        run = train(work, documents, "reranker", threads | read_values(given.apart), settings.embedder)
+        run = train(work, documents, "reranker", threads | read_values(given.apart), settings.search.embedder)
         print(json.dumps(report_apart(run.card), indent=1))
         return
-    models = {"untuned": (settings.embedder, settings.reranker)}
+    models = {"untuned": (settings.search.embedder, settings.search.reranker)}
     cards = {}
     if {"embedder", "both"} & {*given.ways}:
         recipe = threads | read_values(given.embedder)
-        run = train(work, documents, "embedder", recipe, settings.embedder)
-        models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
+        run = train(work, documents, "embedder", recipe, settings.search.embedder)
+        models["embedder"], cards["embedder"] = (str(run.model), settings.search.reranker), run.card
     if {"reader", "both"} & {*given.ways}:
         recipe = {"form": "reader"} | threads | read_values(given.reader)
-        run = train(work, documents, "reranker", recipe, settings.embedder)
-        models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
+        run = train(work, documents, "reranker", recipe, settings.search.embedder)
+        models["reader"], cards["reader"] = (settings.search.embedder, str(run.model)), run.card
     if "both" in given.ways:
         models["both"] = (models["embedder"][0], models["reader"][1])
     ways = {
-        way: measure_once(work, data, settings.model_copy(update={"embedder": embedder, "reranker": reranker}))
+        way: measure_once(work, data, settings.replace(embedder=embedder, reranker=reranker))
         for way, (embedder, reranker) in models.items()
         if way in ("untuned", *given.ways)
     }

@@ -1,4 +1,4 @@
-"""The lock of whoever changes documents: one thread at a time, also where several processes share a database."""
+"""The lock for changing documents: one thread at a time, even if several processes share a database."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from argot.databases import Connection
 from argot.errors import StoreUnavailable
 
 _LOOK_SECONDS = 1.0
-"""How often whoever waits looks whether waiting still makes sense."""
+"""How often a waiting thread checks whether it should still wait."""
 
 
 class ProcessLock(Protocol):
-    """A lock that goes with its connection (`argot.postgresql_session_lock`)."""
+    """A lock that lasts as long as its connection (`argot.postgresql_session_lock`)."""
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool: ...
 
@@ -27,16 +27,16 @@ class ProcessLock(Protocol):
 
 
 class ChangeLock:
-    """A lock that the thread that holds it may take again.
+    """A re-entrant lock.
 
     Args:
         between: keeps other processes out; None: there are none.
-        taken: called each time when it was taken from other processes, before anything is changed.
+        taken: called each time it was taken from other processes, before anything is changed.
     """
 
     def __init__(self, between: ProcessLock | None = None, taken: Callable[[], None] | None = None) -> None:
         self.threads = threading.RLock()
-        """For what no other process is concerned with."""
+        """For work that does not affect other processes."""
         self._between = between
         self._taken = taken
         self._depth = 0
@@ -116,11 +116,12 @@ class ChangeLock:
                 self.release()
 
     def is_held(self, connection: Connection) -> bool:
-        """Return whether other processes are kept out still: a connection may be lost while it is held."""
+        """Return whether other processes are still kept out: a connection may be lost while it is held."""
         return self._between is None or self._between.is_held(connection)
 
     def require_held(self, connection: Connection, name: str) -> None:
-        """Within a transaction of the thread that holds it: what is written by it must not count once it is lost.
+        """Check, within a transaction of the thread that holds it, that it is still held: writes after its loss must
+        not count.
 
         Raises:
             StoreUnavailable

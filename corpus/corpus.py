@@ -43,7 +43,7 @@ __all__ = ["Corpus", "IngestEvent", "Problem", "Source", "list_sources"]
 
 
 class VectorSearch(Protocol):
-    """Searches the vectors that may be shown to these audiences: in this process, or in the one that owns them."""
+    """Searches the vectors that these audiences may read: in this process, or in the one that owns them."""
 
     def __call__(
         self,
@@ -58,7 +58,7 @@ class VectorSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something `Corpus.check` found, and the command that mends it."""
+    """A problem that `Corpus.check` found, and the repair command."""
 
     subject: str
     message: str
@@ -66,7 +66,7 @@ class Problem:
 
 
 class Corpus:
-    """One process may hold a knowledge base at a time; within it, any thread may read while one writes.
+    """One process may own a knowledge base at a time; within it, any thread may read while one writes.
 
     `add`, `remove` and `reindex` block for long: in an event loop, call them in a worker thread.
     """
@@ -88,7 +88,7 @@ class Corpus:
         self._beside = search
         self._found_by_words = False
         self.generations = open_generations(home, settings, store.database)
-        shared = store.database.shared and bool(settings.chroma_url)
+        shared = store.database.shared and bool(settings.storage.chroma_url)
         self._live = LiveVectors(self._open_vectors, self._changing, self.generations.current if shared else None)
         self.compacting = Compactor(self, self._changing, self._make_live)
         self.quantising = Quantiser(self, self._changing)
@@ -103,16 +103,16 @@ class Corpus:
         mending: bool = False,
         store: CorpusStore | None = None,
     ) -> Corpus:
-        """Open the knowledge base in this folder, making it if there is none, and finish what a kill interrupted.
+        """Open the knowledge base in this folder, creating it if missing, and finish work that a kill interrupted.
 
         Args:
             embedder: instead of the one the settings name.
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
-            mending: open it even though the vectors are damaged or another embedder's, in order to `reindex`.
+            mending: open it even if the vectors are damaged or another embedder's, in order to `reindex`.
 
         Raises:
             DamagedStore: the database or the vectors are damaged, or the vectors are another embedder's. The message
-                ends with the command that mends it.
+                ends with the repair command.
         """
         store = store or CorpusStore.open(home / "corpus.db")
         try:
@@ -128,8 +128,8 @@ class Corpus:
 
     @classmethod
     def beside(cls, home: Path, settings: Settings, search: VectorSearch, store: CorpusStore | None = None) -> Corpus:
-        """Open the knowledge base for reading beside the process that owns it, which searches the vectors and alone may
-        change anything.
+        """Open the knowledge base for reading while another process owns it, which searches the vectors and makes all
+        changes.
 
         Args:
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
@@ -153,13 +153,13 @@ class Corpus:
                 self._for_passages.close()
             if (index := self._live.index) is not None:
                 index.close()
-                # Chroma lays out room for graphs from memory that may have held a removed text.
+                # Chroma allocates space for graphs from memory that may have contained a removed text.
                 self.generations.blank_unsaved(index.generation)
             self.generations.close()
             self.store.close()
 
     def embed_in_background(self) -> None:
-        """Embed passages in a process of low priority from now on: for a service that answers meanwhile."""
+        """Embed passages in a low-priority process from now on, for a service that answers meanwhile."""
         if not isinstance(self._for_passages, BackgroundEmbedder):
             self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
 
@@ -176,22 +176,22 @@ class Corpus:
 
     @property
     def vectors(self) -> VectorIndex:
-        """The live generation; another one after `reindex`.
+        """The live generation; `reindex` replaces it.
 
         Raises:
-            DamagedStore: opened for mending, and not mended yet.
-            VectorsUnavailable: the server that keeps them is gone, or has lost them.
+            DamagedStore: opened for repair, and not yet repaired.
+            VectorsUnavailable: the server that stores them is unavailable, or has lost them.
         """
         return self._live.get_usable()
 
     @property
     def is_shared(self) -> bool:
         """True if other processes search, words or vectors, while this one waits."""
-        return self._beside is not None or self.store.database.shared or bool(self.settings.chroma_url)
+        return self._beside is not None or self.store.database.shared or bool(self.settings.storage.chroma_url)
 
     @property
     def by_words_alone(self) -> bool:
-        """True if the server that keeps the vectors is out of use: searches by meaning then find nothing."""
+        """True if the vector server is unavailable: searches by meaning then find nothing."""
         return self._live.index is None if self._beside is None else self._found_by_words
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -204,11 +204,12 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """(item id, cosine similarity) of what this principal may read, best first; nothing while `by_words_alone`.
+        """Return (item id, cosine similarity) of items this principal may read, best first; nothing while
+        `by_words_alone`.
 
         Args:
             query_vector: shape (dimensions,) or (1, dimensions), of length 1.
-            documents: the ids of those that alone are searched; None: all.
+            documents: the ids of the only documents searched; None: all.
         """
         return self.search_semantic_many(principal, kind, np.asarray(query_vector).reshape(1, -1), limit, documents)[0]
 
@@ -233,7 +234,7 @@ class Corpus:
         except VectorsUnavailable:
             self._found_by_words = True
             return [[] for _ in vectors]
-        # The database has the last word: the index may not have caught up with a change of readers.
+        # The database decides: the index may not yet reflect a change of readers.
         readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
         return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
 
@@ -248,11 +249,11 @@ class Corpus:
         """Search the index of this process for these audiences; the caller checks which hits may be shown.
 
         Raises:
-            VectorsUnavailable: the server that keeps them is gone, or has lost them.
+            VectorsUnavailable: the server that stores them is unavailable, or has lost them.
         """
         try:
             return self._find_nearest(kind, vectors, audiences, limit, documents)
-        except IndexClosed:  # a rebuild, here or in another process, has just put another generation in its place
+        except IndexClosed:  # a rebuild, here or in another process, has just replaced it
             self._live.follow()
             return self._find_nearest(kind, vectors, audiences, limit, documents)
 
@@ -290,19 +291,20 @@ class Corpus:
         relabel_known: bool = True,
         renew: bool = False,
     ) -> Iterator[IngestEvent]:
-        """Add sources; those that are there already are updated or left alone. Documents reported are durable.
+        """Add sources; existing ones are updated or left unchanged. Documents reported are durable.
 
         One bad file is an event `failed` and never stops the others. Stopping in the middle (closing the iterator)
         loses nothing that was reported.
 
         Args:
             deriver: makes triples and derived texts of each document; its model being down does not stop documents.
-            audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
-            lane: whose files these are: the limits they are read by, and with whom they take turns.
+            audience, tags: None leaves those of a known document unchanged; a new one is for everyone, untagged.
+            lane: the owner of these files: it decides the limits for reading, and with whom they alternate.
             turn: held while documents are written, and never while one is read or embedded.
-            by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
-            relabel_known: False: audience and tags are for new documents alone.
-            renew: also what has not changed is read again; what was derived of it is lost.
+            by: the person who adds; documents they may not read are no duplicates for them. None: somebody who may read
+                everything.
+            relabel_known: False: audience and tags apply only to new documents.
+            renew: unchanged documents are read again too; their derived texts are lost.
         """
         adding = IngestJob(
             self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known, renew=renew
@@ -312,10 +314,10 @@ class Corpus:
     def remove(
         self, principal: Principal, id_or_name_or_uri: str, *, keep: bool = False, erasing: bool = False
     ) -> Document:
-        """Delete a document and every row, vector and original that came of it.
+        """Delete a document and all its rows, vectors and originals.
 
         Args:
-            keep: its revisions and originals go to the dustbin (`argot.corpus.store.dustbin`).
+            keep: its revisions and originals are moved to the dustbin (`argot.corpus.store.dustbin`).
             erasing: they stay there only until `erase_removed`.
 
         Raises:
@@ -328,12 +330,12 @@ class Corpus:
         return document
 
     def take_back(self, removed: str, document: str) -> None:
-        """Take a document that is in again out of the dustbin; it gets the older revisions that it had."""
+        """Remove a document that was added again from the dustbin; it gets its older revisions back."""
         with self.changing(), self.store.database.writing() as connection:
             dustbin.take_back(connection, removed, document)
 
     def mark_erasing(self, documents: Sequence[str]) -> None:
-        """Note that these removed documents (ids) are to be erased: from here on they cannot be brought back."""
+        """Record that these removed documents (ids) are to be erased: from here on they cannot be restored."""
         with self.changing(), self.store.database.writing() as connection:
             dustbin.mark_erasing(connection, documents)
 
@@ -350,9 +352,9 @@ class Corpus:
         tags: Sequence[str] | None,
         fields: Sequence[DocumentField] | None = None,
     ) -> Document:
-        """Change who may read a document, its tags, and the fields that managers gave it; None leaves them as they are.
+        """Change the readers of a document, its tags, and the fields that managers set; None leaves them unchanged.
 
-        Raises as `remove` does.
+        It raises the errors of `remove`.
         """
         with self.changing() as parts:
             found = self.store.document(principal, id_or_name_or_uri)
@@ -367,21 +369,21 @@ class Corpus:
         return replace(found, audience=readers, tags=labels)
 
     def reindex(self, progress: reindexing.Progress | None = None) -> None:
-        """Rebuild vectors (with the present embedder) and keyword index from what is stored.
+        """Rebuild vectors (with the present embedder) and keyword index from the store.
 
-        Searches go on with the old index until the new one is whole. Killed at any point, one of the two is live.
+        Searches use the old index until the new one is complete. After a kill at any point, one of the two is live.
         """
         with self._changing:
             rebuild_words(self.store.database)
             self._rebuild(self._for_passages, progress)
 
     def change_embedder(self, settings: Settings, progress: reindexing.Progress | None, switching: Turn) -> None:
-        """Rebuild the vectors with the embedder of these settings, which from the switch on embeds questions, too.
+        """Rebuild the vectors with the embedder of these settings, which after the switch also embeds questions.
 
-        Killed at any point, the vectors of one of the two are live.
+        After a kill at any point, the vectors of one of the two are live.
 
         Args:
-            switching: held for the switch. No search may be under way in it, embedded by the former one.
+            switching: held for the switch. No search with a vector of the former one may be in progress within it.
 
         Raises:
             InvalidSettings: the model cannot be used. Nothing was changed.
@@ -405,7 +407,7 @@ class Corpus:
     def _rebuild(
         self, embedder: Embedder, progress: reindexing.Progress | None, switching: Turn = contextlib.nullcontext
     ) -> None:
-        """To be called with `_changing` held."""
+        """Call it with `_changing` held."""
         database = self.store.database
         fresh = reindexing.create_generation(database, self.generations, embedder)
         try:
@@ -414,7 +416,7 @@ class Corpus:
             fresh.close()
             raise
         with self._live.hold_swap():
-            # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
+            # CURRENT still names the old generation, complete on the disk: a kill before `make_live` loses nothing.
             with switching():
                 old = self._live.put(fresh)
             if old is not None:
@@ -423,17 +425,17 @@ class Corpus:
         outbox.settle(database, fresh, self.store.blobs)
 
     def _make_live(self, fresh: VectorIndex) -> None:
-        """Make the new generation live, even after a kill. To be called with `_changing` held."""
+        """Make the new generation live, even after a kill. Call it with `_changing` held."""
         with self._live.hold_swap():
             self.generations.make_current(fresh.generation)
             self._live.put(fresh)
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Parts]:
-        """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone.
+        """Allow one writer at a time. On leaving, even by an error, work queued outside the database is done or undone.
 
         Raises:
-            StoreUnavailable: the disk has no room for a change.
+            StoreUnavailable: the disk has no space for a change.
         """
         require_room(self.home)
         with self._changing:
@@ -445,17 +447,17 @@ class Corpus:
                 self._live.lose(error)
                 raise
             finally:
-                # Where other processes are no longer kept out, whoever changes something next settles this, too.
+                # If other processes are no longer kept out, the next one that changes anything also settles this.
                 if self._changing.is_held(self.store.database.connection()):
                     self._live.settle(self.store, parts.vectors)
         # Outside the lock, because the thread started here takes it first.
         self.compacting.start_if_due()
 
     def scrub(self) -> bool:
-        """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
+        """Remove deleted data from all files; return False if a reader still uses an earlier state."""
         with self._changing:
             self.store.forget_deleted_words()
-            # Space that Chroma has allocated but not filled holds whatever was in memory before.
+            # Space that Chroma has allocated but not filled contains earlier contents of memory.
             for index in (self._live.index, self._live.index and self._live.index.copy):
                 if index is not None:
                     self.generations.blank_unsaved(index.generation)
@@ -464,10 +466,10 @@ class Corpus:
     # -- checking ---------------------------------------------------------------------------------------------------
 
     def check(self) -> list[Problem]:
-        """Read everything and compare: database, originals, keyword indexes, vectors. Takes its time."""
+        """Read and compare everything: database, originals, keyword indexes, vectors. It is slow."""
         with self._changing:
             problems = [Problem("corpus.db", fault, self._restore) for fault in self.store.faults()]
-            # With a damaged database there is nothing to compare the rest with.
+            # With a damaged database there is no reference for the rest.
             if problems:
                 return problems
             # FTS5's integrity check is an INSERT, so it needs a write transaction.
@@ -490,7 +492,7 @@ class Corpus:
         except DamagedStore as error:
             yield Problem("vectors", str(error), self._reindex)
         except VectorsUnavailable as error:
-            # A server that comes back has what it had.
+            # A server that returns still has its data.
             yield Problem("vectors", str(error), self._reindex if error.lost else "argot doctor")
 
     @property
@@ -504,19 +506,19 @@ class Corpus:
     # -- opening ----------------------------------------------------------------------------------------------------
 
     def _open_vectors(self) -> VectorIndex:
-        # A process that has a change under way settles what it began by itself: to others it looks cut off.
+        # A process with a change in progress settles it itself: to others it looks interrupted.
         alone = self._changing.acquire(blocking=False)
         if not alone and self.generations.current() is None:
-            alone = self._changing.acquire()  # it makes the first ones
+            alone = self._changing.acquire()  # it creates the first ones
         try:
-            given = (self.store, self.generations, self.embedder, self.settings.embedder, self.home)
+            given = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
             return open_vectors(*given, settling=alone)
         finally:
             if alone:
                 self._changing.release()
 
     def _finish_removals(self) -> None:
-        """Still due if the last process was killed between a removal and its last step."""
+        """They remain if the last process was killed between a removal and its last step."""
         if self._changing.acquire(blocking=False):
             try:
                 self.store.forget_deleted_words()

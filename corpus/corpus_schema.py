@@ -1,4 +1,6 @@
-"""The schema of corpus.db, as numbered migrations. They are only ever added, so that a store of any age is migrated."""
+"""The schema of corpus.db, as numbered migrations. Migrations are only ever added, so that a store of any age is
+migrated.
+"""
 
 from __future__ import annotations
 
@@ -306,9 +308,9 @@ CREATE INDEX document_bands_by_part ON document_bands(band, part);
 
 
 def put_fields(connection: sqlite3.Connection) -> None:
-    """The table, with the tags that documents have already."""
+    """Create the table, with the tags that documents have already."""
     run_script(connection, _FIELDS)
-    # SQLite's own `lower` knows no letters but A to Z.
+    # SQLite's own `lower` converts only A to Z.
     connection.executemany(
         "INSERT INTO document_fields (document, name, value, origin, folded) VALUES (?, 'tag', ?, 'tag', ?)",
         [
@@ -374,7 +376,7 @@ _QUANTISED_APART = "".join(
 )
 
 
-# Of the passages there are already: the store builds them when it is opened.
+# For existing passages: the store builds them when it is opened.
 _BLOCKS_DUE = "INSERT INTO meta (key, value) SELECT 'words_to_index', 'due' WHERE EXISTS (SELECT 1 FROM passages);\n"
 
 

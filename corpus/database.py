@@ -1,4 +1,4 @@
-"""The database of a corpus: what its store needs of an engine, and corpus.db, which is SQLite's.
+"""The database of a corpus: the interface to an engine that its store needs, and corpus.db, which is SQLite's.
 
 corpus.db has one connection per thread, one writer at a time, and a check when it is opened.
 """
@@ -29,7 +29,7 @@ from argot.sqlite import (
 from argot.types import Principal
 
 WRITING_KIB = 16_384
-"""During a transaction, so that changed pages are written once. Smaller again, SQLite lets go of them at once."""
+"""During a transaction, so that changed pages are written once. When reduced again, SQLite releases them at once."""
 EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words", "ledger", "vectors"}
 
 
@@ -37,33 +37,33 @@ class CorpusDatabase(Protocol):
     """Tables of a corpus. Safe to use from several threads."""
 
     shared: bool
-    """Whether several processes may change it, each with a connection of its own to a server."""
+    """Whether several processes may change it, each with its own connection to a server."""
     changes: ChangeLock
-    """Held by who changes documents, from the first thing that is written to the last, in whichever store."""
+    """Held by the writer of documents, from the first write to the last, in any store."""
 
     @property
     def read_only(self) -> bool: ...
 
     def connection(self) -> Connection:
-        """For single statements that read, whoever may read what they find."""
+        """Open a connection for single reading statements, without access checks."""
 
     def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
-        """The rows of one statement that reads for this principal: an engine that can keeps others' from it."""
+        """Return the rows of one reading statement for this principal: an engine that can hides others' rows."""
 
     def reading(self, principal: Principal | None = None) -> AbstractContextManager[Connection]:
-        """Several reads that see one and the same state; for a principal, or whoever may read what they find."""
+        """Open several reads of the same state; for a principal, or without access checks."""
 
     def reader_apart(self) -> AbstractContextManager[Connection]:
-        """Reads beside writes of the same thread, however long they take."""
+        """Open reads that run beside writes of the same thread, however long they take."""
 
     def writing(self) -> AbstractContextManager[Connection]:
-        """One transaction, durable once the block is left; an exception undoes it. Not to be nested."""
+        """Open one transaction, durable once the block is left; an exception undoes it. It must not be nested."""
 
     def scrub(self) -> bool:
-        """Let nothing of what was deleted stay in files, as far as we write them; whether that was done."""
+        """Remove deleted data from files, as far as Argot writes them; return whether that was done."""
 
     def faults(self) -> Iterator[str]:
-        """Yield the faults of the tables, one sentence each. Reads everything."""
+        """Yield the faults of the tables, one sentence each. It reads everything."""
 
     def close(self) -> None: ...
 
@@ -82,7 +82,7 @@ class SqliteCorpusDatabase:
         self.path = path
         self.read_only = read_only
         self._connections = PerThread(lambda: open_connection(path, mode="ro" if read_only else "rwc"))
-        # Between threads of this process; between processes SQLite's own lock decides.
+        # Between threads of this process; SQLite's own lock decides between processes.
         self._writing = threading.RLock()
         self.changes = ChangeLock()
         check_header(path)
@@ -99,17 +99,17 @@ class SqliteCorpusDatabase:
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection, self.path, MIGRATIONS, NAMES)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        # A file of another program, or one that was emptied, opens without any complaint.
+        # A file of another program, or one that was emptied, opens without an error.
         if missing := EXPECTED_TABLES - tables:
             raise build_damage_error(self.path, f"tables are missing ({', '.join(sorted(missing))})")
 
     def connection(self) -> sqlite3.Connection:
-        """This thread's own connection, in auto-commit mode."""
+        """Return this thread's own connection, in auto-commit mode."""
         return self._connections.get()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, durable once the block is left; an exception undoes it. Not to be nested."""
+        """Open one transaction, durable once the block is left; an exception undoes it. It must not be nested."""
         with self._writing:
             connection = self.connection()
             connection.execute(f"PRAGMA cache_size = -{WRITING_KIB}")
@@ -120,7 +120,7 @@ class SqliteCorpusDatabase:
                 connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
     def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
-        """All that the statement finds: SQLite knows no readers, so who asks checks them."""
+        """Return all rows of the statement: SQLite knows no readers, so the caller checks them."""
         return self.connection().execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -135,8 +135,10 @@ class SqliteCorpusDatabase:
             yield reader
 
     def scrub(self) -> bool:
-        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
-        # The first column of the answer is 1 if a reader kept it from being done.
+        """Remove deleted data from the write-ahead log as well; return False if a reader still uses an earlier
+        state.
+        """
+        # The first column of the answer is 1 if a reader prevented it.
         return not self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     def faults(self) -> Iterator[str]:

@@ -11,16 +11,16 @@ from cachetools import FIFOCache
 
 
 class SizedCache:
-    """The newest entries that together are no larger than `most`. A larger one is not kept at all.
+    """The newest entries with a total size of at most `most`. A larger one is not stored at all.
 
-    What an entry depends on belongs in its key: nothing is ever taken out as stale. Entries count as 1 each, unless
-    whoever puts them in gives sizes, all in one unit: where they differ by orders of magnitude, or grow with the
-    documents, only sizes bound the memory.
+    Everything an entry depends on belongs in its key: stale entries are never removed. Entries count as 1 each, unless
+    the caller passes sizes, all in one unit: if they differ by orders of magnitude, or grow with the documents, only
+    sizes bound the memory.
     """
 
     def __init__(self, most: int) -> None:
         self._entries: FIFOCache[Hashable, tuple[Any, int]] = FIFOCache(most, getsizeof=lambda entry: entry[1])
-        # The caches of cachetools are not safe from several threads.
+        # The caches of cachetools are not thread-safe.
         self._lock = Lock()
 
     @property

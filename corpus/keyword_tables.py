@@ -1,12 +1,12 @@
-"""The tables of the keyword indexes: on both engines what rankings read, on PostgreSQL also what phrases need."""
+"""The tables of the keyword indexes: for rankings on both engines, for phrases on PostgreSQL only."""
 
 from __future__ import annotations
 
 NAMES = ("passage", "derived", "triple")
 
 # `postings` are those of one word in one block of rows, 6 bytes each (`argot.corpus.keyword.posting_blocks`). The block
-# comes first in the key, so that what a document changes lies together; the key is apart from the values, since SQLite
-# looks it up twice as fast then. `audiences`: the number of each row's.
+# comes first in the key, so that a document's changes are adjacent; the key is separate from the values, since SQLite
+# then looks it up twice as fast. `audiences`: the number of each row's audience.
 _BLOCKS = """
 CREATE TABLE {name}_vocabulary (
     id INTEGER PRIMARY KEY,
@@ -51,7 +51,7 @@ _TOTALS = "CREATE TABLE keyword_totals (name TEXT PRIMARY KEY, rows INTEGER NOT 
 RANKED_TABLES = frozenset(
     {"keyword_totals", *(f"{name}_{table}" for name in NAMES for table in ("vocabulary", "blocks", "readers"))}
 )
-"""All of them that both engines have. They are built of the rows, and never carried from one engine to another."""
+"""All tables that both engines have. They are derived from the rows, and never copied from one engine to another."""
 
 BLOCK_TABLES = _TOTALS + "".join(_BLOCKS.format(name=name) for name in NAMES)
 POSTGRES_TABLES = BLOCK_TABLES + "".join((_ROOM + _SEQUENCES).format(name=name) for name in NAMES)

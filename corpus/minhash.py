@@ -1,7 +1,7 @@
-"""MinHash: a sketch of a text, by which texts that share most of their wording are found without comparing them.
+"""MinHash: a sketch of a text that finds texts with mostly the same wording without comparing them.
 
-Broder, "On the resemblance and containment of documents" (1997). The share of equal numbers in two sketches is an
-estimate of the Jaccard likeness of their shingles, runs of `SHINGLE` words.
+Broder, "On the resemblance and containment of documents" (1997). The share of equal numbers in two sketches estimates
+the Jaccard similarity of their shingles, runs of `SHINGLE` words.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ SKETCH_HASHES = 128
 """The estimate's standard error is at most 4.4 percent, and 2.6 where nine tenths are shared."""
 SHINGLE_WORDS = 4
 MIN_WORDS = 30
-"""Shorter texts are alike by chance: a title and a line."""
+"""Shorter texts are similar by chance: a title and a line."""
 MAX_WORDS = 50_000
-"""Looked at: who copies a book copies its beginning."""
+"""Characters examined: a copy of a book copies its beginning."""
 _SEEDS = np.random.default_rng(1997).integers(1, 2**63, size=(SKETCH_HASHES, 2), dtype=np.uint64) | np.uint64(1)
 _UPPER = np.uint64(32)
 
 
 def build_sketch(text: str) -> bytes:
-    """`HASHES` numbers of 32 bits; nothing for a text that is too short."""
+    """Return `HASHES` numbers of 32 bits; nothing for a text that is too short."""
     words = re.findall(r"\w+", text.casefold())[:MAX_WORDS]
     if len(words) < MIN_WORDS:
         return b""

@@ -1,4 +1,4 @@
-"""A corpus on PostgreSQL, as `argot.corpus.database` wants it: each transaction says for whom it reads."""
+"""A corpus on PostgreSQL, implementing `argot.corpus.database`: each transaction names the reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argot.postgresql_session_lock import SessionLock
 from argot.types import Principal
 
 SERVICE = "*"
-"""The service itself, which checks by itself who may read what it finds."""
+"""The service itself, which checks access to its results."""
 _SAY = "SELECT set_config('argot.audience', ?, true)"
 
 
@@ -31,7 +31,7 @@ class PostgresCorpusDatabase:
     ) -> None:
         """
         Args:
-            before_changes: called before documents are changed; what it raises keeps them from it.
+            before_changes: called before documents are changed; an exception from it prevents the change.
 
         Raises:
             DamagedStore, StoreUnavailable
@@ -43,7 +43,7 @@ class PostgresCorpusDatabase:
         self.changes = ChangeLock(SessionLock(stores, "corpus changes"), self._begin_changes)
 
     def connection(self) -> Connection:
-        """Within a transaction of this thread it is that one's, which sees what it wrote."""
+        """Within a transaction of this thread it is that transaction's connection, which sees its writes."""
         writer: Connection | None = getattr(self._of_thread, "writer", None)
         return writer or SingleStatements(self.reader_apart)
 
@@ -78,7 +78,7 @@ class PostgresCorpusDatabase:
         return self._database.scrub()
 
     def faults(self) -> Iterator[str]:
-        """Yield the faults that PostgreSQL finds when it reads all rows; its own checksums tell of damaged pages."""
+        """Yield the faults that PostgreSQL reports when it reads all rows; its own checksums detect damaged pages."""
         try:
             for table in ("documents", "revisions", "passages", "derived", "triples"):
                 self.connection().execute(f"SELECT count(t.*) FROM {table} AS t")  # noqa: S608
@@ -92,8 +92,8 @@ class PostgresCorpusDatabase:
     def _begin_changes(self) -> None:
         if self._before_changes:
             self._before_changes()
-        # Who held the lock before and lost it may be in the middle of a transaction that still found it held: this
-        # one begins after its end.
+        # The previous holder, having lost the lock, may be in a transaction that still found it held: this one begins
+        # after its end.
         with self.writing():
             pass
 

@@ -1,8 +1,8 @@
-"""PostgreSQL's additions to the schema of a corpus: functions that SQLite has, and policies on who reads rows.
+"""PostgreSQL's additions to the schema of a corpus: functions that SQLite has, and row policies for readers.
 
-A transaction says for whom it reads, in the setting `argot.audience`: JSON with a principal's `tokens`, and whether
-that one sees `all`; or `*` for the service itself. Where it says nothing, there are no rows. The service checks readers
-in what it asks and in what it hands out; this is for what it may have forgotten.
+A transaction declares its reader in the setting `argot.audience`: JSON with a principal's `tokens`, and whether that
+one sees `all`; or `*` for the service itself. Without it, there are no rows. The service itself checks readers in its
+queries and results; this is a second safeguard.
 """
 
 # ruff: noqa: S608  only our own names are put into SQL
@@ -18,11 +18,12 @@ CREATE FUNCTION json_text(text[]) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT
 CREATE AGGREGATE json_group_array(json) (SFUNC = array_append, STYPE = json[], FINALFUNC = json_text, INITCOND = '{}');
 CREATE AGGREGATE json_group_array(text) (SFUNC = array_append, STYPE = text[], FINALFUNC = json_text, INITCOND = '{}');
 """
-"""Of SQLite's, by which one statement serves both engines. This schema is looked in for the types that are given."""
+"""Functions of SQLite's, which let one statement serve both engines. PostgreSQL looks them up in this schema for the
+given types."""
 
 
 def translate_documents(script: str) -> str:
-    """The first migration, in which a column has a name that is a word of SQL."""
+    """Translate the first migration, in which a column is named like an SQL keyword."""
     return _FUNCTIONS + script.replace("    end INTEGER", '    "end" INTEGER')
 
 
@@ -39,7 +40,7 @@ CREATE POLICY readers ON {table} USING (EXISTS (SELECT 1 FROM documents AS d WHE
 
 
 def _guard_audience(table: str) -> str:
-    # In brackets with SELECT it is worked out once for a statement, not for each row.
+    # As a sub-select it is computed once per statement, not per row.
     return f"""
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;

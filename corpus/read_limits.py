@@ -9,12 +9,12 @@ from argot.errors import UnreadableDocument
 from argot.settings import Settings
 
 Lane = Literal["documents", "attachments"]
-"""What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
+"""Managers' documents, and files of people's own conversations: neither waits for the other."""
 
 ALWAYS_READ_BYTES = 50_000
-"""Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
+"""Elements of a file that is read even with little time: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
-# Far above what ordinary documents need; they stop files made of empty lines or one-word blocks.
+# Far above the needs of ordinary documents; they stop files made of empty lines or one-word blocks.
 _LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
 _WINDOWS_A_PASSAGE = 4
@@ -26,10 +26,10 @@ _ATTACHMENT_OCR_PAGES = 5
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """Bytes of the file (and of what an archive unpacks to, tenfold), characters of its text, seconds, megabytes.
+    """Bytes of the file (tenfold for the unpacked content of an archive), characters of its text, seconds, megabytes.
 
-    `max_passages` bounds what a document costs once it is read: rows, vectors, and minutes of embedding. Scans are read
-    in `ocr_languages` (as tesseract names them; empty: not at all), `ocr_pages` of a file, outside `seconds`.
+    `max_passages` limits the later cost of a document: rows, vectors, and minutes of embedding. Scans are read in
+    `ocr_languages` (as tesseract names them; empty: not at all), up to `ocr_pages` of a file, outside `seconds`.
     """
 
     max_bytes: int = 100 * _MEGABYTE
@@ -41,42 +41,42 @@ class ReadLimits:
     ocr_languages: str = "eng"
     ocr_pages: int = 100
     depth: int = 0
-    """Of the file within other files: 1 of one attached to the file that was sent."""
+    """Nesting depth of the file: 1 for an attachment of the file that was sent."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ReadLimits:
         return cls(
-            max_bytes=int(settings.max_file_mb * _MEGABYTE),
-            max_text_chars=settings.max_text_chars,
-            seconds=settings.parse_seconds,
-            memory_mb=settings.parse_memory_mb,
-            max_passages=settings.max_passages,
-            ocr_languages=settings.ocr_languages,
-            ocr_pages=settings.ocr_pages,
+            max_bytes=int(settings.limits.max_file_mb * _MEGABYTE),
+            max_text_chars=settings.limits.max_text_chars,
+            seconds=settings.limits.parse_seconds,
+            memory_mb=settings.limits.parse_memory_mb,
+            max_passages=settings.limits.max_passages,
+            ocr_languages=settings.reading.ocr_languages,
+            ocr_pages=settings.reading.ocr_pages,
         )
 
     @classmethod
     def of_attachments(cls, settings: Settings) -> ReadLimits:
-        """For files that anybody may send, in any number: never more than for documents."""
+        """Return the limits for files that anybody may send, in any number: never higher than for documents."""
         return cls(
-            max_bytes=int(settings.max_file_mb * _MEGABYTE),
-            max_text_chars=settings.max_text_chars,
-            seconds=min(settings.parse_seconds, _ATTACHMENT_SECONDS),
-            memory_mb=min(settings.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
-            max_passages=min(settings.max_attachment_passages, settings.max_passages),
+            max_bytes=int(settings.limits.max_file_mb * _MEGABYTE),
+            max_text_chars=settings.limits.max_text_chars,
+            seconds=min(settings.limits.parse_seconds, _ATTACHMENT_SECONDS),
+            memory_mb=min(settings.limits.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
+            max_passages=min(settings.limits.max_attachment_passages, settings.limits.max_passages),
             lane="attachments",
-            ocr_languages=settings.ocr_languages,
-            ocr_pages=min(settings.ocr_pages, _ATTACHMENT_OCR_PAGES),
+            ocr_languages=settings.reading.ocr_languages,
+            ocr_pages=min(settings.reading.ocr_pages, _ATTACHMENT_OCR_PAGES),
         )
 
     @property
     def max_unpacked_bytes(self) -> int:
-        # The XML of an Office file packs to about a tenth; what unpacks to much more was made to do so.
+        # The XML of an Office file compresses to about a tenth; much higher ratios are deliberate.
         return 10 * self.max_bytes
 
     @property
     def max_lines(self) -> int:
-        """The most lines of Markdown: each costs time to cut, however short it is."""
+        """The maximum lines of Markdown: each costs time to cut, however short it is."""
         return _LINES_A_PASSAGE * self.max_passages
 
     @property
@@ -86,12 +86,12 @@ class ReadLimits:
 
     @property
     def max_windows(self) -> int:
-        """The most windows to embed: of passages, triples and derived texts."""
+        """The maximum windows to embed: of passages, triples and derived texts."""
         return _WINDOWS_A_PASSAGE * self.max_passages
 
     @property
     def max_answer_bytes(self) -> int:
-        """The most bytes that a reading process may send back."""
+        """The maximum bytes that a reading process may send back."""
         return 8 * self.max_text_chars + 16 * _MEGABYTE
 
     def check_size(self, size: int, name: str) -> None:
@@ -107,15 +107,17 @@ class ReadLimits:
             raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
 
     def check_elements(self, count: int, a_second: int, kind: str, name: str) -> None:
-        """Refuses before it begins what would take too long. A number and not a clock: the same on every machine."""
+        """Refuse work that would take too long, before it begins. By a count and not a clock: the same on every
+        machine.
+        """
         allowed = ALWAYS_READ_BYTES + int(self.seconds * a_second)
         if count > allowed:
             what = f"more than {allowed:,} {kind} elements, too many to read in {self.seconds:g} seconds"
             raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
 
     def check_markup(self, size: int, a_second: int, kind: str, name: str) -> None:
-        """The same for bytes: elements can be few and long."""
-        # 100 bytes an element, as the readers reckon on average.
+        """Check the same for bytes: elements can be few and long."""
+        # 100 bytes per element, the average for the readers.
         allowed = 100 * ALWAYS_READ_BYTES + int(self.seconds * a_second)
         if size > allowed:
             what = f"more than {allowed // _MEGABYTE:,} MB of {kind}, too much to read in {self.seconds:g} seconds"
@@ -149,7 +151,7 @@ class ReadLimits:
         return UnreadableDocument(name, reason, self.remedy("PARSE_MEMORY_MB"))
 
     def remedy(self, setting: str) -> str:
-        # Whoever sends a file into a conversation can change no settings.
+        # A person who sends a file into a conversation cannot change settings.
         if self.lane == "attachments":
             return "Split it, or have it put among the documents, where the limits are higher."
         return f"Set ARGOT_{setting} to allow more, or split the file."

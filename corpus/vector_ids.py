@@ -1,4 +1,4 @@
-"""The ids of vectors, made of their item's id and the number of the window; and the kinds of items."""
+"""The ids of vectors, composed of their item's id and the number of the window; and the kinds of items."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Literal
 VectorKind = Literal["passage", "derived", "triple"]
 KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 TABLES: dict[VectorKind, str] = {"passage": "passages", "derived": "derived", "triple": "triples"}
-"""Where the items of each kind are stored."""
+"""The tables with the items of each kind."""
 VECTOR_TABLES = ("vectors", "quantised_vectors")
-"""What a generation of the index has in the database; each row names the generation and the document."""
+"""The tables of a generation of the index; each row names the generation and the document."""
 
 
 def build_vector_id(item: str, window: int) -> str:

@@ -1,1 +1,1 @@
-"""Data sets, measures, suites and reports: what Argot claims, measured."""
+"""Data sets, measures, suites and reports for Argot's claims."""

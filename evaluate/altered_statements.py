@@ -30,7 +30,7 @@ def alter_sentence(sentence: str, place: int) -> Iterator[tuple[str, str]]:
     """Yield the sentences that one change makes of a sentence, each with the kind of the change. A change that does not
     apply yields the sentence itself.
 
-    `place`: where the sentence stands in its set; it chooses among names, bounds and invented clauses.
+    `place`: the sentence's index in its set; it selects among names, bounds and invented clauses.
     """
     body = sentence.rstrip(".")
     yield "number", re.sub(r"(?<![\w-])\d+(?![\w-])", lambda found: str(int(found[0]) * 3 + 7), sentence, count=1)
@@ -63,8 +63,7 @@ FROM_NOWHERE = (
 
 
 def make_lie(sentence: str, place: int) -> tuple[str, str]:
-    """Return one false sentence made of a true one, and the kind of its change; where none applies, a claim from
-    nowhere.
+    """Return one false sentence made from a true one, and the kind of its change; if none applies, an unfounded claim.
 
     The kinds take turns with `place`, so that a set holds all of them.
     """

@@ -1,6 +1,6 @@
 """Judges' verdicts on the answers of the suite `answers`, by profile, and each profile compared with the first.
 
-Judged are the questions that have a reference answer; the judge is shown what the asker is told, be it a refusal.
+Questions with a reference answer are judged; the judge sees what the asker sees, including refusals.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ class JudgeReport:
     each: list[dict[str, Any]] = field(default_factory=list)
 
     def verdicts(self, profile: str) -> dict[str, bool | None]:
-        """Return for each question whether a judge of TRUE and FALSE says that the answer is right; None where it says
-        nothing.
-        """
+        """Return for each question whether a judge of TRUE and FALSE accepts the answer; None without a verdict."""
         own = [one for one in self.each if one["profile"] == profile]
         return {one["id"]: bool(one["scores"]["TRUE"]) if one["scores"] else None for one in own}
 

@@ -16,7 +16,7 @@ Outcome = Literal["complete", "partial", "wrong", "abstained", "asked back"]
 OUTCOMES: tuple[Outcome, ...] = ("complete", "partial", "wrong", "abstained", "asked back")
 
 SAID = 0.7
-"""Share of a snippet's content that an answer holds, from which the snippet counts as said."""
+"""Share of a snippet's content in an answer from which the snippet counts as contained."""
 
 
 def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
@@ -36,7 +36,9 @@ def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcom
 
 
 def list_required_items(question: AnswerQuestion) -> list[str]:
-    """Return the items that a whole answer says: `must`; without it the snippets; without those the reference."""
+    """Return the items that a complete answer contains: `must`; without it the snippets; without those the
+    reference.
+    """
     if question.must:
         return list(question.must)
     quotes = [one.quote for one in question.gold if one.quote]
@@ -44,7 +46,7 @@ def list_required_items(question: AnswerQuestion) -> list[str]:
 
 
 def is_said(item: str, answer: str) -> bool:
-    """Return true if the answer says an item, in one of its alternatives: word for word, or by the stems of its
+    """Return true if the answer contains an item, in one of its alternatives: word for word, or by the stems of its
     content.
     """
     return any(_is_said(one.strip(), answer) for one in item.split("|") if one.strip())

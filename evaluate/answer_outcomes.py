@@ -24,7 +24,7 @@ LOSSES: tuple[Loss, ...] = get_args(Loss)
 class AnswerOutcome:
     """The outcome of one question.
 
-    `answer`: what was shown as supported. `gold`: the ids of the passages that hold the gold snippets; `ranks`: the
+    `answer`: the part shown as supported. `gold`: the ids of the passages that hold the gold snippets; `ranks`: the
     places, from 1, of those among the passages found; `shown`: how many of the found it was to be written from.
     `exact`, `rouge_1`, `rouge` and `bert`: how like the reference it is; None where there is none to be like.
     """
@@ -83,7 +83,7 @@ class AnswerOutcome:
 
     @property
     def lie_shown(self) -> bool | None:
-        """True if the sentence made false was shown as supported; None where no lie was told."""
+        """True if the false sentence was shown as supported; None if there was none."""
         if self.heard is None or not self.heard.lie:
             return None
         lie = bare(self.heard.lie)
@@ -97,9 +97,7 @@ def build_outcome(
     heard: Heard | None = None,
     shown_passages: int = 5,
 ) -> AnswerOutcome:
-    """Build the outcome of a question from the sentences shown as supported: they are what the asker is told to rely
-    on.
-    """
+    """Build the outcome of a question from the sentences shown as supported, on which the asker is to rely."""
     shown = [sentence for sentence in result.sentences if sentence.supported]
     answer = "\n".join(sentence.text for sentence in shown)
     what = answer_outcome(question, result.status, answer)

@@ -1,4 +1,4 @@
-"""Questions whose whole answers are known, and the file that holds them."""
+"""Questions with known complete answers, and the file that contains them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ class GoldSnippet:
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """One question and the content of a whole answer to it.
+    """One question and the content of a complete answer to it.
 
-    `gold` has a snippet for every item and every step. `must` are short texts each of which a whole answer says;
-    alternatives stand between bars ("27 days|27 d"). Without `must` the snippets themselves are looked for, and without
-    snippets the sentences of the reference.
-    `earlier` are the messages before it, where it is a turn of a conversation. `place` is its file and line; empty for
-    public sets, which are taken as they come.
+    `gold` has a snippet for every item and every step. `must` are short texts, all of which a complete answer contains;
+    alternatives are separated by bars ("27 days|27 d"). Without `must` the snippets themselves are searched, and
+    without snippets the sentences of the reference. `earlier` are the messages before it, where it is a turn of a
+    conversation. `place` is its file and line; empty for public sets, which are taken as they come.
     """
 
     id: str
@@ -111,7 +110,7 @@ class _Row(BaseModel):
     @field_validator("must")
     @classmethod
     def _require_content(cls, must: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse an empty alternative: nothing between two bars stands in every answer."""
+        """Refuse an empty alternative, which every answer would contain."""
         if any(not form.strip() for one in must for form in one.split("|")):
             raise ValueError("an empty text, or an empty form beside a bar, stands in any answer; leave it out")
         return must

@@ -57,7 +57,8 @@ class AnswersReport:
 
     `chunks`: by profile and kind whether gold was retrieved, for right and wrong answers apart; `right_by`: who says
     which are right. `references`: by profile how often a cited passage holds gold, by the citation's score. `judges`:
-    what each judge says; `matching`: by profile our references beside a model's. `compared`: by "second against first".
+    the verdicts of each judge; `matching`: by profile Argot's references beside a model's. `compared`: by "second
+    against first".
     """
 
     name: str
@@ -86,7 +87,7 @@ def build_answers_report(
     matching: Mapping[str, MatchingReport] | None = None,
 ) -> AnswersReport:
     """Build the report from the outcome of each question under each profile."""
-    # RAIDD leaves it to a model which answers are right (2.3); without one, what is whole is.
+    # RAIDD lets a model decide which answers are right (2.3); without one, complete ones are.
     verdicts = next((one for wanted in ("raidd", "correct") for one in judges if one.judge == wanted), None)
     rows = {profile: _build_rows(outcomes) for profile, outcomes in by_profile.items()}
     return AnswersReport(

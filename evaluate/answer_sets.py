@@ -98,7 +98,7 @@ def _read_mtrag(folder: Path) -> _Read:
             sources[name] = make_markdown_source("mtrag", name, passage["title"], passage["text"])
         gold = tuple(GoldSnippet(_make_file_name(passage["id"])) for passage in row["passages"])
         turns = [turn["text"] for turn in row["turns"]]
-        # of a conversation only what the person said can be said again; our own replies come from our documents
+        # of a conversation only the person's messages can be repeated; Argot's replies come from its own documents
         earlier = tuple(turn["text"] for turn in row["turns"][:-1] if turn["speaker"] == "user")
         kind, reference = str(row["kind"][0]).lower(), next(iter(row["reference"]), "")
         wanted = gold if kind in ("answerable", "partial") else ()
@@ -140,7 +140,7 @@ def _read_emanuals(folder: Path) -> _Read:
     for one in sections.values():
         name, text = f"{one['id']}.md", "\n".join(one["text"])
         if not text.strip():
-            continue  # a heading that only holds others
+            continue  # a heading with only subheadings
         sources.append(make_markdown_source("emanuals", name, one["title"], text))
         by_title.setdefault(one["title"], []).append(name)
     questions = []
@@ -185,5 +185,5 @@ def _read_archive(path: Path) -> Iterator[Source]:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None
             content = file.read() if file is not None else b""
-            if content.strip():  # some are placeholders, and hold nothing
+            if content.strip():  # some are placeholders without content
                 yield Source(f"aws:///{member.name}", Path(member.name).name, lambda content=content: content)  # type: ignore[misc]

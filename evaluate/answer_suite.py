@@ -1,8 +1,8 @@
-"""The suite `answers`: is the answer there, is it whole, is it cited rightly, and is nothing said that is not there?
+"""The suite `answers`: whether the answer is found, complete, correctly cited, and free of unsupported statements.
 
-Each question has gold snippets (every item, every step), a reference answer and a kind. Measured is what reaches the
-asker: the sentences that are shown as supported. With a server that knows the answers (`known_answers`) the same
-questions show where right answers are lost on the way, and which wrong ones get through.
+Each question has gold snippets (every item, every step), a reference answer and a kind. The measurement covers what
+reaches the asker: the sentences that are shown as supported. With a server that knows the answers (`known_answers`) the
+same questions show where right answers are lost on the way, and which wrong ones get through.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def find_gold_passages(base: TemporaryBase, question: AnswerQuestion, documents:
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
         holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
-        # The annotations of a public set are what they are; a file's mistake would count as a wrong answer.
+        # The annotations of a public set are taken as given; a file's mistake would count as a wrong answer.
         if question.place and not holding:
             _require_quoted(base, question, one, document)
         found |= holding

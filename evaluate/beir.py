@@ -15,7 +15,7 @@ from argot.json_text import parse_json
 
 @dataclass(frozen=True, slots=True)
 class BeirSet:
-    """A retrieval set. `plain` holds the untouched questions where jargon was put in by a script, else None."""
+    """A retrieval set. `plain` contains the original questions if a script inserted jargon, else None."""
 
     folder: Path
     corpus: dict[str, tuple[str, str]]

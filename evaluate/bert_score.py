@@ -2,8 +2,9 @@
 
 Zhang et al. (2020), 3: each token of the one text is matched with its likest of the other, by the cosine of their
 contextual vectors, and precision, recall and F1 are means over tokens. Here the vectors are those of the last layer of
-the model that comes with Argot (MiniLM, 8-bit: `tools/retrieval/token_vectors.py`), tokens weigh alike (no idf), and
-nothing is rescaled by a baseline. So figures compare with each other, not with those of another model.
+the model that comes with Argot (MiniLM, 8-bit: `tools/retrieval/token_vectors.py`), tokens have equal weight (no idf),
+and nothing is rescaled by a baseline. Figures are therefore comparable with each other, not with those of another
+model.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class BertScore:
 
 
 NOTHING = BertScore(0.0, 0.0, 0.0)
-"""Where one of the texts has no tokens."""
+"""If one of the texts has no tokens."""
 
 
 def compute_bert_scores(answers: Sequence[str], references: Sequence[str], settings: Settings) -> list[BertScore]:
@@ -40,7 +41,7 @@ def compute_bert_scores(answers: Sequence[str], references: Sequence[str], setti
         InvalidSettings: the model cannot be made ready.
         ValueError: the lists differ in length.
     """
-    scorer = choose_scorer(settings.model_copy(update={"reranker": "reader"}))
+    scorer = choose_scorer(settings.replace(reranker="reader"))
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):

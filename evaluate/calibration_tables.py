@@ -10,9 +10,7 @@ from argot.evaluate.reports import Table, format_percent
 
 
 def build_calibration_tables(found: Sequence[Calibration]) -> list[Table]:
-    """Build one table of everything that was calibrated, with what was not judged beside it; then the confusion of
-    each.
-    """
+    """Build one table of all calibrations, with the unjudged answers; then the confusion of each."""
     columns = (
         "judge", "score", "answers", "n", "questions", "agreement", "95 %", "kappa", "95 %", "Spearman", "malformed",
         "server failed", "undecided",

@@ -1,7 +1,7 @@
 """Retrieval of the right chunk, for right and for wrong answers apart: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
 
-A high IP-CCR says that answers are lost by the generator, a low one that they are lost by retrieval. A high CP-CCR
-says that right answers rest on what was retrieved, and are not known by heart.
+A high IP-CCR means that answers are lost by the generator, a low one that they are lost by retrieval. A high CP-CCR
+means that right answers rest on retrieved passages, and are not memorised.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import fmean
 @dataclass(frozen=True, slots=True)
 class ChunkRetrieval:
     """The figures of one task. `cp_ccr`: the share of its right answers for which a gold chunk was among those
-    retrieved; `ip_ccr`: the same of its wrong ones. None where it has no right, or no wrong, answers.
+    retrieved; `ip_ccr`: the same of its wrong ones. None without right, or without wrong, answers.
     """
 
     questions: int

@@ -10,7 +10,7 @@ from typing import TypeVar
 from argot.errors import ModelUnavailable
 
 _T = TypeVar("_T")
-# Twice as many as are asked at once: one hiccup of the server fails all that are under way.
+# Twice the number of parallel calls: one hiccup of the server fails all running ones.
 FAILURES_IN_A_ROW = 8
 
 

@@ -35,7 +35,7 @@ SCORES: Mapping[JudgeName, tuple[str, ...]] = {
     "aspects": ASPECTS,
     "ranking": ("rank", "ranked first"),
 }
-"""What each says of an answer: TRUE as 1 or 0, similarity and aspects from 1 to 5, its rank from 1 to 4."""
+"""The verdict of each on an answer: TRUE as 1 or 0, similarity and aspects from 1 to 5, its rank from 1 to 4."""
 RANKED = 4
 Fault = Literal["", "malformed", "unavailable"]
 
@@ -59,7 +59,7 @@ class AnswerJudge:
     model: ModelJudge | None = None
     seed: int = 1
     faults: Counter[Fault] = field(default_factory=Counter)
-    """How many verdicts there are not, and why."""
+    """The number of missing verdicts, and the reason."""
     _patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class AnswerJudge:
         if self.model is None:
             return ""
         server = self.model.server
-        return server.known.model if server.known else server.settings.model
+        return server.known.model if server.known else server.settings.model_server.name
 
     async def judge(self, question: str, reference: str, answers: Sequence[str]) -> list[JudgeScores]:
         """Return the verdict on each system's answer to one question.

@@ -1,10 +1,10 @@
-"""A model server that knows the answers: it shows what the pipeline does to right answers, and to wrong ones.
+"""A model server that knows the answers: it shows how the pipeline treats right answers, and wrong ones.
 
 Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
 is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
 passage that bears it out; else it refuses. `lying`: the same with one sentence made false by one change, the citation
-right. Asked whether a passage bears a sentence out, the one says what is true, the other always yes. Every other
-prompt gets the least that its schema allows, so that the reading of questions is Argot's own.
+right. Asked whether a passage supports a sentence, the one answers truthfully, the other always yes. Every other prompt
+gets the least that its schema allows, so that the reading of questions is Argot's own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Manner = Literal["ideal", "lying"]
 CONTEXT_TOKENS = 32_768
 _PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
 HOLDS = 0.8
-"""Of a snippet's content in a passage: then it holds the snippet, however a table or a page cut it."""
+"""Share of a snippet's content in a passage from which the passage contains the snippet, however a table or a page
+split it."""
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Heard:
 
 
 class KnownAnswers:
-    """The server, in a thread of its own; use as a context manager. One question at a time: `expect` says which."""
+    """The server, in a thread of its own; use as a context manager. One question at a time: `expect` sets it."""
 
     def __init__(self, manner: Manner) -> None:
         self.manner = manner

@@ -29,5 +29,5 @@ def join_sections(chunks: list[str]) -> str:
 
 
 def _remove_marks(text: str) -> str:
-    """Remove the marks that would begin a section of their own."""
+    """Remove the marks that would begin a separate section."""
     return re.sub(r"^(#{1,6}\s|---+\s*$|===+\s*$)", "", text.strip(), flags=re.MULTILINE)

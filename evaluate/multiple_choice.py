@@ -30,13 +30,13 @@ _NEAR = 2
 
 _CLAUSE = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s(?:and|but|while|whereas)\s|\s[-–—]\s|\|")
 _COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
-# Not the first word of the sentence, which has its capital anyway.
+# Not the first word of the sentence, which is capitalised anyway.
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]*")
 
 # Chosen on the validation half of the samples and on 78 questions written beside it (bench/laboratory/jargon.md).
 _WORTH = (1.0, 0.8, 0.4)  # of a word of the question: in the option's clause, its unit, a unit near by
-_EXACT = 1.2  # the option stands in the clause word for word
-_RIGHT_NOUN = 1.3  # its number counts what the question counts
+_EXACT = 1.2  # the clause contains the option word for word
+_RIGHT_NOUN = 1.3  # its number counts the same things as the question
 _OTHER_NAME = 0.6  # the clause is about something else that has a name
 _ALL_SHARE = 0.6  # of the best option's score, from which on all options are right
 

@@ -15,7 +15,7 @@ from argot.errors import InvalidInput, UnreadableDocument
 
 Progress = Callable[[str, int, int], None]
 LOSSES = {"reader": "told by its reader", "ledger": "told by the ledger", "": "without a warning"}
-"""By whose warning lost words are told."""
+"""Origin of the warning about lost words."""
 _MOST_PLACES = 20
 """Of a file, in the report as JSON."""
 

@@ -1,23 +1,23 @@
 """The wing `evaluate`: measuring, and the choice of a search strategy.
 
-Two parts can be left out: the experiments (`evaluate/experiments/`), and the choice of a strategy on a set of pairs,
-which needs the wing `learn`.
+Its experiments (`evaluate/experiments/`) can be left out.
 """
 
 from importlib.util import find_spec
 
 from argot.wings import Wing
 
-_PAIRS, _EXPERIMENTS = (find_spec(f"argot.{name}") is not None for name in ("learn", "evaluate.experiments"))
+_EXPERIMENTS = find_spec("argot.evaluate.experiments") is not None
 
 WING = Wing(
     name="evaluate",
-    use_cases=("argot.evaluate.usecases.search_strategies",) if _PAIRS else (),
+    use_cases=("argot.evaluate.usecases.search_strategies",),
     commands=(
         "argot.evaluate.commands.evaluate_commands:register",
         *(("argot.evaluate.experiments.task_commands:register",) if _EXPERIMENTS else ()),
     ),
-    pages=("argot.evaluate.pages.strategy_pages:build_strategy_pages",) if _PAIRS else (),
-    addresses=("argot.evaluate.addresses:ADDRESSES",) if _PAIRS else (),
+    pages=("argot.evaluate.pages.strategy_pages:build_strategy_pages",),
+    addresses=("argot.evaluate.addresses:ADDRESSES",),
     templates=("argot.evaluate.pages",),
+    workbench=(("/workbench/strategy", "Search", "which search finds most, by meaning, by words or both"),),
 )

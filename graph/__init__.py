@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from argot.graph.run import ask
     from argot.graph.run_context import RunContext
 
-# Without it a checkpoint may name a Python class, which is imported and built when the checkpoint is read.
+# Without this setting a checkpoint may name a Python class, which is imported and built when the checkpoint is read.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
-# The older names count as well: LangChain reads whichever is set in the shell that started Argot.
+# The older variable names are set as well: LangChain reads whichever is set in the shell that started Argot.
 for _tracing in ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2"):
     os.environ[_tracing] = "false"
 

@@ -11,13 +11,14 @@ from argot.graph.build import build_graph
 from argot.graph.run_context import RunContext, build_extractive_context
 from argot.types import Principal
 
-# Only on a developer's own machine, who can read the files anyhow.
+# Used only on a developer's own machine, where the developer can read the files anyway.
 WORKBENCH = Principal("workbench", sees_all=True)
 
 
 @cache
 def open_run_context() -> RunContext:
-    # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
+    # Imported here because LangGraph's tooling imports this module to draw the graph, which needs no store and no
+    # model.
     from argot.corpus.corpus import Corpus
     from argot.errors import InvalidSettings
     from argot.jargon_db.glossary import Glossary
@@ -25,7 +26,7 @@ def open_run_context() -> RunContext:
     from argot.settings import load_settings
 
     settings = load_settings()
-    if settings.store:
+    if settings.storage.database:
         raise InvalidSettings(
             "LangGraph's tooling opens a knowledge base in a folder alone. Leave the setting 'store' empty for it."
         )

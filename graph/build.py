@@ -34,12 +34,12 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     """Return the compiled graph.
 
     Args:
-        checkpointer: where threads are kept between turns; without one nothing is remembered, and no choice can wait.
-        source: where a run's surroundings come from if the caller hands in none; only LangGraph's tooling needs it.
+        checkpointer: keeps threads between turns; without one nothing is remembered, and no choice can wait.
+        source: provides a run's context if the caller passes none; only LangGraph's tooling needs it.
     """
     graph = StateGraph(State, context_schema=RunContext, input_schema=TurnInput)
 
-    # The name is taken from the function, so that a trace, the diagram and the source always say the same word.
+    # The name is taken from the function, so that traces, the diagram and the source use the same name.
     def add(node: Node, *, switched: bool = False) -> None:
         graph.add_node(node.__name__, wrap_node(node, source, switched=switched))
 
@@ -59,14 +59,14 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(generate_answer, switched=True)
     add(match_references)
 
-    # The conditions below are coroutines for speed alone: LangGraph runs a plain function in another thread.
+    # The conditions below are coroutines only for speed: LangGraph runs a plain function in another thread.
     graph.add_edge(START, "stand_alone")
     graph.add_conditional_edges("stand_alone", select_after_stand_alone, ["small_talk", "retrieve", *SIDE_BY_SIDE])
     graph.add_edge("small_talk", END)
-    # A list of sources: the look-up waits for both.
+    # A list of sources makes the look-up wait for both.
     graph.add_edge([*SIDE_BY_SIDE], "look_up_jargon")
-    # The node asks one question a run and comes back here for the next: an answered node begins again from its first
-    # line, earlier questions included.
+    # The node asks one question per run and comes back here for the next, because an answered node runs again from its
+    # first line, earlier questions included.
     graph.add_conditional_edges("look_up_jargon", select_after_look_up)
     graph.add_conditional_edges("choose_sense", select_after_look_up)
     graph.add_conditional_edges("query_miss", select_after_miss)
@@ -82,7 +82,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
 
 
 async def select_after_stand_alone(state: State) -> list[str]:
-    """Answer small talk at once, and read a file that is asked about as a whole as it is.
+    """Answer small talk at once, and read a whole file if the question is about the file as a whole.
 
     Any other question is searched for jargon and classified by context, side by side.
     """
@@ -110,7 +110,7 @@ async def select_after_miss(
 
 
 async def select_after_rerank(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
-    """Ask which document is meant if the evidence is enough for several of them."""
+    """Ask which document is meant if several of them hold enough evidence."""
     if state["open_subject"]:
         return "choose_document"
     return "generate_answer" if state["enough_evidence"] else "abstain"

@@ -1,6 +1,6 @@
 """Matching of a reply to one of the offered choices: by a button's value, a number, or words such as "the legal one".
 
-A reply that reads as none of them is taken for a new question, not forced into a choice.
+A reply that matches none of them is treated as a new question, not forced into a choice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCUMENT = "document:"
 _WORDS = re.compile(r"[^\W_]+")
 # "2", "#1", "number 3.", "option (2)", "the no. 2"; not "2 weeks", which is matched as words.
 _NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[.!]?")
-# Terms may hold line ends and colons, so that everything after "term:" belongs to it.
+# Terms may contain line ends and colons, so that everything after "term:" belongs to the term.
 _BUTTON = re.compile(r"(?:sense:\d+|term:.+|document:\w+|none|anyway)", re.DOTALL)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NONE_PHRASES = {
@@ -51,7 +51,7 @@ _ANYWAY_PHRASES = {
     "continue",
     "yes answer anyway",
 }
-# "what ...", "is ...", "list ...": the beginning of a question rather than of a choice.
+# "what ...", "is ...", "list ..." begin a question rather than a choice.
 _QUESTION_START = re.compile(
     rf"(?:{INTERROGATIVES}|{AUXILIARIES}|explain|describe|list|show|tell|give|define|compare)\b"
 )
@@ -64,26 +64,26 @@ _FILLERS = frozenset(
 _MAX_CHOICE_WORDS = 12
 """Words; a longer reply is a new question."""
 _MIN_SPELLING_RATIO = 86
-"""rapidfuzz ratio (0 to 100) from which two words of five or more letters count as the same, misspelt."""
+"""rapidfuzz ratio (0 to 100) from which two words of five or more letters count as the same word, misspelt."""
 
 
 def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
     """Return the `answer` of the choice that the reply means; None if the reply is a new question.
 
     Raises:
-        Conflict: it is the button of a choice that is over.
-        InvalidInput: it is a number that was not offered, or fits several choices equally.
+        Conflict: the reply is the button of a choice that is over.
+        InvalidInput: the reply is a number that was not offered, or fits several choices equally.
     """
     offered = {choice.answer for choice in choices}
-    # Full-width digits become plain ones; quotes around what was copied from the list go.
+    # Full-width digits become plain ones; quotes around text copied from the list are removed.
     text = unicodedata.normalize("NFKC", reply).strip().strip("\"'“”").strip()
     if text in offered:
         return text
-    # People type "none" and "anyway" as words; the other two shapes come only from a button of an older message.
+    # People type "none" and "anyway" as words; the other two shapes come only from a button in an older message.
     if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
         raise Conflict(f"The choice '{text}' is no longer open. {_list_choices(choices)}")
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
-    # The surest reading first: "2" is a number even where a choice has a 2 in its expansion.
+    # The most certain reading first: "2" is a number even where a choice has a 2 in its expansion.
     return _match_number(plain, choices) or _match_phrase(plain, offered) or _match_words(text, plain, choices)
 
 
@@ -101,7 +101,7 @@ def make_sense_choice(term: str, sense: Sense) -> Choice:
 def make_document_choice(one: Sibling) -> Choice:
     """Return the choice of this document, or of a section of it."""
     file = one.hit.document.name
-    # A file's name that only says the title again says nothing.
+    # A file name that only repeats the title adds no information.
     known = bare(PurePosixPath(file).stem) == bare(one.name)
     return Choice(
         answer=f"{DOCUMENT}{one.hit.passage.id}", term="", expansion=one.name, description="" if known else file
@@ -114,7 +114,7 @@ def _list_choices(choices: Sequence[Choice]) -> str:
 
 
 def describe_choice(choice: Choice) -> str:
-    """Return a choice as people read it."""
+    """Return a choice as the text that people read."""
     if choice.answer == NONE_OF_THESE:
         return "none of these"
     if choice.answer == ANSWER_ANYWAY:
@@ -146,7 +146,7 @@ def _match_phrase(plain: str, offered: set[str]) -> str | None:
 
 
 def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
-    # As a whole first: the expansion may hold fillers ("Point of Use"), which are dropped below.
+    # The whole reply is matched first: the expansion may contain fillers ("Point of Use"), which are dropped below.
     exact = [choice for choice in choices if plain in _list_names(choice)]
     if len(exact) == 1:
         return exact[0].answer
@@ -155,11 +155,11 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
         [] if text.isupper() else [word.casefold() for word in _WORDS.findall(text) if word.isupper() and word != "I"]
     )
     words = [word for word in _WORDS.findall(plain) if word not in _FILLERS or word in named]
-    # With up to two words left "list price" or "define layer" is rather a name than a request.
+    # With up to two words left, "list price" or "define layer" is more likely a name than a request.
     asks = text.endswith("?") or (len(words) > 2 and _QUESTION_START.match(plain))
     if not words or asks or len(words) > _MAX_CHOICE_WORDS:
         return None
-    # What is shown in the list decides before the description, which often mentions the other senses.
+    # The listed text is compared before the description, which often mentions the other senses.
     for fields in (("expansion", "context"), ("expansion", "context", "term", "description")):
         fitting = [choice for choice in choices if _has_words(choice, fields, words)]
         if len(fitting) == 1:
@@ -172,17 +172,17 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
 def _list_names(choice: Choice) -> set[str]:
     names = {choice.expansion, f"{choice.expansion} ({choice.context})"}
     if choice.answer.startswith(TERM):
-        # Only where spellings are offered: among senses, all choices have the same term, and naming it chooses none.
+        # Only where spellings are offered: all senses of a term share its name, so that naming it chooses none.
         names.add(choice.term)
     return {name.casefold() for name in names if name}
 
 
 def _has_words(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether these fields of the choice hold every word of the reply, small misspellings forgiven."""
+    """Return whether these fields of the choice contain every word of the reply, allowing small misspellings."""
     own = _WORDS.findall(" ".join(str(getattr(choice, field)) for field in fields).casefold())
     return bool(own) and all(any(_is_same_word(word, other) for other in own) for word in words)
 
 
 def _is_same_word(word: str, other: str) -> bool:
-    # "comission"; shorter words differ in one letter and mean other things ("cell", "call").
+    # Tolerates "comission"; shorter words that differ in one letter mean different things ("cell", "call").
     return word == other or (min(len(word), len(other)) >= 5 and fuzz.ratio(word, other) >= _MIN_SPELLING_RATIO)

@@ -1,9 +1,10 @@
-"""Sentences of a model's answer that words could not judge, put to the model in one short call.
+"""Verification, in one short model call, of answer sentences that word matching could not judge.
 
-Numbers, units, names, negation and direction stay with `tools.answering.objections`: a sentence they speak against is
-never asked about, since a model that changed a number would also say that it stands there; nor is one that words and
-likeness together find no passage for (`tools.retrieval.claim_support`). What is asked: whether a passage says the same
-in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE).
+`tools.answering.objections` alone decides about numbers, units, names, negation and direction: a sentence with such an
+objection is never put to the model, since a model that changed a number would also claim that the passage contains it.
+Nor is a sentence for which neither words nor similarity find a passage (`tools.retrieval.claim_support`). The question
+to the model is whether a passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3
+asks TRUE or FALSE).
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.types import Hit
 
 MIN_SHARED_WORDS = 0.15
-"""Support by words under which a passage is not looked at any closer."""
+"""Word support below which a passage is not examined further."""
 MIN_CHANCE = 0.25
-"""Of a passage to bear a sentence out; below, a sentence is not even asked about. On the validation questions every
-paraphrase of the reference has more, and no claim from nowhere reaches 0.2.
+"""Score at which a passage supports a sentence; the model is not asked about a sentence below it. On the validation
+questions every paraphrase of the reference scores higher, and no unfounded claim reaches 0.2.
 """
 MIN_CHANCE_BY_WORDS = 0.32
-"""The same without the reader: a share of 0.3 of the words."""
+"""The threshold without the reader: a share of 0.3 of the words."""
 MAX_PASSAGES = 4
-"""Passages shown with the sentences: those likeliest to say them. The call is to be short."""
+"""Number of passages shown with the sentences, the most likely support first. It keeps the call short."""
 MAX_SENTENCES = 8
 _MAX_PREMISES = 3
 
 
 async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str) -> None:
-    """Gives citations to sentences without any, where the model says that a passage bears them out.
+    """Add citations to uncited sentences where the model says that a passage supports them.
 
-    A model that fails, or says nothing of use, leaves them as they are.
+    If the model fails or returns nothing usable, the sentences stay as they are.
     """
     if run.model is None or run.model.failed:
         return
@@ -67,7 +68,7 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
 def _find_doubtful(
     sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str
 ) -> tuple[list[Hit], list[tuple[SentenceRecord, list[int]]]]:
-    """Return the hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
+    """Return the hits that may support sentences, and the sentences to ask about with the indexes of such hits."""
     draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
     shown = [replace(hit, passage=keep_support(hit.passage, draft, asked)) for hit in hits]
@@ -77,8 +78,8 @@ def _find_doubtful(
 
 
 def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
-    """Return the places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks
-    hard against it.
+    """Return the indexes of passages that may support the sentence, likeliest first: similar enough, and without a
+    serious objection.
     """
     texts = [join_source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
@@ -91,7 +92,7 @@ def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunCont
 
 
 def may_be_asked(sentence: str, text: str, asked: str) -> bool:
-    """Return whether the only objections to the sentence are to words that it takes from the question."""
+    """Return whether the only objections to the sentence concern words that it takes from the question."""
     reason, said, source = find_objection(sentence, text), read_visible(sentence), read_visible(text)
     for _ in range(_MAX_PREMISES):
         if is_soft(reason):

@@ -17,10 +17,10 @@ _LIST_ITEM = re.compile(r"\s*(?:\||[-*+•]\s|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s)")
 
 
 def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart:
-    """Return the senses whose meaning the question asks for, by id; and the questions of the message that nothing
+    """Return the senses whose meaning the question asks for, by id, and the questions of the message that nothing
     answers.
 
-    Empty where no meaning is asked for. `quoted`: the documents answer something.
+    Both are empty where no meaning is asked for. `quoted` says that the documents answer something.
     """
     if not run.profile.generate_answer or state.get("whole"):
         return {}
@@ -36,8 +36,8 @@ def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart
 def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContext) -> bool:
     """Return whether the quotation adds to the meaning of the terms asked about, or answers another question.
 
-    A sentence has to name such a term. An item of a list or a row that does ("2. Press the MOB button") tells what
-    somebody does with it, or when, and not what it is.
+    One of its sentences has to name such a term. A list item or row that names one ("2. Press the MOB button") says how
+    or when it is used, not what it is.
     """
     terms = read_terms(state, run)
     if not all(_find_asked(part, terms, run) for part in split_questions(state["stand_alone_question"])):
@@ -54,7 +54,7 @@ def _find_asked(question: str, terms: list[ReadTerm], run: RunContext) -> list[M
 
 
 def _is_told(sense: Sense, mention: Mention) -> bool:
-    """Return whether the glossary says more about the term than the question does; no for a term that a document or the
-    question spells out.
+    """Return whether the glossary says more about the term than the question does; False for a term that a document or
+    the question spells out.
     """
     return bool(sense.id) and (bool(sense.description) or bare(sense.expansion) not in ("", bare(mention.surface)))

@@ -9,13 +9,11 @@ BEGIN, END = "<!-- drawn by: python -m argot.graph.diagram -->", "<!-- end of th
 
 
 def draw_mermaid() -> str:
-    """Return the compiled graph in Mermaid's language, in the order of its wiring. Dotted: one of several ways
-    is taken.
-    """
+    """Return the compiled graph in Mermaid's language, in wiring order. A dotted edge is one of several ways."""
     from argot.graph.build import build_graph
 
     graph = build_graph()
-    # LangGraph gives the edges in an order of its own; sorted, the drawing changes only where the wiring does.
+    # LangGraph returns the edges in its own order; sorted, the drawing changes only where the wiring does.
     order = {
         "__start__": 0,
         **{node: place for place, node in enumerate(graph.nodes, 1)},

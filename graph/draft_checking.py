@@ -1,4 +1,4 @@
-"""The sentences of a draft, each with the places in the passages that it rests on."""
+"""Check of a draft's sentences, each with the places in the passages that support it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
     """Return the draft's sentences with the places in the passages that support them.
 
-    `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
-    evidence for itself; and a sentence it did not finish may say what none says ("starts at 1 …").
+    `asked` is the question if a model wrote the draft. The model may have followed an instruction in a passage, which
+    is no evidence for itself; and a sentence that it did not finish may say what no passage says ("starts at 1 …").
     """
     text = strip_marks(draft, len(hits), quoted=asked is None)
     if asked is not None:
-        # Only for a model's draft: a quotation is right to repeat what the passage says, orders included.
+        # Only for a model's draft: a quotation may repeat everything the passage says, instructions included.
         hits = [replace(hit, passage=keep_support(hit.passage, text, asked)) for hit in hits]
     sentences = _split_draft(text)
     if run.profile.match_references:
         _cite_segments(sentences, _match_segments(sentences, hits, run), hits)
         if asked is None:
             _cite_counts(sentences)
-        # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
+        # "The range starts at 1 ..." matches its passage well, yet may contradict the rest of the passage's sentence.
         if asked is not None and text.endswith(CUT_SHORT):
             sentences[-1]["citations"].clear()
     return sentences
@@ -48,9 +48,10 @@ def select_cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
 
 def _split_draft(text: str) -> list[SentenceRecord]:
     found, end = [], 0
-    # White space is kept as `gap`: lists and paragraphs of the draft look the same when sentences are left out.
+    # White space is kept as `gap`, so that lists and paragraphs of the draft keep their layout when sentences are left
+    # out.
     for first, last in split_sentences(text):
-        # Marks alone say nothing that could be supported: they stay between the sentences.
+        # Punctuation alone makes no claim to support: it stays between the sentences.
         if not any(map(str.isalnum, text[first:last])):
             continue
         found.append(SentenceRecord(gap=text[end:first], text=text[first:last], citations=[]))
@@ -77,7 +78,7 @@ def _cite_segments(
 
 
 def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
-    """Adds a citation of the passage, with the place in it that says what the sentence says."""
+    """Add a citation of the passage, with the place in it that says the same as the sentence."""
     start, end = locate(sentence["text"], hit.passage)
     at = hit.passage.start
     sentence["citations"].append(
@@ -86,9 +87,9 @@ def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
 
 
 def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
-    """A line like "5 entries:" is a count of ours, not a quotation, and rests on the list that follows it."""
+    """A line like "5 entries:" is Argot's own count, not a quotation, and rests on the list that follows it."""
     for place, sentence in enumerate(sentences):
-        # What introduces the list stands between the count and its entries.
+        # The sentence that introduces the list is between the count and its entries.
         listed = [one["citations"][0] for one in sentences[place + 1 :] if one["citations"]]
         listed = [one for one in listed if one["passage"] == listed[0]["passage"]]
         if len(listed) >= read_entry_count(sentence["text"]) > 0:
@@ -97,7 +98,7 @@ def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
 
 
 def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:
-    """A bare "Yes." or "No." rests on what the next sentence rests on: by itself it says nothing to be looked up."""
+    """A bare "Yes." or "No." takes the citations of the next sentence: it has no words of its own to search for."""
     for sentence, reason in pairwise(sentences):
         if _VERDICT.fullmatch(sentence["text"].strip()) and not sentence["citations"]:
             sentence["citations"].extend(reason["citations"])

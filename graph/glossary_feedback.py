@@ -1,4 +1,4 @@
-"""Feedback of a turn for those who keep the glossary: the senses that were meant, and the terms that have none."""
+"""Feedback of a turn for glossary managers: the senses that were meant, and the terms that have none."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class GlossaryFeedback:
     Attributes:
         question: in the asker's words.
         senses: ids of the senses its terms were read as; empty while a choice is open.
-        guessed: terms of which several senses fitted about equally well.
-        missed: terms nobody defined, as the asker was told.
-        undefined: terms nobody defined, of which the asker was told nothing: the documents speak of them.
+        guessed: terms for which several senses fitted about equally well.
+        missed: undefined terms that the asker was informed about.
+        undefined: undefined terms that the asker was not informed about, because the documents mention them.
     """
 
     question: str
@@ -29,9 +29,9 @@ class GlossaryFeedback:
 
 
 def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> GlossaryFeedback:
-    """Return what a turn's state tells about the glossary; while it waits for a choice, the missed terms alone."""
+    """Return the glossary feedback in a turn's state; while the turn waits for a choice, only the missed terms."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
-    # A term read as its best sense for now must not be counted as used in that sense.
+    # A term that is provisionally read as its best sense must not be counted as used in that sense.
     if waiting:
         return GlossaryFeedback(turn["question"], missed=missed)
     readings = turn["readings"]
@@ -42,14 +42,14 @@ def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> Glossary
 
 def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the terms that were looked up without result and not mentioned to the asker."""
-    # With several mentions of one term each is compared by its place, as the readings are.
+    # With several mentions of one term, each is compared by its position, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
-    # What the asker let be ("answer anyway") was told before that.
+    # A term that the asker skipped ("answer anyway") was mentioned before that.
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
     terms = [
         mention["term"] or mention["surface"]
         for place, mention in enumerate(turn["mentions"])
-        # What the question explains is no gap: the asker knows it, whether the glossary does or not.
+        # A term that the question explains is no gap: the asker knows it, whether or not the glossary does.
         if place not in looked_up and not mention["explained"]
     ]
     return tuple(dict.fromkeys(term for term in terms if term not in told))

@@ -1,4 +1,4 @@
-"""Several questions in one message, where no language model reads them: each is searched and judged by itself."""
+"""Messages with several questions, without a language model: each question is searched and judged separately."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from argot.tools.retrieval.reranker import is_clear, is_quotable, measure_eviden
 from argot.types import Hit, ReadTerm
 
 WHOLE_WEIGHT = 0.3
-"""How much the whole message counts beside one of its questions: what one leaves out may stand in the other."""
+"""Weight of the whole message beside one of its questions, which may omit words that another contains."""
 
 
 def list_parts(state: State, run: RunContext) -> list[str]:
-    """Return the questions of the message, with their terms spelt out; none if it asks one thing, or a model
-    reads it.
+    """Return the questions of the message, with their terms spelt out; none if it asks one thing, or if a model reads
+    it.
     """
-    # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
+    # A model answers both questions from one list. Without re-ranking there is no score to judge a question by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
     parts = split_questions(_get_whole_question(state))
-    # A spelt-out term may hold an "and" of its own ("Research and Development"), and splits differently from the words.
+    # A spelt-out term may contain an "and" ("Research and Development"), and splits differently from the words.
     return parts if len(parts) > 1 and len(parts) == len(split_questions(state["stand_alone_question"])) else []
 
 
@@ -38,7 +38,8 @@ def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hi
         for hit in hybrid_search(
             run.corpus, run.principal, _list_wordings(part, state, run), run.profile, run.scope, state.get("scope", ())
         ):
-            # The better score of the two, not the sum: what half answers both is no better than what answers one.
+            # The higher score of the two, not the sum: a passage that half answers both is no better than one that
+            # answers one.
             known = found.get(hit.passage.id)
             if known is None or known.score < hit.score:
                 found[hit.passage.id] = hit
@@ -48,7 +49,7 @@ def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hi
 def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext) -> tuple[list[Hit], list[int]]:
     """Return the best passages of each question in turn, and the indexes of the questions without evidence.
 
-    If no question has any, the passages are the nearest ones of all questions.
+    If no question has evidence, return the nearest passages of all questions.
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
@@ -56,17 +57,17 @@ def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: Run
         orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
-    # A half that nothing bears on would fill every second place with passages about something else.
+    # A question without evidence would fill every second place with irrelevant passages.
     wanted = [order for place, order in enumerate(orders) if place not in unanswered] or orders
     in_turn = [hit for hit in chain.from_iterable(zip_longest(*wanted)) if hit is not None]
-    # Reversed, so that the first one found of each passage, which stands highest, is the one that stays.
+    # Reversed, so that the first and best-ranked occurrence of each passage is kept.
     best = {hit.passage.id: hit for hit in reversed(in_turn)}
     kept = [best[id_] for id_ in dict.fromkeys(hit.passage.id for hit in in_turn)]
     return kept[: run.profile.passages], unanswered
 
 
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
-    """Return the judgement of the node `rerank`, for one question of several."""
+    """Return whether the evidence is enough for one of several questions, as the node `rerank` judges it."""
     if not hits:
         return False
     abbreviated = run.abbreviate(part)
@@ -84,7 +85,7 @@ def lacks_words(query: str, hits: Sequence[Hit], evidence: float, terms: Sequenc
     """Return whether the passages lack half of a short question's words and the reader does not clearly find it in
     them.
 
-    `query`: as the documents abbreviate it; where they have only the abbreviation, they lack what it stands for.
+    `query` uses the documents' abbreviations; documents that contain only the abbreviation lack its expansion.
     """
     return not is_clear(evidence, run.scorer) and lacks_half(query, hits, run.corpus.store, run.principal, terms)
 
@@ -96,7 +97,7 @@ def _list_wordings(part: str, state: State, run: RunContext) -> list[WeightedQue
 
 
 def _has_term(part: str, term: ReadTerm) -> bool:
-    # The meaning stands in the term's place, unless the question gave it, or there is none.
+    # The meaning replaces the term, unless the question provided it or there is none.
     return any(name and name in part for name in (term.sense.expansion, term.mention.surface))
 
 

@@ -18,13 +18,13 @@ from argot.results import ModelCall
 from argot.tracing import ASKS_BACK, TracedStep, traced
 
 GATHER_SECONDS = 0.025
-"""Pieces of an answer within so long go out as one: forty times a second reads as one stream."""
+"""Pieces of an answer within this interval are sent as one: forty times a second reads as one stream."""
 
 
 class StateUpdate(TurnPart, total=False):
-    """Keys that a node may write: those of the turn, and those of `State` that stand beside it.
+    """Keys that a node may write: those of the turn, and the other keys of `State`.
 
-    `turns`: the finished turn, if there was one; its reducer adds it.
+    `turns` holds the finished turn, if there was one; its reducer adds it.
     """
 
     turns: list[dict[str, Any]]
@@ -34,12 +34,12 @@ class StateUpdate(TurnPart, total=False):
 
 
 class Step(NamedTuple):
-    """Result of a node: its part of the state, and one short clause for people about what it found."""
+    """Result of a node: its part of the state, and one short clause for people about its findings."""
 
     update: StateUpdate
     found: str = ""
     begins: bool = False
-    """A new turn begins here: what is counted (seconds, model calls) starts from nothing."""
+    """A new turn begins here: counters (seconds, model calls) start at zero."""
 
 
 Node = Callable[[State, RunContext], Awaitable[Step]]
@@ -62,16 +62,16 @@ class StageReport(TypedDict, total=False):
 
 
 SIDE_BY_SIDE = ("identify_jargon", "identify_context")
-"""Stages that run at the same time. Each is told apart from the other by its calls' prompt, named as the stage is."""
+"""Stages that run at the same time. Their calls are told apart by the prompt, which has the stage's name."""
 
 
 def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
     """Return the node as LangGraph runs it.
 
     Args:
-        node: an async function of the state and the run's surroundings.
-        source: where the surroundings come from if the caller gives none (LangGraph's own tooling cannot).
-        switched: the profile has a switch of the node's name, and the node has nothing to do when it is off.
+        node: an async function of the state and the run's context.
+        source: provides the context if the caller passes none (LangGraph's own tooling cannot).
+        switched: the profile has a switch of the node's name, and the node does nothing when it is off.
     """
     name = node.__name__
 
@@ -86,16 +86,16 @@ def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool
         try:
             with traced("stage", name) as followed:
                 step = await _follow_step(node(state, run), followed)
-        except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
+        except GraphBubbleUp:  # an interrupt: the node asks the asker and will run again
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
-        # Both stages put their calls into one list, and whichever ends first would take the other's.
+        # Both stages put their calls into one list, and the first to end would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
         tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_record_model(run, calls, step)}
-        # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
+        # `Overwrite` bypasses the reducers, which would add the seconds and calls of the previous turn.
         return {
             **step.update,
             **({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted),
@@ -106,7 +106,7 @@ def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool
 
 
 async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
-    """Return the stage's step. A stage that asks the asker back has not failed."""
+    """Run the stage and return its step. A stage that asks the asker a question has not failed."""
     try:
         step = await work
     except GraphBubbleUp:
@@ -117,15 +117,15 @@ async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
 
 
 def tell_piece(text: str) -> None:
-    """Sends one piece of the answer to whoever watches."""
+    """Send one piece of the answer to all listeners."""
     get_stream_writer()(StageReport(kind="token", name="answer", text=text))
 
 
 class PieceTeller:
-    """Sends the pieces of an answer to whoever watches, those that come close after one another as one.
+    """Sends the pieces of an answer to all listeners, and merges pieces that follow one another closely.
 
-    An event costs the same however much it carries: LangGraph wakes the event loop for it, and every surface handles
-    it. The first piece, and one after a pause, goes out at once.
+    An event has the same cost whatever its size: LangGraph wakes the event loop for it, and every surface handles it.
+    The first piece, and one after a pause, is sent at once.
     """
 
     def __init__(self) -> None:
@@ -134,13 +134,13 @@ class PieceTeller:
 
     def tell(self, piece: str) -> None:
         self._held.append(piece)
-        # No timer: nothing went out in the last 25 ms.
+        # No timer runs, so nothing was sent in the last 25 ms.
         if self._timer is None:
             self._send()
 
     def close(self) -> None:
-        """Sends what is still held back."""
-        # A timer left running would send a piece after the stage was reported as done.
+        """Send the pieces that are still held back."""
+        # A timer still running would send a piece after the stage was reported as done.
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -148,7 +148,7 @@ class PieceTeller:
             tell_piece(self._take_held())
 
     def drop(self) -> None:
-        """Forgets what is still held back."""
+        """Discard the pieces that are still held back."""
         self._held.clear()
         self.close()
 
@@ -166,24 +166,24 @@ class PieceTeller:
 
 
 def tell_retract() -> None:
-    """Takes back every piece of the answer sent so far."""
+    """Retract every piece of the answer sent so far."""
     get_stream_writer()(StageReport(kind="retract", name="answer", text=""))
 
 
 def _record_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
-    """Return the state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
+    """Return the state's record of the model in this stage: its calls, its name, and the reason if it was not used."""
     told = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
         return told
-    last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
-    # The stage that writes reports its own trouble: what it quoted instead is an answer all the same.
+    last = {call.prompt: call.failed for call in calls}  # a failed attempt followed by a success is no trouble
+    # The writing stage reports its own trouble: the quotation that replaced its text is still an answer.
     unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
     trouble = step.update.get("trouble", "") or run.model.failed or unheard
     return {**told, "model": run.model.name, "trouble": trouble}
 
 
 def _get_run_context(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
-    # LangGraph's own server hands in a plain mapping, or nothing.
+    # LangGraph's own server passes a plain mapping, or nothing.
     if isinstance(runtime.context, RunContext):
         return runtime.context
     if source is None:

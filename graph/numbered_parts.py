@@ -1,4 +1,6 @@
-"""Parts that a question names by their printed numbers: their passages go first, and a missing number is told."""
+"""Parts that a question names by their printed numbers: their passages are ranked first, and missing numbers are
+reported.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ def has_references_throughout(parts: Sequence[str]) -> bool:
 def find_parts_in_turn(
     hits: Sequence[Hit], subject: SubjectRecord | None, state: State, run: RunContext
 ) -> NumberedFindings:
-    """Return the numbered parts that the turn's question names; none without re-ranking, where nothing is weighed."""
+    """Return the numbered parts that the turn's question names; none without re-ranking, where nothing is scored."""
     references = find_numbered_references(state["stand_alone_question"])
     if not references or not run.profile.rerank:
         return NumberedFindings()
-    # A scope, a file or a document that was chosen is not left.
+    # A chosen scope, file or document still applies.
     beyond_hits = not (run.scope or state.get("scope") or subject)
     search = NumberedSearch(run.corpus.store, run.principal)
     found = search.find_parts(state["stand_alone_question"], references, hits, beyond_hits=beyond_hits)
@@ -34,7 +36,7 @@ def find_parts_in_turn(
 
 
 def put_first(found: NumberedFindings, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits behind the passages that bear the numbers, or the nearest to a number that is missing."""
+    """Return the hits preceded by the passages with the numbers, or by those nearest to a missing number."""
     bearing = [hit for part in found.parts for hit in part.hits] or found.nearest
     known = {hit.passage.id: hit for hit in hits}
     first = {hit.passage.id: known.get(hit.passage.id, hit) for hit in bearing}

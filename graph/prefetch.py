@@ -1,11 +1,12 @@
-"""Starts slow work before its result is needed, while something else is waited for.
+"""Start of slow work before its result is needed, while the graph waits for something else.
 
-No result is passed on: the slow functions (the embedder, `support`, `find_objection`) cache theirs by input, so that
-whoever calls them later waits less and gets the same either way.
+No result is passed on: the slow functions (the embedder, `support`, `find_objection`) cache their results by input, so
+that later callers wait less and get the same result either way.
 
-- A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are sought.
-- While a model still writes its answer, the sentences so far are matched with the passages. Where none is supported,
-  the quotations that would replace the answer are looked for as well.
+- A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are
+  retrieved.
+- While a model writes its answer, the sentences so far are matched with the passages. If none is supported, the
+  quotations that would replace the answer are selected as well.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.reading.context_classifier import select_compared_text
 
-# A stop counts only before white space; closing quotes and brackets may stand between, as in `(see 4.5).` Chinese and
+# A stop counts only before white space; closing quotes and brackets may be between, as in `(see 4.5).` Chinese and
 # Japanese stops need no space after them.
 _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
-"""Of a sentence. In "4.5" none has ended, and whoever writes may stop between its characters."""
+"""End of a sentence. The stop in "4.5" is none, and a writer may pause between its characters."""
 
 
 def embed_question_ahead(question: str, run: RunContext) -> None:
@@ -40,26 +41,26 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 
 def _embed_question(question: str, run: RunContext) -> None:
     known = run.glossary.lookup.matcher(run.principal).find(question)
-    # The very text that `identify_context` embeds, or the embedder would not recognise it.
+    # The exact text that `identify_context` embeds, since the embedder's cache needs the same input.
     run.corpus.embedder.embed_queries([select_compared_text(question, known)])
 
 
 def _begin(work: Callable[..., object], *given: object) -> None:
-    # Nobody waits for it: a failure is logged by asyncio, and shows again where the result is really needed.
+    # Not awaited: asyncio logs a failure, which occurs again where the result is needed.
     asyncio.get_running_loop().run_in_executor(None, work, *given)
 
 
 class DraftPrefetch:
     """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
-    last look, or was begun anew.
+    last match or was restarted.
     """
 
     def __init__(self, request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None) -> None:
         """
         Args:
-            request: what the model was asked for.
+            request: the model's request.
             asked: the question as `check_draft` wants it.
-            quoting: what quotes where the draft is not supported; None: nothing does.
+            quoting: the writer that quotes if the draft is not supported; None: there is none.
         """
         self._request = request
         self._run = run
@@ -69,20 +70,21 @@ class DraftPrefetch:
         self._task: asyncio.Task[None] | None = None
 
     def hear(self, pieces: Sequence[str]) -> None:
-        """Take all pieces so far; to be called at each new one."""
-        # A stop and the space after it may come as two pieces; three are cheaper to search than the whole draft.
+        """Receive all pieces so far; to be called for each new one."""
+        # A stop and the space after it may arrive as two pieces; searching three is cheaper than searching the whole
+        # draft.
         if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
         draft = _drop_unfinished("".join(pieces))
-        # The writer took its pieces back and began again; the length it was looked at says nothing any more.
+        # The writer retracted its pieces and restarted, so that the recorded length no longer applies.
         begun_anew = len(draft) < self._looked_at
-        # Doubling keeps the sum of all looks below twice the last one, however long the answer.
+        # Doubling keeps the total work below twice that of the last match, however long the answer.
         if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
             self._looked_at = len(draft)
             self._task = asyncio.create_task(self._look(draft))
 
     async def wait(self) -> None:
-        """Wait for the work that was begun. asyncio logs its failures, which cost no answer."""
+        """Wait for the work that was started. asyncio logs its failures, which do not affect the answer."""
         if self._task:
             # `wait` does not raise what the task raised.
             await asyncio.wait([self._task])
@@ -95,13 +97,13 @@ class DraftPrefetch:
         hits, run = self._request.hits, self._run
         sentences = await asyncio.to_thread(check_draft, draft, hits, run, self._asked)
         if self._quoting is not None and not select_cited(sentences):
-            quoting, self._quoting = self._quoting, None  # once is enough
+            quoting, self._quoting = self._quoting, None  # one match is enough
             quoted = "".join([piece async for piece in quoting.write(self._request)])
             await asyncio.to_thread(check_draft, quoted, hits, run)
 
 
 def _drop_unfinished(draft: str) -> str:
-    # Without the sentence that is still being written.
+    # Without the unfinished sentence.
     return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
 
 
@@ -113,7 +115,7 @@ async def match_ahead(
     ahead = DraftPrefetch(request, run, asked, quoting)
     try:
         yield ahead
-        # Waited for: a second match beside it would do the same work twice, on the same cores.
+        # Awaited: a second match beside it would do the same work twice, on the same cores.
         await ahead.wait()
     finally:
         ahead.cancel()

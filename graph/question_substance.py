@@ -1,7 +1,7 @@
 """Check of a question for words beside its terms.
 
-"What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
-Whatever ranking comes out of such a question is chance, however far apart its scores are.
+"What is a DCC?" and "Who do I contact about DOE?" contain nothing that distinguishes the senses of the term. A ranking
+of senses from such a question is chance, however far apart its scores are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def has_only_terms(question: str, mentions: Sequence[Mention]) -> bool:
     """Return whether the question consists only of terms and question words."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
-        # A space in the term's place: its neighbours must not grow together into one word.
+        # A space replaces the term, so that its neighbours do not merge into one word.
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return not any(_is_telling(word, text[start:end], text) for word, start, end in words(text))
 

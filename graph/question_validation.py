@@ -1,4 +1,4 @@
-"""Validation of questions, in one place for every surface."""
+"""Validation of questions, in one place for all user interfaces."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def check_question(question: str, max_chars: int) -> str:
     """Return the question as it enters the graph: without control characters, lone surrogates and outer white space.
 
     Raises:
-        InvalidInput: it is empty, holds neither letter nor digit, or is longer than `max_chars` characters.
+        InvalidInput: the question is empty, has neither letter nor digit, or is longer than `max_chars` characters.
     """
-    # Before anything else is done with it: cleaning takes time for each character.
+    # Checked first: cleaning takes time for each character.
     if len(question) > max_chars:
         raise InvalidInput(
             f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
@@ -26,7 +26,7 @@ def check_question(question: str, max_chars: int) -> str:
     text = _SPACES.sub(" ", "".join(map(_clean_char, question))).strip()
     if not text:
         raise InvalidInput("The question is empty. Write what you want to know.")
-    # Letters and digits of any script, so that a question in Japanese or one number is taken.
+    # Letters and digits of any script, so that a question in Japanese or a single number is accepted.
     if not any(unicodedata.category(char)[0] in "LN" for char in text):
         raise InvalidInput(f"'{text[:40]}' holds no words. Write what you want to know.")
     return text

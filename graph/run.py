@@ -1,4 +1,6 @@
-"""Asking a question and answering what is asked back, as streams of events. What every surface uses of the graph."""
+"""Asking of questions and answering of choices, as streams of events. Every user interface uses the graph through this
+module.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +28,21 @@ from argot.graph.state import State, TurnInput, finish_turn
 from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
-"""Steps of one turn; the longest path (three questions back) takes about 25."""
+"""Maximum steps of one turn; the longest path (three questions to the asker) takes about 25."""
 
 DURABILITY: Durability = "async"
-"""Each step is stored while the next one runs, and all of them before the result is given out. A kill may cost the step
-that was done last, which is done again; nobody was told of it. `bench/checkpoints.py` measures the kinds.
+"""Each step is stored while the next one runs, and all of them before the result is returned. A kill may cost the last
+step, which runs again; its result was not yet reported. `bench/checkpoints.py` measures the alternatives.
 """
 _REST_OF_TURN = None
-"""The input that has LangGraph go on from the last checkpoint."""
+"""The input with which LangGraph continues from the last checkpoint."""
 _JOB = "argot_job"
-"""Stands in the metadata of each checkpoint: which job kept it."""
+"""Metadata key of each checkpoint that names the job that wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded(AskEvent):
-    """The `result`, with what those who keep the glossary may learn of the turn."""
+    """The `result`, with the turn's feedback for glossary managers."""
 
     learned: GlossaryFeedback | None = None
 
@@ -57,7 +59,7 @@ class ThreadState:
 
 @dataclass(frozen=True)
 class LastTurn:
-    """The turn a thread stands at, as its owner may see it now. `asked`: every question of the thread, as it was asked
+    """The last turn of a thread, as its owner may see it now. `asked`: every question of the thread, as it was asked
     and as it was read.
     """
 
@@ -78,30 +80,30 @@ def ask(
 ) -> AsyncGenerator[AskEvent]:
     """Ask a question in a thread.
 
-    If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
-    turn and lets the choice be. A turn that a crash cut off goes on where it stood when the same question comes again.
+    If the thread waits for a choice and the question matches one, it is treated as that choice. Anything else begins a
+    new turn and abandons the choice. A turn that a crash cut off continues from its last step when the same question is
+    asked again.
 
     Args:
-        again: the answer takes the place of the last turn's.
+        again: the answer replaces that of the last turn.
         senses: ids of senses by term, which count as chosen by the asker from now on in this thread.
-        job: by this name the same question is known when it is asked once more, because the process that was at it
-            ended: it then goes on where it stood, or is done already.
+        job: identifies the question when it is asked again because the process that ran it ended: the turn then
+            continues from its last step, or is already done.
 
     Raises:
-        InvalidInput: the question is empty, holds no word, or is too long.
+        InvalidInput: the question is empty, has no word, or is too long.
     """
 
     async def choose_input(snapshot: StateSnapshot) -> Any:
         text = check_question(question, run.max_question_chars)
         fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
         if snapshot.interrupts and not (again or senses):
-            # Whoever types into the question field may mean a new question: "9" is refused only where a choice is
-            # answered.
+            # Text in the question field may be a new question: "9" is refused only where a choice is answered.
             choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
             return Command(resume=choice) if choice else fresh
         if snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
             return _REST_OF_TURN
-        # With a history the question may be rewritten first, and another text would be embedded.
+        # With a history the question may be rewritten first, and a different text would be embedded.
         if not (snapshot.values or run.heard):
             embed_question_ahead(text, run)
         return fresh
@@ -112,7 +114,8 @@ def ask(
 def answer_choice(
     graph: ArgotGraph, run: RunContext, thread: str, answer: str, *, job: str = ""
 ) -> AsyncGenerator[AskEvent]:
-    """Answer what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
+    """Answer the thread's open choice: with a choice's `answer`, its number, or words. Any other reply is a new
+    question.
 
     Args:
         job: as for `ask`.
@@ -133,7 +136,7 @@ def answer_choice(
 
 
 async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
-    """Return all turns of a thread that this principal may see now, oldest first. The owner is not checked here."""
+    """Return all turns of a thread that this principal may see now, oldest first. The caller checks the owner."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
@@ -142,7 +145,7 @@ async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> Thread
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
-    """Return the thread's last turn alone, however many there are; None if nothing was asked yet."""
+    """Return only the thread's last turn, however many there are; None if nothing was asked yet."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return None
@@ -154,7 +157,7 @@ async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> Las
 
 
 async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
-    """Return the turn with this number as its owner may see it now; None if there is none, or it is kept no more."""
+    """Return the turn with this number as its owner may see it now; None if there is none or it is no longer kept."""
     record = await read_turn_record(graph, thread, turn)
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
@@ -184,14 +187,14 @@ async def _run_turn(
     """Run the graph to its end or to an interrupt, or from the last stored step of a turn whose process ended.
 
     Args:
-        choose_input: returns the graph's input by the state of the thread, unless this job began the turn before.
+        choose_input: returns the graph's input from the state of the thread, unless this job began the turn before.
     """
     snapshot = await graph.aget_state(_build_config(thread))
     is_known = bool(job) and (snapshot.metadata or {}).get(_JOB) == job
     given = _REST_OF_TURN if is_known else await choose_input(snapshot)
     run = run.begin_turn(thread)
     if is_known and (not snapshot.next or snapshot.interrupts):
-        # All of the turn was stored, and only the word of it did not come through.
+        # The whole turn was stored, and only its acknowledgement was lost.
         yield await _end_turn(snapshot.values, run, thread, waiting=bool(snapshot.interrupts))
         return
     durability: Durability | None = DURABILITY if graph.checkpointer else None
@@ -206,16 +209,16 @@ async def _run_turn(
                 yield _build_event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
-                # Merged, since the chunk of an interrupt may hold nothing else.
+                # Merged, since the chunk of an interrupt may contain nothing else.
                 values = {**values, **chunk}
     yield await _end_turn(values, run, thread, waiting=waiting)
-    # After the result: nobody waits for it.
+    # After the result, when nobody waits for it.
     await keep_latest(graph.checkpointer, thread)
 
 
 async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
-    # With the look-up off no term is known, and every one would be learned as missing.
+    # With the look-up off no term is known, and every one would be recorded as missing.
     learned = read_feedback(values, waiting=waiting) if run.profile.look_up_jargon else None
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
@@ -226,7 +229,7 @@ def _build_event(news: StageReport) -> AskEvent:
 
 
 async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """Return the choice that the words mean; None for a new question. `forgiving`: also for a reply that fits no
+    """Return the choice that the words mean; None for a new question. `forgiving`: also None for a reply that fits no
     choice.
     """
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)

@@ -1,4 +1,4 @@
-"""Context of a run: stores, readers, principal and profile. The caller hands it in; it is never a global."""
+"""Context of a run: stores, readers, principal and profile. The caller passes it in; it is never a global."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class ReaderAndWriter:
 
 
 ReaderAndWriterSource = Callable[[list[ModelCall]], ReaderAndWriter]
-"""Makes a turn's reader and writer, which put their calls into the given list."""
+"""Makes a turn's reader and writer, which append their calls to the given list."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """One question's surroundings.
+    """Surroundings of one question.
 
-    `scorer` says how well a passage answers a question, `support` how well it bears out a sentence of the answer.
-    `asker_context` is the context the asker is at home in, if that is known; `heard` is what others said just before
-    the question, where several people talk; only documents in the `scope` are searched, or `documents` alone (ids) with
-    what was put into the conversation. Without `records_misses` unknown terms are not put into the managers' queue:
-    nobody is really asking.
+    `scorer` scores how well a passage answers a question, `support` how well it supports a sentence of the answer.
+    `asker_context` is the asker's own context, if known; `heard` holds other people's messages just before the
+    question, in a group conversation; only documents in the `scope` are searched, or only `documents` (ids) with the
+    files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
+    because no person asks.
 
-    With a language model, `reader_and_writer` makes reader, writer and `model` anew for each turn: a session gives its
-    server up at the first failure, and the next turn tries again. `quoting` then writes what the model cannot.
+    With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
+    server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.
     """
 
     corpus: Corpus
@@ -81,7 +81,7 @@ class RunContext:
         return get_signatures(self.glossary.lookup.matcher(self.principal), approved)
 
     def abbreviate(self, text: str) -> str:
-        """Return the text with the short forms that the documents use in place of full names and lay words."""
+        """Return the text with the documents' short forms in place of full names and lay words."""
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
             return text
@@ -95,7 +95,7 @@ class RunContext:
         """Return the context for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
-        # The extractive side keeps nothing from one turn to the next, and is shared.
+        # The extractive reader and writer keep no state between turns, and are shared.
         if self.reader_and_writer is None:
             return run
         reader_and_writer = self.reader_and_writer(calls)
@@ -104,9 +104,9 @@ class RunContext:
         )
 
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
-        """Return and forget the calls recorded since the last time; only those of these prompts, if any are given."""
+        """Return and clear the calls recorded since the last time; only those of these prompts, if any are given."""
         taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
-        # In place: reader and writer hold this very list.
+        # In place, because reader and writer hold this same list.
         self.model_calls[:] = [call for call in self.model_calls if call not in taken]
         return taken
 
@@ -115,7 +115,7 @@ ContextSource = Callable[[], RunContext]
 
 
 def count_kept_passages(run: RunContext) -> int:
-    """Return how many passages stay after re-ranking: a model is given more than people are shown."""
+    """Return how many passages are kept after re-ranking: a model gets more than people see."""
     return max(run.profile.passages, run.profile.passages_for_model) if run.model is not None else run.profile.passages
 
 
@@ -132,7 +132,7 @@ def build_extractive_context(  # noqa: PLR0917
     settings: Settings | None = None,
     asker_context: str | None = None,
 ) -> RunContext:
-    """Return a context that needs no language model. Cheap: the glossary caches its matcher, the corpus its
+    """Return a context that needs no language model. Cheap, because the glossary caches its matcher and the corpus its
     embedder.
     """
     approved = partial(glossary.senses.find, principal, status="approved")
@@ -146,7 +146,7 @@ def build_extractive_context(  # noqa: PLR0917
         scorer=choose_scorer(settings),
         support=SupportScorer(),
         asker_context=asker_context,
-        max_question_chars=settings.max_question_chars if settings else 4000,
+        max_question_chars=settings.limits.max_question_chars if settings else 4000,
     )
 
 
@@ -165,8 +165,8 @@ def build_run_context(  # noqa: PLR0917
 
 
 def add_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
-    """Return the same surroundings with the model as reader and writer from the next turn on; the extractive
-    ones stand in.
+    """Return the same context with the model as reader and writer from the next turn on; the extractive ones are the
+    fallback.
     """
 
     def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:

@@ -1,12 +1,12 @@
 """State of a thread and of one turn: ids and short texts, in plain types only.
 
-Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown.
-So what a person may no longer see vanishes from resumed threads too. The few texts made from them (the augmented
-question, the queries, the sentences of the answer) are shown only while everything they rest on may be seen
+Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown. A
+person who loses access therefore loses it in resumed threads too. The few texts made from them (the augmented question,
+the queries, the sentences of the answer) are shown only while the reader may see everything they rest on
 (`argot.graph.presentation.turn_view`).
 
 The asker's words arrive as `asked`. The first node moves the finished turn into `turns` and begins an empty one, so
-that a turn never sees what an earlier one left behind.
+that a turn never sees values of an earlier one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from argot.results import AnsweredBy, Status
 from argot.tools.reading.chitchat import SmallTalk
 
 MAX_QUESTIONS_BACK = 3
-"""Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
+"""How often one turn may question the asker; beyond that the best guess is used and marked as one."""
 
 
 class MentionRecord(TypedDict):
@@ -33,11 +33,13 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """The sense that a mention was read in. `settled` False: a guess.
+    """The sense that a mention was read in. `settled` False marks a guess.
 
-    `sense` 0: as the question itself explains it, or as words of the documents spell it out; those are the `meaning`.
+    `sense` 0 marks a sense that the question itself explains, or that the documents spell out; `meaning` holds their
+    words.
 
-    `rivals` are the other senses that were nearly as likely, each with its probability over that of the chosen one.
+    `rivals` are the other senses that were nearly as likely, each with the ratio of its probability to that of the
+    chosen one.
     """
 
     mention: int
@@ -59,11 +61,11 @@ class OpenTerm(TypedDict):
 
 
 class SubjectRecord(TypedDict):
-    """A thing that the question names without saying which one, and the documents or sections it may mean.
+    """A thing that the question names ambiguously, and the documents or sections it may mean.
 
-    `phrase` in the asker's words, "our wireless router"; `noun`: the part by which it is remembered, "router".
-    `offered`, best first: each by a passage (id) of it, and the place among its `names` that tells them apart.
-    `chosen`: the place among them; None: the asker is to choose, or was content with any.
+    `phrase` is the asker's wording, "our wireless router"; `noun` the part under which it is remembered, "router".
+    `offered` lists them best first: each by one of its passages (id), and the index of the one of its `names` that
+    distinguishes it. `chosen` is an index into it; None: the asker is to choose, or accepted any.
     """
 
     phrase: str
@@ -73,7 +75,7 @@ class SubjectRecord(TypedDict):
 
 
 class QueryMissRecord(TypedDict):
-    """A term nobody defined. `mention` is where it first stands; `suggestions` are spellings of known terms."""
+    """An undefined term. `mention` is its first position; `suggestions` are spellings of known terms."""
 
     mention: int
     term: str
@@ -81,7 +83,7 @@ class QueryMissRecord(TypedDict):
 
 
 class HitRecord(TypedDict):
-    """A passage found, by id. `found_by` names the lists it came from, with its rank in each."""
+    """A passage found, by id. `found_by` maps each result list that contains it to its rank there."""
 
     id: str
     score: float
@@ -89,7 +91,7 @@ class HitRecord(TypedDict):
 
 
 class CitationRecord(TypedDict):
-    """The passage a sentence rests on. [start, end) are characters of the revision's Markdown."""
+    """The passage that a sentence rests on. [start, end) are characters of the revision's Markdown."""
 
     passage: str
     start: int
@@ -98,38 +100,34 @@ class CitationRecord(TypedDict):
 
 
 class SentenceRecord(TypedDict):
-    """One sentence of the answer. `gap` is the white space that stood before it."""
+    """One sentence of the answer. `gap` is the white space before it."""
 
     gap: str
     text: str
     citations: list[CitationRecord]
 
 
-# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
+# Not total, because a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
     """The values gathered for one question. Begins empty at START.
 
-    `number`: its place in the thread, from 0; it stays when older turns fall off.
-    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
-    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`,
-    `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
-    `by_words_alone`, and `model` and `trouble` beside them, are read with a default.
-    `replaced`: nothing the model wrote was supported, and a quotation took its place.
-    `unchecked`: no passage was looked for behind the sentences; `unwritten`: no answer was to be written; both because
-    the profile says so.
-    `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
-    `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
-    `numbered_parts`: what the question names by a printed number ("clause 2.2"), as passage (id), start and end in its
-    text; `missing_parts`: such names that no document near the question bears.
-    `unanswered`: of several questions in a message those that nothing found bears on.
-    `defined`: the senses (ids) whose meaning was asked for, which the answer begins with.
-    `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
-    `recalled` the questions of the conversation that were asked for.
-    `open_subject`: what the asker is to say which one of is meant; `subject`: the one they said, now or before.
-    `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
-    asked about as a whole, `scope` those that alone were searched.
-    `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`).
-    `by_words_alone`: the search by meaning was out of order.
+    `number` is its index in the thread, from 0; it does not change when older turns are dropped. Threads outlive
+    versions: in a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`, `quotable`, `unnamed`,
+    `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`,
+    `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, `by_words_alone`, and `model` and
+    `trouble` beside them, are read with a default. `replaced`: no sentence of the model was supported, and a quotation
+    replaced them. `unchecked`: the sentences were not matched with passages; `unwritten`: no answer was to be written;
+    the profile decides both. `quotable`: the evidence is enough for an answer in quotations, without a model's
+    judgement. `unnamed`: part numbers of the question that occur in no document, and terms that only the glossary has.
+    `numbered_parts`: the parts that the question names by a printed number ("clause 2.2"), as passage (id), start and
+    end in its text; `missing_parts`: such names that occur in no document near the question. `unanswered`: those of a
+    message's questions for which no passage is relevant. `defined`: the senses (ids) whose meaning was asked for; the
+    answer begins with them. `small_talk`: its kind, if nothing was asked; `examples` are passages (ids) that answer an
+    example question, `recalled` the questions of the conversation that were asked for. `open_subject`: the ambiguous
+    subject that the asker is to choose; `subject`: the one chosen, now or before. `files`: revisions of the
+    conversation's files at that time; `whole`: the documents (ids) among them that were asked about as a whole, `scope`
+    the only ones searched. `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`).
+    `by_words_alone`: vector search was unavailable.
     """
 
     number: int
@@ -185,7 +183,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_seconds(old: dict[str, float], new: dict[str, float]) -> dict[str, float]:
-    """Add the seconds of a stage that ran twice, because it was interrupted or another look was needed."""
+    """Add the seconds of a stage that ran twice, because it was interrupted or searched again."""
     return {**old, **{stage: old.get(stage, 0.0) + seconds for stage, seconds in new.items()}}
 
 
@@ -194,21 +192,21 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
 
 
 def keep_newer(old: str, new: str) -> str:
-    """Return the newer text, unless it is empty; for stages that run side by side and may both write one."""
-    # An empty text says nothing, rather than that there is nothing.
+    """Return the newer text, unless it is empty; for parallel stages that may both write one."""
+    # An empty text means no news, not that there is no text.
     return new or old
 
 
 class State(TurnPart):
     """The whole state of a thread.
 
-    `subjects`: which one is meant, by noun. `model`: the name of the language model this turn asked. `trouble`: why it
-    was left out from some point on, as one clause; empty: it was not.
+    `subjects`: the chosen document, by noun. `model`: the name of the language model that this turn asked. `trouble`:
+    why it was not used from some point on, as one clause; empty if it was.
     """
 
     asked: str
     again: bool
-    # A node hands in only the turn that is new; the reducer adds it.
+    # A node returns only the new turn; the reducer adds it.
     turns: Annotated[list[bytes], append_turn]
     remembered: Annotated[dict[str, int], _merge]
     subjects: Annotated[dict[str, SubjectRecord], _merge]
@@ -227,7 +225,7 @@ class TurnInput(TypedDict):
 
 
 def make_empty_turn(question: str, number: int = 0) -> TurnPart:
-    """Return a turn with the question and its number, and nothing else yet."""
+    """Return a turn with only the question and its number."""
     return TurnPart(
         number=number,
         question=question,
@@ -279,11 +277,11 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
 
 
 def finish_turn(state: State) -> dict[str, Any] | None:
-    """Return the turn now in the state, as it goes into `turns`; None if there was none yet."""
+    """Return the turn now in the state, as it is stored in `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
     fresh = make_empty_turn(state["question"], len(state.get("turns", ())))
-    # The state may be of an earlier version that lacks some of the keys.
+    # The state may be from an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")
     # The draft is unchecked text, and is never kept.

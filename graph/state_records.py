@@ -1,4 +1,6 @@
-"""Between domain values and the plain records of the state. What comes back is read through the stores, and checked."""
+"""Conversion between domain values and the plain records of the state. Values are read back through the stores, and
+checked.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ EXPLAINED_SENSE = 0
 """The sense id of a term that the question itself explains, or that the documents spell out."""
 
 CHOSEN_BY_ASKER = ("your choice", "your earlier choice")
-"""`chosen_by` of a sense that the asker named."""
+"""`chosen_by` of a sense that the asker chose."""
 
 
 MIN_CLEAR_CONTEXT_SCORE = 0.8
-"""Score (0 to 1) from which the question's context is sure: that a term has no sense there is then worth a remark."""
+"""Score (0 to 1) from which the question's context is certain, so that a term without a sense in it deserves a note."""
 
 
 def to_mention_record(mention: Mention) -> MentionRecord:
@@ -63,12 +65,12 @@ def load_senses(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
 
 
 def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
-    """Return the turn's terms with their senses, as far as the principal may still know them."""
+    """Return the turn's terms with the senses that the principal may still know."""
     senses = load_senses((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE), run)
     read = (
         _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses)
         for reading in turn["readings"]
-        # Words of documents: of those that this person may still read.
+        # Words of documents, limited to those that this person may still read.
         if not (meaning := reading.get("meaning")) or run.corpus.store.phrase_count(run.principal, meaning)
     )
     return [term for term in read if term is not None]
@@ -77,7 +79,7 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
 def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
     """Return the context that the turn's terms agree on, else the one identified in the question."""
     names = {term.sense.context for term in terms if term.sense.context}
-    # While a term is open its best guess must not name the context.
+    # While a term is open its best guess must not determine the context.
     if len(names) == 1 and not turn["open_terms"]:
         return names.pop()
     return next((name for name, _ in turn["contexts"]), None)

@@ -16,7 +16,7 @@ from argot.tools.text.words import fold_words
 from argot.types import Hit
 
 LOOK_BACK_TURNS = 4
-"""Turns of the thread whose questions and sources may tell which one is meant."""
+"""Number of turns of the thread whose questions and sources may tell which one is meant."""
 
 _OTHER = re.compile(
     r"\W*(?:(?:and|but|ok|okay|so|now)\W+)*(?:(?:what|how) about |for |with |in |of |on )*the other(?: [\w-]+)?\W*",
@@ -24,7 +24,7 @@ _OTHER = re.compile(
 )
 
 OfferedSiblings = dict[int, Sibling]
-"""What a subject offers, by its place there, as far as this principal may read it now."""
+"""The options of a subject that this principal may read now, by their index in it."""
 
 
 def load_offered(subject: SubjectRecord, run: RunContext) -> OfferedSiblings:
@@ -47,7 +47,7 @@ def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
     for noun, subject in state.get("subjects", {}).items():
         offered = load_offered(subject, run)
         named = [place for place, one in offered.items() if is_singled_out(question, one, [*offered.values()])]
-        # "And Router R7?" after R1 was chosen; from then on R7 is "the router".
+        # "And Router R7?" after R1 was chosen; from then on "the router" means R7.
         if set(noun.split()) <= {*fold_words(question)} and len(named) == 1:
             return {**subject, "chosen": named[0]}
         if is_left_open(question, noun) and not named and subject["chosen"] in {*offered, None}:
@@ -56,7 +56,7 @@ def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
 
 
 def find_other_subject(message: str, before: Mapping[str, Any] | None) -> SubjectRecord | None:
-    """Return the subject of "and the other one?" after a choice; with several others, none is chosen yet."""
+    """Return the subject of "and the other one?" after a choice; with several others, the asker is to choose."""
     subject: SubjectRecord | None = before.get("subject") if before else None
     if subject is None or subject["chosen"] is None or not _OTHER.fullmatch(message):
         return None
@@ -94,15 +94,15 @@ def put_subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: R
         return [*hits]
     chosen = load_offered(subject, run).get(subject["chosen"])
     own = [hit for hit in hits if chosen and chosen.holds(hit)]
-    # What holds for every router may stand in a document about all of them.
+    # A document about all routers may hold the answer for each of them.
     if not own or own[0].score < run.profile.abstain_below:
         return [*hits]
     return [*own, *(hit for hit in hits if hit not in own)]
 
 
 def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> SubjectRecord | None:
-    """Return the subject that the question leaves open and the best passages answer for several; None if there is
-    nothing to ask back.
+    """Return the subject that the question leaves open and the best passages answer for several documents; None if
+    there is nothing to ask.
     """
     asks = run.profile.choose_document and run.profile.rerank and run.profile.generate_answer
     scoped = state.get("scope") or state.get("whole") or state["asked_back"] >= MAX_QUESTIONS_BACK
@@ -110,7 +110,7 @@ def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> Sub
     # "And the other one?", of which there are several.
     if asks and (left := state.get("subject")) and left["chosen"] is None:
         return left
-    # Looked for first without the thread's past, which takes reading.
+    # First without the thread's past, which takes time to read.
     if not asks or scoped or not find_siblings(question, "", hits, run.profile.document_margin):
         return None
     found = find_siblings(question, _gather_clues(state, run), hits, run.profile.document_margin)

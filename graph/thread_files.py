@@ -1,4 +1,4 @@
-"""The files of a conversation: which of them a message asks about, whole or inside, and which passages are read."""
+"""The files of a conversation: which of them a message asks about, whole or in part, and which passages are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def list_files(run: RunContext) -> list[Document]:
 def find_whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
     """Return the files whose gist the message asks for; none if it asks for something else.
 
-    "This" and "it" mean a file only if it came since the last turn, or that turn was about it; else what was said.
+    "This" and "it" mean a file only if it was added since the last turn, or that turn was about it; otherwise they mean
+    the previous answer.
 
     Args:
         files: of the conversation, oldest first.
@@ -45,9 +46,9 @@ def find_whole_files(message: str, files: Sequence[Document], before: Mapping[st
 def find_inside_files(
     message: str, files: Sequence[Document], before: Mapping[str, Any] | None
 ) -> tuple[list[Document], FileQuestion] | None:
-    """Return the files of the conversation that the message asks about, and what it asks; None if it mentions none.
+    """Return the files of the conversation that the message asks about, and its question; None if it mentions none.
 
-    "It" means a file as for `find_whole_files`. "And plan.pdf?" asks the question before once more, of that file.
+    "It" means a file as for `find_whole_files`. "And plan.pdf?" repeats the previous question for that file.
     """
     asked = parse_file_question(message, [file.name for file in files]) if files else None
     meant = _find_meant(asked.pointer, files, before, message) if asked else []
@@ -60,7 +61,7 @@ def find_inside_files(
 
 
 def _find_same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
-    """Return the number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was
+    """Return the number of the file in "And plan.pdf?", if the previous turn asked for the gist of a file, or there was
     none.
     """
     asked = parse_file_question(message, [file.name for file in files]) if files else None
@@ -74,16 +75,16 @@ def _find_meant(
     """Return the files that are pointed at; none if "it" is none of them."""
     if isinstance(meant, int):
         return [files[meant]]
-    # "The PDF" is no sheet, whichever came last.
+    # "The PDF" is no spreadsheet, whichever was added last.
     files = files if meant == "it" else filter_by_kind(message, files)
     seen = before.get("files", []) if before else []
     spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
-    # By revision: a file that was put in once more, changed, is new.
+    # By revision, so that a changed file that was added again counts as new.
     new = [file for file in files if file.revision_id not in seen]
     same = [file for file in files if file.id in spoken_of]
     if meant == "files":
         return list(files)
-    # "The file" must be one of them, "it" and "this" may also be what was said before.
+    # "The file" must be one of them; "it" and "this" may also mean the previous answer.
     return new[-1:] or same or (list(files[-1:]) if meant == "file" else [])
 
 
@@ -111,7 +112,7 @@ def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
 
 
 def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    """Return a note that names the only files searched, as far as this principal may read them."""
+    """Return a note that names the only files searched, limited to those this principal may read."""
     wanted = turn.get("scope", [])
     names = [one.name for one in read_documents(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:

@@ -1,6 +1,6 @@
 """The glossary: contexts, terms, senses, their history, proposals and misses, looked up by SQL templates.
 
-`Glossary` composes its parts. Imports run one way: glossary, formats, store, lookup; mining needs lookup alone.
+`Glossary` composes its parts. Imports run one way: glossary, formats, store, lookup; mining needs only lookup.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The glossary of one knowledge base: what terms mean, in which context, and who may know it."""
+"""The glossary of one knowledge base: the meanings of terms, by context, and who may read them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Glossary:
     """The parts of one glossary, which read and write it over the same connections.
 
-    May be used by many threads; writers queue, readers never wait.
+    It may be used by many threads; writers queue, readers never wait.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -50,18 +50,18 @@ class Glossary:
 
     @classmethod
     def open(cls, path: Path) -> Glossary:
-        """Opens the glossary in this SQLite file, which is made if there is none.
+        """Open the glossary in this SQLite file, which is created if missing.
 
         Raises:
             DamagedStore: the file is corrupt, truncated or of a newer program.
         """
-        # Before any connection of the parts: tables are made and damage is found here, once.
+        # Before any connection of the parts: tables are created and damage is detected here, once.
         prepare(path)
         return cls(SqliteConnections(path))
 
     @classmethod
     def on(cls, stores: PostgresqlStores) -> Glossary:
-        """Opens the glossary of a knowledge base on PostgreSQL, which is made if there is none.
+        """Open the glossary of a knowledge base on PostgreSQL, which is created if missing.
 
         Raises:
             DamagedStore: a newer program wrote it.
@@ -73,7 +73,7 @@ class Glossary:
         return cls(PostgresConnections(stores))
 
     def copy(self, path: Path) -> Glossary:
-        """The glossary as it stands now, in a new SQLite file on whichever engine it is: to try changes in."""
+        """Return a copy of the current glossary in a new SQLite file, whatever its engine: for trying changes."""
         self._connections.copy_to(path)
         copy = Glossary.open(path)
         if self._connections.dialect.engine != "sqlite":
@@ -81,15 +81,15 @@ class Glossary:
         return copy
 
     def close(self) -> None:
-        # First, since it waits for a view in the making, which still reads.
+        # First, since it waits for a view under construction, which still reads.
         self._views.close()
         self._connections.close()
 
     def warm(self) -> None:
-        """Begins to make a large glossary's matcher, which takes seconds, before it is asked for."""
+        """Start to build a large glossary's matcher, which takes seconds, before it is needed."""
         self._views.warm()
 
     def version(self) -> int:
-        """Counts up with every change, whoever made it."""
+        """Version number that increases with every change, whoever made it."""
         row = self._connections.reader().execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
         return int(row[0])

@@ -17,10 +17,10 @@ class Drawing:
 
     Attributes:
         size: questions in a batch.
-        negatives: near passages beside each question, drawn anew in each epoch.
+        negatives: near passages beside each question, drawn again in each epoch.
         negatives_from: of how many of the nearest they are drawn.
         margin: a negative's cosine stays at least so far beneath that of the passage that answers; 0: any.
-        unique: no question, passage or negative stands twice in a batch.
+        unique: no question, passage or negative occurs twice in a batch.
     """
 
     epochs: int
@@ -50,7 +50,7 @@ def draw_batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Dra
         chance.shuffle(pairs)
         chosen = {pair.id: _draw_negatives(pair, data, found[pair.id], drawing, chance) for pair in pairs}
         for batch in _fill_batches(pairs, data, chosen, drawing):
-            # One alone has nothing to be told apart from but its own negatives.
+            # A single pair could only be contrasted with its own negatives.
             if len(batch) > 1:
                 drawn.append([_build_example(pair, data, chosen[pair.id]) for pair in batch])
     return drawn
@@ -88,7 +88,7 @@ def _fill_batches(
             if len(batch) == drawing.size:
                 later += waiting[place:]
                 break
-            # All that answers it, not its own passage alone: another's negative must not be what answers here.
+            # All passages that answer it, not only its own: another pair's negative must not be an answer here.
             own = {normalize_wording(pair.question), *data.gold[pair.id], *chosen[pair.id]}
             if drawing.unique and own & taken:
                 later.append(pair)

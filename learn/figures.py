@@ -13,11 +13,11 @@ from argot.learn.training_pairs import Part
 from argot.measures import Measured, measure
 
 MEASURES = ("map@1", "map@3", "map@5", "map@10", "hit@1", "hit@3", "hit@5", "hit@10", "ndcg@10")
-"""hit@k is what the papers call Success@k."""
+"""hit@k is called Success@k in the papers."""
 MEASURED_PARTS: tuple[Part, ...] = ("validation", "test")
 
 Rankings = Mapping[str, Sequence[str]]
-"""By the id of a pair the passages found, best first."""
+"""The passages found, best first, by the id of a pair."""
 
 
 def measure_rankings(data: RunData, before: Mapping[str, Rankings], after: Mapping[str, Rankings]) -> dict[str, Any]:
@@ -50,6 +50,6 @@ def _compare_ways(before: Measured, after: Measured) -> dict[str, Any]:
 
 
 def measure_peak_megabytes() -> float:
-    """Return the most memory this process had at once."""
+    """Return this process's peak memory."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)

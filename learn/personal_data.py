@@ -15,7 +15,7 @@ async def _erase_questions(kb: KnowledgeBase, names: list[str]) -> int:
 
 
 def _erase(kb: KnowledgeBase, names: list[str]) -> int:
-    """Erase what these people asked from sets of pairs and from the folders of trainings."""
+    """Erase these people's questions from sets of pairs and from the folders of trainings."""
     known = kb.stores.holds("learning")
     asked = kb.open_store(PairStore).asked_by(names) if known else set()
     # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.

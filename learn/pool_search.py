@@ -90,7 +90,7 @@ def search_pool(
     found: dict[str, FoundPassages] = {}
     for pair, question in zip(pairs, questions, strict=True):
         cosines = passages @ question
-        # Stable: equal ones stand in the pool's order, on every machine.
+        # Stable: equal ones are in the pool's order, on every machine.
         order = np.argsort(-cosines, kind="stable")[:DEPTH]
         own = max(float(cosines[rows[one]]) for one in data.gold[pair.id])
         found[pair.id] = FoundPassages(

@@ -1,4 +1,4 @@
-"""The search that a training of embedder or re-ranker begins with: done once, and kept in its folder."""
+"""The initial search of an embedder's or re-ranker's training: done once, and stored in its folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEFORE = "before.json"
 def search_before(
     run: RunFolder, data: RunData, embedder: Path, recipe: Mapping[str, Any], report: Reporter
 ) -> dict[str, FoundPassages]:
-    """Search for each question before the training; a result kept in the folder is read instead.
+    """Search for each question before the training; a result in the folder is read instead.
 
     Raises:
         InvalidInput: pairs, model or recipe are others than those that this training was begun with.
@@ -65,7 +65,7 @@ def compute_weights_fingerprint(folder: Path) -> str:
 
 
 def use_threads(threads: int) -> None:
-    """Set the threads of torch; 0: as many as it takes by itself."""
+    """Set the threads of torch; 0: its own default."""
     import torch
 
     if threads:

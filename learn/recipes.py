@@ -1,4 +1,4 @@
-"""The recipe of a training: a dataclass with sane defaults, and what somebody wants otherwise, checked."""
+"""The recipe of a training: a dataclass with sane defaults, and a user's checked changes."""
 
 from __future__ import annotations
 

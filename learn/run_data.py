@@ -19,7 +19,7 @@ class RunData:
     """Pairs by part, and the passages they are searched among.
 
     Attributes:
-        pool: the text of each passage by its id. Of several with the same text the first alone is there.
+        pool: the text of each passage by its id. Of several with the same text only the first is included.
         gold: by the id of a pair the passages that answer its question: those of all pairs that ask the same.
         fingerprint: of pairs and passages. It changes when either does.
     """

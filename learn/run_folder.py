@@ -43,11 +43,11 @@ class RunRequest:
     """The request of a training.
 
     Attributes:
-        base: the model to start from: an installed package, a folder, or the id of a run whose model it is.
-        recipe: what of the kind's recipe is not as by default.
-        readers: of each document learnt from the names that may read it; empty: everybody. Who may see the run is who
-            may read all of them.
-        documents: the ids of those that its pairs were made of: who may read them may change.
+        base: the starting model: an installed package, a folder, or the id of a run for its model.
+        recipe: the settings that differ from the kind's default recipe.
+        readers: of each document learnt from the names that may read it; empty: everybody. People who may read all of
+            them may see the run.
+        documents: the ids of those from which its pairs were made: their readers may change.
         askers: the ids of the pairs that are questions of people, by their names: an erased person takes them along.
     """
 
@@ -107,7 +107,7 @@ class RunFolder:
                 place = runs / f"r{number:04d}"
                 try:
                     making.rename(place)
-                except OSError:  # another one has the number by now
+                except OSError:  # another one has taken the number
                     if not place.exists():
                         raise
                     number += 1
@@ -177,7 +177,7 @@ class RunFolder:
             left = [one for one in pairs if one.id not in gone]
             if len(left) < len(pairs):
                 write_pairs(left, self.path / PAIRS)
-            # Last: the request is all that tells whose the pairs are.
+            # Last: only the request says whose the pairs are.
             if not request.askers.keys().isdisjoint(names) or request.asked_by in names:
                 askers = {name: ids for name, ids in request.askers.items() if name not in names}
                 by = instead if request.asked_by in names else request.asked_by
@@ -206,7 +206,7 @@ class RunFolder:
 
     @property
     def is_cut_off(self) -> bool:
-        """True where its process went without a word while it ran. Nobody stopped it: it may go on."""
+        """True where its process went without a word while it ran. Nobody stopped it: it may be resumed."""
         return self._noted.status == "running" and not self.stop_asked and not self.is_held()
 
     @property
@@ -238,7 +238,7 @@ class RunFolder:
 
     @property
     def card(self) -> dict[str, Any]:
-        """The card of the training; empty as long as it is not done."""
+        """The card of the training; empty until it is done."""
         path = self.path / "card.json"
         return _read_json(path) if path.is_file() else {}
 
@@ -249,7 +249,7 @@ class RunFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder for the one process that trains it. The hold ends with the process, however that ends.
+        """Hold the folder for the one process that trains it. The lock ends with the process, however that ends.
 
         Raises:
             Conflict: another process trains it.
@@ -261,7 +261,7 @@ class RunFolder:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    # Whoever only looks whether it is held has the lock for an instant.
+                    # A check whether it is locked takes the lock for an instant.
                     if time.monotonic() > deadline:
                         raise Conflict(f"Training {self.id} is run by another process.") from None
                     time.sleep(0.02)
@@ -279,9 +279,9 @@ class RunFolder:
             return False
 
     def stop(self) -> None:
-        """Ask whoever runs it to stop at the next step, keeping a checkpoint."""
+        """Ask the running process to stop at the next step, keeping a checkpoint."""
         state = self.state
-        # Also of one that a crash cut off: it is not to go on by itself.
+        # Also for one that a crash interrupted: it must not resume by itself.
         if state.status == "running" or self.is_cut_off:
             (self.path / _STOP).touch()
         elif state.status == "waiting":

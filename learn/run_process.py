@@ -2,7 +2,7 @@
 
     python -m argot.learn.run_process FOLDER
 
-It needs nothing but the folder. SIGTERM, or a file `stop` in the folder, has it keep a checkpoint and end.
+It needs only the folder. SIGTERM, or a file `stop` in the folder, has it keep a checkpoint and end.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Reporter:
         self._note()
 
     def step(self, step: int, steps: int, losses: Mapping[str, float] | None = None) -> None:
-        """Report how far the stage is. Points of a curve are kept where there are losses."""
+        """Report how far the stage is. Points of a curve are stored if there are losses."""
         if self._first < 0:
             self._first = step - 1
         pace = (time.monotonic() - self._began) / max(1, step - self._first)
@@ -96,7 +96,7 @@ def run_training(run: RunFolder) -> RunState:
         except TrainingStopped:
             status: RunStatus = "waiting" if report.is_orphan and not run.stop_asked else "stopped"
             state = replace(report.state, status=status, doing="", seconds_left=None)
-        # Whatever it is, whoever looks at the run is told; the checkpoint lies there.
+        # Any error is reported to the viewers of the run; the checkpoint is in the folder.
         except Exception as error:
             if not isinstance(error, ArgotError):
                 logger.exception("training %s failed", run.id)
@@ -121,7 +121,7 @@ def _describe_error(error: Exception) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     (folder,) = sys.argv[1:] if arguments is None else arguments
     os.nice(NICE)
-    # Bars of libraries are noise in a log, and in front of whoever watches the training's own progress.
+    # Progress bars of libraries are noise in a log, and hide the training's own progress.
     os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     return 0 if run_training(RunFolder(Path(folder))).status != "failed" else 1
 

@@ -1,4 +1,4 @@
-"""Trains the waiting runs of a folder: one at a time, oldest first, each in a process of its own, of low priority.
+"""Trains the waiting runs of a folder: one at a time, oldest first, each in a separate process of low priority.
 
 Several workers, on several machines, may share a folder: a run is held by whichever process trains it.
 """
@@ -20,11 +20,11 @@ logger = logging.getLogger(__name__)
 
 PROCESS = "argot.learn.run_process"
 STOP_SECONDS = 60.0
-"""From being told to stop to the checkpoint: one step of the training, and writing its weights."""
+"""From the stop request to the checkpoint: one step of the training, and writing its weights."""
 
 
 def find_next_run(runs: Path) -> RunFolder | None:
-    """Find the oldest run that waits, or that a crash cut off: nobody stopped it, and nobody trains it."""
+    """Find the oldest run that waits, or that a crash interrupted: nobody stopped it, and nobody trains it."""
     return next(
         (run for run in reversed(list_run_folders(runs)) if run.state.status == "waiting" or run.is_cut_off), None
     )
@@ -53,11 +53,11 @@ class RunWorker:
         return run
 
     def train(self, run: RunFolder) -> RunState:
-        """Train this run, and return its state. Another process may hold it: then nothing is done."""
+        """Train this run, and return its state. If another process has locked it, nothing is done."""
         with self._starting:
             if self._ended:
                 return run.state
-            # A crash left it as if it ran; whoever looks meanwhile is told that it waits.
+            # A crash left it as running; viewers meanwhile see that it waits.
             if run.is_cut_off:
                 run.note(replace(run.state, status="waiting", error=""))
             self._process = start_module(self._module, str(run.path), environment=self._environment)
@@ -65,7 +65,7 @@ class RunWorker:
         return self._noted(run, code)
 
     def end(self) -> None:
-        """Stop the run at its next step, with a checkpoint. It then waits for the next worker, and goes on."""
+        """Stop the run at its next step, with a checkpoint. It then waits for the next worker, and resumes."""
         with self._starting:
             self._ended = True
             process = self._process
@@ -75,7 +75,7 @@ class RunWorker:
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            # What is lost are the steps since its last checkpoint.
+            # The steps since its last checkpoint are lost.
             process.kill()
             process.wait()
 

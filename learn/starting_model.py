@@ -1,4 +1,4 @@
-"""The model that a training starts from: an installed package, a folder, or what another training made."""
+"""The starting model of a training: an installed package, a folder, or another training's model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_folder(name: str) -> Path:
     try:
         folder = Path(name).expanduser()
         folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # too long, or of a user who is not here
+    except (OSError, RuntimeError, ValueError) as error:  # too long, or of a user who does not exist here
         raise InvalidInput(f"'{name:.80}' cannot be the name of a folder: {error}."[:300]) from error
     return folder
 
@@ -56,7 +56,7 @@ def _find_run_model(base: str, runs: Path) -> Path | None:
 def require_safetensors(folder: Path) -> None:
     """
     Raises:
-        InvalidInput: the folder holds no model, or weights that would run code when they are read.
+        InvalidInput: the folder contains no model, or weights that would run code when they are read.
     """
     if any(folder.glob("*.safetensors")) or any(folder.glob("0_*/*.safetensors")):
         return

@@ -9,7 +9,7 @@ from argot.learn.run_folder import RunKind
 from argot.learn.training_pairs import PARTS, TrainingPair, select_part
 
 MIN_PAIRS = {"train": 32, "validation": 4, "test": 4}
-"""Of each part. Below this a training says nothing, and no interval excludes zero."""
+"""Minimum of each part. Below this a training is meaningless, and no interval excludes zero."""
 MIN_PASSAGES = 8
 """Different passages to learn from: the others are the negatives."""
 MORE = "Make more with 'argot learn data make', from more documents or with more kinds of questions."

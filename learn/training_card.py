@@ -21,7 +21,7 @@ def build_tuning_card(
     """
     Args:
         began: of this process, by `time.monotonic`.
-        figures: what was measured, before and after.
+        figures: the measurements, before and after.
     """
     request = run.request
     return {

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# Whoever only looks at trainings needs no PyTorch, which takes seconds and a quarter of a gigabyte.
+# Listing trainings must not load PyTorch, which takes seconds and a quarter of a gigabyte.
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 CHECKPOINT = "checkpoint.safetensors"
 Losses = Callable[[int], "Mapping[str, Tensor]"]
-"""The losses of a batch (by number; as many as `accumulate` says make a step), whose sum is made smaller."""
+"""The losses of a batch (by number; `accumulate` of them make a step), whose sum is minimised."""
 Told = Callable[[int, int, Mapping[str, float]], None]
 """Step, of how many, and its losses."""
 
 
 class TrainingStopped(Exception):
-    """A stop was asked for; the checkpoint is kept."""
+    """A stop was requested; the checkpoint is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class LoopRecipe:
     every: int = 25
     accumulate: int = 1
     card: Mapping[str, Any] = field(default_factory=dict)
-    """What is written beside the weights: the whole recipe they come from."""
+    """Stored beside the weights: the whole recipe they come from."""
 
 
 class TrainingLoop:
@@ -50,8 +50,8 @@ class TrainingLoop:
 
     Args:
         groups: parameters with their rates, as AdamW takes them: `{"params": [...], "lr": 3e-5}`.
-        losses: of a batch; what is drawn at random in it comes from torch's generator, which is seeded anew for each
-            step, so that a training that goes on draws what it would have drawn.
+        losses: those of a batch; its random draws come from torch's generator, which is seeded for each step, so that a
+            resumed training draws the same.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class TrainingLoop:
         """Train to the end, saving every so many steps.
 
         Raises:
-            TrainingStopped: `stop` said so; what was trained is saved.
+            TrainingStopped: `stop` requested it; the progress is saved.
             OSError: the folder cannot be written; the last checkpoint is as it was.
         """
         import torch
@@ -127,7 +127,7 @@ class TrainingLoop:
             save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))})
             os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
         except SafetensorError as error:
-            # Its text alone has the system's number; whoever looks at the training is told in the system's words.
+            # Only its text has the system's error number; viewers of the training see the system's message.
             number = re.search(r"os error (\d+)", str(error))
             raise OSError(int(number[1]) if number else errno.EIO, _describe_write_error(number), str(draft)) from error
         finally:

@@ -17,11 +17,11 @@ from argot.json_text import json_lines, json_rows
 Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 SHARES = (0.8, 0.1, 0.1)
-"""Of training, validation and test (*Trustworthy Answers* 3.2)."""
+"""Shares of training, validation and test (*Trustworthy Answers* 3.2)."""
 LONGEST = {
     "id": 64, "question": 1000, "passage_id": 200, "passage": 100_000, "document": 1000, "kind": 40, "answer": 10_000,
 }  # fmt: skip
-"""Characters of what somebody may bring: all of it is shown to people, and corrected by them."""
+"""Maximum characters of an imported text: all of it is shown to people, and corrected by them."""
 _ID = re.compile("[A-Za-z0-9-]+")
 
 
@@ -55,7 +55,7 @@ class PoolPassage:
 
 
 def make_pair_id(question: str, passage_id: str) -> str:
-    """Make the id of a question (whatever its case and spaces) about a passage: 16 hexadecimal digits."""
+    """Make the id of a question (ignoring case and spaces) about a passage: 16 hexadecimal digits."""
     return _hash_parts(" ".join(question.casefold().split()), passage_id).hex()
 
 
@@ -90,7 +90,7 @@ def parse_pairs(text: str, name: str) -> list[TrainingPair]:
     """Parse pairs of a file that somebody gave: each is checked, and no passage may be in two parts.
 
     Raises:
-        InvalidInput: as `read_pairs`; the message ends with what to do.
+        InvalidInput: as `read_pairs`; the message ends with the remedy.
     """
     found: list[TrainingPair] = []
     parts: dict[str, tuple[Part, int]] = {}
@@ -117,7 +117,7 @@ def parse_pairs(text: str, name: str) -> list[TrainingPair]:
 def _require_storable(pair: TrainingPair, place: str) -> None:
     """
     Raises:
-        InvalidInput: a text of it is too long to be looked at, cannot be stored, or is no id.
+        InvalidInput: one of its texts is too long to be reviewed, cannot be stored, or is no id.
     """
     for name, most in LONGEST.items():
         text: str = getattr(pair, name)

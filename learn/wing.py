@@ -19,6 +19,13 @@ WING = Wing(
     ),
     addresses=("argot.learn.addresses:ADDRESSES",),
     templates=("argot.learn.pages",),
+    workbench=(
+        ("/workbench", "Overview", ""),
+        ("/workbench/data", "Data", ""),
+        ("/workbench/train/embedder", "Train", ""),
+        ("/workbench/ask", "Ask", ""),
+    ),
+    question_sets=("argot.learn.usecases.question_sets:SETS",),
     links=(("/workbench", "Workbench", "builder"),),
     migrations={"learning": "argot.learn.store.pair_store:MIGRATIONS"},
     folder_checks=("argot.learn.doctor_checks:check_trainings",),

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far raters agree beyond what chance gives, with any number of raters and missing values.
+"""Krippendorff's alpha: the agreement of raters beyond chance, with any number of raters and missing values.
 
 After Klaus Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), with the ordinal and the nominal metric.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 
 Distances = dict[tuple[int, int], float]
-"""How far apart two values are, squared."""
+"""Squared distance of two values."""
 
 
 def compute_ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
@@ -24,11 +24,11 @@ def compute_nominal_alpha(units: Iterable[Sequence[int]]) -> float | None:
     1: they agree in all; 0: as by chance; below: they disagree systematically.
 
     Args:
-        units: for each thing that was rated the values it was given, of however many raters. One value alone says
-            nothing of agreement, and is left out.
+        units: for each thing that was rated the values it was given, of however many raters. A single value is no
+            evidence of agreement, and is left out.
 
     Returns:
-        None where no thing has two values, or all values are the same: there is nothing to agree about.
+        None if no item has two values, or all values are the same: agreement is undefined.
     """
     return _compute_alpha(units, lambda totals: {(a, b): float(a != b) for a in totals for b in totals})
 

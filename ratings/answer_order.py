@@ -20,7 +20,7 @@ def draw_blind_order(answers: Sequence[Answer], seed: str, person: str, place: i
 
 
 def translate_to_systems(given: Judgement, order: dict[str, Answer]) -> Judgement:
-    """Translate a judgement by letters into one by systems. What names no letter of the order is left out."""
+    """Translate a judgement by letters into one by systems. Entries that are no letter of the order are left out."""
     scores = {order[letter].system: points for letter, points in given.scores.items() if letter in order}
     ranks = {order[letter].system: rank for letter, rank in given.ranks.items() if letter in order}
     return Judgement(scores, ranks, given.cannot_judge, given.comment)

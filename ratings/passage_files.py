@@ -24,14 +24,14 @@ from argot.ratings.study_files import (
 from argot.tools.text.sentences import split_sentences
 
 MAX_PASSAGES = 20
-"""Of one question: each has a letter, and a person has to read them all."""
+"""Maximum for one question: each has a letter, and a person has to read them all."""
 MAX_SENTENCES = 200
 MAX_LABEL_CHARS = 500
 _PASSAGES = '{"question": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 _REFERENCES = '{"question": "...", "answer": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 
 Found = Callable[[str], str]
-"""The URI of a document, by what a line calls it."""
+"""The URI of a document, by its name in a line."""
 
 
 def read_passage_questions(text: str, found: Found) -> list[NewItem]:
@@ -77,7 +77,7 @@ def _read_passage(given: object, number: int, shared: Sources, found: Found, exa
     if unknown := one.keys() - {"text", "document", "heading"}:
         raise InvalidInput(f"a passage has a field '{min(unknown):.60}'. The fields are text, document, heading.")
     text = read_text_field(one, "text", MAX_ANSWER_CHARS, example)
-    # What is no text, such as 0, is told: passed over, the passage would be everybody's.
+    # A non-text, such as 0, is an error: if ignored, the passage would be readable by everybody.
     named = [name for name in ("document", "heading") if one.get(name) not in (None, "")]
     stands = [read_text_field(one, name, MAX_LABEL_CHARS, example) for name in named]
     own = [found(stands[0])] if "document" in named else []

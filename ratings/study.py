@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 StudyKind = Literal["answers", "passages", "references"]
-"""What is judged: answers, by aspects and rank; whether passages are relevant to a question; which passages bear out
-each sentence of an answer (Trustworthy Answers, figures 22, 21 and 23).
+"""The object of judgement: answers, by aspects and rank; whether passages are relevant to a question; which passages
+support each sentence of an answer (Trustworthy Answers, figures 22, 21 and 23).
 """
 Origin = Literal["file", "profiles", "thumbs"]
 """Where the answers come from: a file; questions asked through profiles; answers with thumbs that askers shared."""
@@ -18,13 +18,13 @@ LOWEST, HIGHEST = 1, 5
 MAX_ASPECTS = 10
 MAX_COMMENT_CHARS = 10_000
 NO, YES = 0, 1
-"""The scale of what is either so or not: a passage is relevant, or bears a sentence out."""
+"""The binary scale: a passage is relevant, or supports a sentence."""
 Points = Annotated[int, Field(ge=NO, le=HIGHEST)]
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing that is judged from 1 to 5; `wording` tells raters what is meant."""
+    """One aspect that is judged from 1 to 5; `wording` explains it to raters."""
 
     name: str
     wording: str = ""
@@ -37,7 +37,7 @@ ASPECTS = (
 )
 """The three of Trustworthy Answers, 5.2.1."""
 RELEVANT = Aspect("Relevant", "Does the passage answer the question, or a part of it?")
-"""What is asked of a passage (Trustworthy Answers, figure 21)."""
+"""The question about a passage (Trustworthy Answers, figure 21)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Sources:
 class Answer:
     """The answer of one system; where passages are judged, one of them.
 
-    `system`: of a passage its number, from 1, in the order in which it was found. `label` says where a passage stands.
+    `system`: of a passage its number, from 1, in the order in which it was found. `label` is the location of a passage.
     """
 
     system: str
@@ -63,9 +63,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """A question with its answers. `thread` and `turn`: whose answer it is, where somebody shared it by a thumb.
+    """A question with its answers. `thread` and `turn`: the origin of the answer, if somebody shared it by a thumb.
 
-    `sentences`: of the answer whose references are annotated; `answers` are the passages then.
+    `sentences`: those of the answer whose references are annotated; `answers` are the passages then.
     """
 
     question: str
@@ -88,7 +88,7 @@ class StudyItem(NewItem):
 class Study:
     """A study. `profiles`: through which its questions are asked; an item is ready once each of them has answered.
 
-    `seed` makes the order of the answers one's own in each study. Times are UTC, ISO 8601; `closed_at` is None while it
+    `seed` makes the order of the answers different in each study. Times are UTC, ISO 8601; `closed_at` is None while it
     is open.
     """
 
@@ -111,7 +111,7 @@ class Study:
         return (LOWEST, HIGHEST) if self.kind == "answers" else (NO, YES)
 
     def list_aspects(self, item: NewItem) -> tuple[Aspect, ...]:
-        """List the aspects of each answer or passage of a question. Of references: each sentence, by number from 1."""
+        """List the aspects of each answer or passage of a question. For references: each sentence, by number from 1."""
         if self.kind != "references":
             return self.aspects
         return tuple(Aspect(str(number), text) for number, text in enumerate(item.sentences, 1))

@@ -28,7 +28,7 @@ def read_answered_questions(text: str, found: Callable[[str], str]) -> list[NewI
     """Read the lines of a JSONL file: `question`, `answers` by system, and, if wanted, `reference` and `documents`.
 
     Args:
-        found: the URI of a document, by what a line calls it.
+        found: the URI of a document, by its name in a line.
 
     Raises:
         InvalidInput: a line is wrong; the message names it.
@@ -154,7 +154,7 @@ def _iterate_rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Ra
         if rating.said is None:
             continue
         item, said = by_id[rating.item], rating.said
-        # It was drawn by the rater's name: of somebody erased nobody can tell it any more.
+        # It was drawn by the rater's name, which is unknown after an erasure.
         known = not rating.rater.startswith(ERASED)
         order = draw_blind_order(item.answers, study.seed, rating.rater, item.place) if known else {}
         yield {

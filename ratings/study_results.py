@@ -14,7 +14,7 @@ from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, Study
 RANK = "Rank"
 BORNE_OUT = "Borne out"
 EVERY = "all"
-"""Beside single passages, by their numbers: all of them together."""
+"""Besides single passages, by their numbers: all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class SystemPair:
 class AspectResults:
     """One aspect, or the ranks: each system, each pair of them, and the raters' agreement.
 
-    Of passages, each place in the order in which they were found, and all. Of references, all sentences, where 1 says
-    that a passage bears it out; raters agree on each sentence and passage.
+    For passages, each rank in the search results, and all. For references, all sentences, where 1 means that a passage
+    supports it; agreement is measured on each sentence and passage.
 
     `alpha`: Krippendorff's, ordinal, of yes and no nominal; None where no answer has two ratings, or all ratings are
     the same. `scale`: the least and the most that can be given.
@@ -70,11 +70,11 @@ class StudyResults:
 
 
 Value = Callable[[Judgement, str], int | None]
-"""What a judgement gives a system."""
+"""The value that a judgement gives a system."""
 Judged = Sequence[tuple[int, Judgement]]
 """Judgements, each with its question's id."""
 Given = list[tuple[int, int]]
-"""A question's id, and what a rater gave something of it."""
+"""A question's id, and a rater's value for one of its parts."""
 
 
 def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
@@ -154,7 +154,7 @@ def _select_values(value: Value, judged: Judged, system: str) -> Given:
 
 
 def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
-    # Only here: whoever merely lists studies need not wait for it.
+    # Imported only here, so that listing studies does not wait for it.
     from argot.measures import bootstrap_interval
 
     items, every = zip(*given, strict=True)

@@ -13,6 +13,7 @@ WING = Wing(
     pages=("argot.ratings.pages.study_pages:build_study_pages", "argot.ratings.pages.rating_pages:build_rating_pages"),
     addresses=("argot.ratings.addresses:ADDRESSES",),
     templates=("argot.ratings.pages",),
+    account_links=(("/ratings", "Answers to rate"),),
     links=(("/ratings/manage", "Ratings", "manager"),),
     migrations={"ratings": "argot.ratings.store.rating_store:MIGRATIONS"},
     personal_data=("argot.ratings.personal_data:KEEPER",),

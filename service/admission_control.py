@@ -1,15 +1,14 @@
 """Limits on questions: of one person in a minute and at the same time, and of all together.
 
-The same goes for files that people put into their conversations; of these, few are read at the same time, and each
-person's in turn.
+The same limits apply to files that people add to their conversations; only few of these are read at the same time, and
+each person's in turn.
 
-A question that may be asked takes a place. While all places are taken it waits. Whoever has the fewest questions
-under way goes first, and among those whoever has waited longest for a turn: somebody with many questions does not hold
-up somebody with one.
+An admitted question takes a slot. While all slots are taken it waits. The person with the fewest running questions goes
+first, then the one who has waited longest: many questions of one person do not delay another's single one.
 
-All of it happens in the event loop of the knowledge base, and in its memory alone: a restart forgets the counts. Where
-several services are on the same stores, what is counted for one person is counted for all of them together
-(`CountedForAll`); how many run and wait at the same time is each service's own.
+All of it happens in the event loop of the knowledge base, and only in its memory: a restart forgets the counts. If
+several services share the stores, one person's count covers all of them (`CountedForAll`); how many run and wait at the
+same time is each service's own.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from argot.types import LOCAL_NAME, Principal
 
 MINUTE = 60.0
 RUNNING_ATTACHMENTS = 4
-"""Of all people; each holds its file in memory, and shares one process that reads and one that embeds."""
+"""For all people together; each holds its file in memory, and shares one process that reads and one that embeds."""
 WAITING_ATTACHMENTS = 20
 RUNNING_ARCHIVES = 2
-"""Fewer than `ADDED_AT_ONCE`, so that single documents go in meanwhile."""
+"""Fewer than the three who may put in documents at a time, so that single documents go in meanwhile."""
 WAITING_ARCHIVES = 10
 ARCHIVES_PER_PERSON = 2
 BUSY_WAIT = 20
-"""Seconds after which to come back, where nothing better is known."""
+"""Seconds after which to retry, if nothing better is known."""
 
 
 @dataclass(eq=False)
@@ -60,17 +59,17 @@ class Limits:
     @classmethod
     def limit_questions(cls, settings: Settings) -> Limits:
         return cls(
-            settings.questions_per_minute,
-            settings.questions_at_once,
-            settings.running_questions,
-            settings.waiting_questions,
+            settings.limits.questions_per_minute,
+            settings.limits.questions_at_once,
+            settings.limits.running_questions,
+            settings.limits.waiting_questions,
         )
 
     @classmethod
     def of_attachments(cls, settings: Settings) -> Limits:
         return cls(
             per_minute=0,
-            at_once=settings.attachments_at_once,
+            at_once=settings.limits.attachments_at_once,
             running=RUNNING_ATTACHMENTS,
             waiting=WAITING_ATTACHMENTS,
             crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
@@ -90,10 +89,10 @@ class Limits:
 
 
 class CountedForAll(Protocol):
-    """Counts what one person does in all services that share the stores."""
+    """Counts one person's use in all services that share the stores."""
 
     async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
-        """A place, by which it is given back; or -1: they have as many as they may; or the seconds to wait.
+        """Return a slot id, with which to release it; or -1: the person has as many as allowed; or the seconds to wait.
 
         Raises:
             StoreUnavailable: it cannot be counted now.
@@ -104,17 +103,17 @@ class CountedForAll(Protocol):
 
 
 class Gate:
-    """One for the questions of a knowledge base, and one for its attachments.
+    """The admission gate: one for the questions of a knowledge base, and one for its attachments.
 
     Args:
-        name: what it is for.
+        name: its purpose.
         clock: monotonic seconds.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic, *, name: str = "question") -> None:
         self.stopping = False
         self.for_all: CountedForAll | None = None
-        """Counts for each person what this service and others do together; None: this is the only one."""
+        """Counts each person's use across all services; None: this is the only one."""
         self._name = name
         self._limits = limits
         self._asked: LeakyBuckets[str] = LeakyBuckets(MINUTE, clock)
@@ -140,13 +139,13 @@ class Gate:
 
     @asynccontextmanager
     async def place(self, principal: Principal) -> AsyncIterator[None]:
-        """Holds a place for one question, when there is one.
+        """Hold a slot for one question, once there is one.
 
         Raises:
-            TooManyQuestions, ServiceStopping, StoreUnavailable: it is not begun.
+            TooManyQuestions, ServiceStopping, StoreUnavailable: it is not started.
         """
         person = principal.name
-        # The person at this machine could change any limit, so limits per person do not apply to them.
+        # The local user could change any limit, so limits per person do not apply to them.
         free = principal.sees_all and person == LOCAL_NAME
         self._admit(person, free=free or self.for_all is not None)
         # Counted while waiting too: otherwise one person could fill the queue.
@@ -161,14 +160,14 @@ class Gate:
                     self._give_back(person)
         finally:
             _decrease(self._here, person)
-            # Kept only while they ask: memory must not grow with everybody who ever asked.
+            # Kept only while they ask: memory must not grow with everyone who ever asked.
             if person not in self._here:
                 self._turns.pop(person, None)
             if not self._here:
                 self._quiet.set()
 
     def stop(self) -> None:
-        """Begin nothing more: what waits is sent away, what runs goes on."""
+        """Start nothing more: waiting questions are refused, running ones continue."""
         self.stopping = True
         for waiter in self._queue:
             # A waiter whose asker has just left is done already, but still in the queue.
@@ -178,7 +177,9 @@ class Gate:
 
     @asynccontextmanager
     async def pause(self, seconds: float) -> AsyncIterator[None]:
-        """Begin no question meanwhile: they wait. Entered when those under way are done, or after so many seconds."""
+        """Start no question meanwhile: they wait. Entered when the running ones are done, or after this many
+        seconds.
+        """
         self._paused += 1
         try:
             with suppress(TimeoutError):
@@ -192,13 +193,13 @@ class Gate:
     def require_open(self) -> None:
         """
         Raises:
-            ServiceStopping: nothing new is begun.
+            ServiceStopping: no new work is started.
         """
         if self.stopping:
             raise _stopping()
 
     async def wait_until_quiet(self, seconds: float) -> bool:
-        """Wait until nothing runs, but no longer than this; whether it came to that."""
+        """Wait until nothing runs, but no longer than this; return whether that happened."""
         try:
             async with asyncio.timeout(seconds):
                 await self._quiet.wait()
@@ -207,7 +208,7 @@ class Gate:
         return True
 
     def _admit(self, person: str, *, free: bool) -> None:
-        """Count the question, unless it is refused: one that was turned away costs nothing."""
+        """Count the question, unless it is refused: a refused one costs nothing."""
         self.require_open()
         limits = self._limits
         # The queue is bounded for everybody, even for those without limits of their own.
@@ -234,7 +235,7 @@ class Gate:
             await counted.give_back(place)
 
     def _count(self, person: str, per_minute: int) -> None:
-        """Take one more question of this person's minute.
+        """Take one more question from this person's allowance for the minute.
 
         Raises:
             TooManyQuestions
@@ -250,7 +251,7 @@ class Gate:
         return self._paused > 0 or (bool(self._limits.running) and self.running >= self._limits.running)
 
     async def _wait_for_place(self, person: str) -> None:
-        # A place that is free at this moment belongs to whoever waits.
+        # A slot that is free at this moment belongs to a waiting question.
         if not self._full and not self._queue:
             self._take(person)
             return
@@ -276,7 +277,7 @@ class Gate:
             # Between equals `min` keeps the order of arrival.
             following = min(self._queue, key=lambda one: (self._running[one.person], self._turns.get(one.person, 0)))
             self._queue.remove(following)
-            # Its asker may have just left: then the next one gets the place.
+            # Its asker may have just left: then the next one gets the slot.
             if not following.turn.done():
                 self._take(following.person)
                 following.turn.set_result(None)
@@ -306,4 +307,18 @@ def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
 
 
 def _stopping() -> ServiceStopping:
-    return ServiceStopping("Argot is being restarted and begins no new answer. Ask again in a minute.", 30)
+    return ServiceStopping("Argot is being restarted and starts no new answers. Ask again in a minute.", 30)
+
+
+class Gates:
+    """Where people of one knowledge base wait for their turn, and where they are turned away."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.questions = Gate(Limits.limit_questions(settings))
+        self.attachments = Gate(Limits.of_attachments(settings), name="file")
+        """For files that people put into their conversations."""
+        self.archives = Gate(Limits.limit_archives(), name="archive")
+        """For archives that people send: who made one decides how long it takes."""
+
+    def count_for_all(self, counter: CountedForAll) -> None:
+        self.questions.for_all = self.attachments.for_all = self.archives.for_all = counter

@@ -1,8 +1,7 @@
 """Answering as a job, apart from the person who asks, and the interface of those that do such jobs.
 
-A job is a question with all that is needed to answer it, in plain types, so that another process can do it as well
-(`service/answering/`). Whose turn it is, what is noted afterwards and who is told stays with the process that owns the
-knowledge base.
+A job is a question with everything needed to answer it, in plain types, so that another process can do it as well
+(`service/answering/`). Scheduling, bookkeeping and notifications stay with the process that owns the knowledge base.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class AnswerJob(Protocol):
-    """A frozen dataclass of plain types. Done twice it comes to the same end as done once."""
+    """A frozen dataclass of plain types. Running it twice has the same result as once."""
 
     def events(self, kb: Any) -> AsyncGenerator[AskEvent]:
-        """Do it with this knowledge base. Closing this stops the work; when it is closed nothing is written any more.
+        """Run it with this knowledge base. Closing this stops the work; after that nothing more is written.
 
         Args:
             kb: a `KnowledgeBase`, whose module imports this one.
@@ -28,31 +27,31 @@ class AnswerJob(Protocol):
 
 
 class Answers(Protocol):
-    """Does jobs: in this process or in others."""
+    """Runs jobs: in this process or in others."""
 
     def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
-        """Do the job and yield its events, as `AnswerJob.events` does."""
+        """Run the job and yield its events, as `AnswerJob.events` does."""
         ...
 
     async def warm(self) -> None:
-        """Wait until jobs can be done, or it is clear that it takes longer."""
+        """Wait until jobs can be run, or it is clear that it takes longer."""
 
     async def renew(self, settings: Settings) -> None:
-        """Use the models of these settings from now on. When this returns, every job that begins does so."""
+        """Use the models of these settings from now on. When this returns, every new job does so."""
 
     def require_ready(self) -> None:
         """
         Raises:
-            RetryLater: no job can be done now.
+            RetryLater: no job can be run now.
         """
 
     def describe(self) -> str:
-        """Describe in one clause the processes that do the jobs, and the memory they take."""
+        """Describe in one clause the processes that run the jobs, and their memory."""
         ...
 
 
 class AnswersHere:
-    """Does jobs in this very process."""
+    """Runs jobs in this process."""
 
     def __init__(self, kb: Any) -> None:
         self._kb = kb
@@ -61,7 +60,7 @@ class AnswersHere:
         return job.events(self._kb)
 
     async def warm(self) -> None:
-        """Load what only answering needs."""
+        """Load the modules that only answering needs."""
         from argot.tools.retrieval.scorer_choice import load_scorer
 
         kb = self._kb
@@ -70,7 +69,7 @@ class AnswersHere:
         await kb.blocking(load_scorer, kb.settings)
 
     async def renew(self, settings: Settings) -> None:
-        """Nothing to do: jobs read the settings of the knowledge base."""
+        """Do nothing: jobs read the settings of the knowledge base."""
 
     def require_ready(self) -> None:
         """Do nothing: this process can answer as long as it runs."""

@@ -17,14 +17,16 @@ HandOver = Callable[[T], None]
 
 
 class Stopped(BaseException):
-    """Raised inside work that nobody waits for any more. No error: like a keyboard interrupt, it passes through."""
+    """Raised inside work whose result nobody waits for any more. It is no error: like a keyboard interrupt, it passes
+    through.
+    """
 
 
 async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGenerator[T, None]:
-    """The items `work()` yields, made in a thread of its own.
+    """Yield the items of `work()`, made in a separate thread.
 
-    When the reader goes away (cancelled, closed), the work stops at its next item, and only then does this return:
-    whoever holds a lock around it holds it until nothing is written any more. Read it within `contextlib.aclosing`.
+    When the reader stops (cancelled, closed), the work stops at its next item, and only then does this return: a lock
+    around it is held until nothing more is written. Read it within `contextlib.aclosing`.
     """
 
     def body(hand_over: HandOver[T]) -> None:
@@ -40,14 +42,14 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 
 
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
-    """Run `work` in a thread of its own and yield the items that it hands over. It stops as `stream` does."""
+    """Run `work` in a separate thread and yield the items that it passes on. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
-    # Items come wrapped, so that a None among them is not taken for the end.
+    # Items are wrapped, so that a None among them is not read as the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
     stopped = threading.Event()
 
     def hand_over(item: T) -> None:
-        # A thread cannot be stopped from outside, so it stops itself when it next hands something over.
+        # A thread cannot be stopped from outside, so it stops itself at its next item.
         if stopped.is_set():
             raise Stopped
         loop.call_soon_threadsafe(queue.put_nowait, (item,))
@@ -71,11 +73,11 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
 
 
 async def to_its_end(running: asyncio.Future[T]) -> T:
-    """The result of `running`. Its end is waited for even if whoever waits is cancelled, however often."""
+    """Return the result of `running`. It is awaited to its end even if the caller is cancelled, however often."""
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        # A lock that is held around this must not be given back while the thread still writes.
+        # A lock around this must not be released while the thread still writes.
         while not running.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({running})

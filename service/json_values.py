@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def convert_to_json(value: Any) -> Any:
-    """The value as plain dicts, lists, strings, numbers and None."""
+    """Return the value as plain dicts, lists, strings, numbers and None."""
     if is_dataclass(value):
         plain = {field.name: convert_to_json(getattr(value, field.name)) for field in fields(value)}
         return {"name": value.name, **plain} if isinstance(value, Document) else plain
@@ -33,20 +33,20 @@ def convert_to_json(value: Any) -> Any:
 
 
 def read_dataclass_fields(value: DataclassInstance) -> dict[str, Any]:
-    """The fields of a dataclass as they are, to make one with more of them."""
+    """Return the fields of a dataclass unchanged, for building one with more of them."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def read_audience(groups: Iterable[str] | None) -> Audience | None:
-    """An audience as it is given: None says nothing of it, an empty one is everyone."""
+    """Read an audience from a request: None leaves it unchanged, an empty one means everyone."""
     return None if groups is None else frozenset(groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageShown(Passage):
-    """A passage with what a reader needs around it. `document` is the document's name.
+    """A passage with its context for a reader. `document` is the document's name.
 
-    `before` and `after`: a little of the text around it. `freshness`: how new the document says it is.
+    `before` and `after`: a little of the text around it. `freshness`: the document's own statement of its age.
     """
 
     heading: str = field()  # of a passage it is put together
@@ -59,7 +59,7 @@ class PassageShown(Passage):
 
 
 def show_passage(found: Passage, of: Document, markdown: str) -> PassageShown:
-    """`markdown`: the whole text of its revision."""
+    """Build it; `markdown`: the whole text of its revision."""
     return PassageShown(
         **read_dataclass_fields(found),
         heading=found.heading,

@@ -1,4 +1,4 @@
-"""Counts that leak away with time, one for each key: how often somebody may do something, in bounded memory."""
+"""Counters that leak away with time, one for each key: rate limits in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 MOST_COUNTED = 20_000
-"""Keys counted; the one that was counted longest ago makes room."""
+"""Maximum number of keys; the least recently counted is removed."""
 
 K = TypeVar("K", bound=Hashable)
 
 
 class LeakyBuckets(Generic[K]):
-    """A full bucket leaks away within the window. Not safe from several threads at once: callers hold a lock.
+    """A full bucket empties within the window. Not thread-safe: callers hold a lock.
 
     Args:
         clock: monotonic seconds, which nobody can set.
@@ -29,14 +29,14 @@ class LeakyBuckets(Generic[K]):
         return len(self._levels)
 
     def wait(self, key: K, limit: int) -> float:
-        """Seconds until there is room for one more; 0 or less: there is."""
+        """Return the seconds until there is room for one more; 0 or less: there is."""
         return (self._compute_level(key, limit, self._clock()) - (limit - 1)) * self._window / limit
 
     def add(self, key: K, limit: int, amount: float = 1.0) -> None:
-        """Count one more, whether there is room or not; less than 0 takes back."""
+        """Count one more, whether or not there is room; a negative number takes back."""
         now = self._clock()
         self._levels[key] = (max(0.0, self._compute_level(key, limit, now) + amount), now)
-        # The one counted last makes room last.
+        # The most recently counted key is removed last.
         self._levels.move_to_end(key)
         while len(self._levels) > MOST_COUNTED:
             self._levels.popitem(last=False)

@@ -1,8 +1,7 @@
-"""A page of a PDF as a picture, with the cited places marked on it. Drawn in a process of its own.
+"""A page of a PDF as a picture, with the cited places marked on it. It is rendered in a separate process.
 
-PDFs are files of strangers, and what draws them is large and written in C++: it gets a bound on memory and on time and
-none of our keys, and what is wrong with one file ends that process alone. The same module is both sides: `draw`
-starts it, `main` draws.
+PDFs are untrusted files, and the renderer is large and written in C++: it gets limits on memory and time and none of
+Argot's keys, and a faulty file ends only that process. The same module is both sides: `draw` starts it, `main` renders.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ MOST_PAGES = 4
 """Pages of one passage that are searched for the cited sentence."""
 MOST_KEPT = 24
 MARGIN, MARGIN_SHADE = 24, 12
-"""Pixels of paper left around what is printed; and how much darker than white counts as printed (of 255)."""
+"""Pixels of paper left around the print; and how much darker than white counts as printed (of 255)."""
 _BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 105)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
+    """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to search on it."""
 
     page: int
     boxes: tuple[Box, ...] = ()
@@ -47,29 +46,29 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """PNG, and the number of the page on it: a sentence may stand on the page after that on which its passage began."""
+    """PNG, and the number of the page on it: a sentence may be on the page after the one on which its passage began."""
 
     page: int
     png: bytes
 
 
 class Pictures:
-    """The pictures drawn last: one takes about half a second of processor time."""
+    """The most recently rendered pictures: one takes about half a second of processor time."""
 
     def __init__(self) -> None:
         self._kept: LRUCache[tuple[str, Wanted], Picture] = LRUCache(MOST_KEPT)
         self._guard = threading.Lock()
 
     def of(self, content_hash: str, data: bytes, wanted: Wanted) -> Picture:
-        """The picture. Who may see it is checked before: nothing is kept for anybody in particular.
+        """Return the picture. The caller checks access: the cache is common to all people.
 
         Raises:
-            NotFound: there is no such page, or the file cannot be drawn within bounds.
+            NotFound: there is no such page, or the file cannot be rendered within the limits.
         """
         key = (content_hash, wanted)
         with self._guard:
             kept = self._kept.get(key)
-        # Outside the lock: what is kept is given out while another page is drawn.
+        # Outside the lock: cached pictures are returned while another page is rendered.
         kept = kept or draw(data, wanted)
         with self._guard:
             self._kept[key] = kept
@@ -80,10 +79,10 @@ PICTURES = Pictures()
 
 
 def draw(data: bytes, wanted: Wanted) -> Picture:
-    """Has the page drawn by a process of its own.
+    """Render the page in a separate process.
 
     Raises:
-        NotFound: there is no such page, or the file cannot be drawn within bounds.
+        NotFound: there is no such page, or the file cannot be rendered within the limits.
     """
     boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
     job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
@@ -124,7 +123,7 @@ def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentenc
             break
     sheet = document[shown - 1]
     width, height = sheet.get_size()
-    # Both bounds: a page much higher than wide would otherwise have too many.
+    # Both limits: a page much higher than wide would otherwise have too many pixels.
     scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
     picture = sheet.render(scale=scale).to_pil().convert("RGB")
     own = [tuple(box[1:]) for box in boxes if int(box[0]) == shown]
@@ -138,20 +137,20 @@ def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentenc
 def _find_sentences(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
     """Find these sentences on a page: a rectangle a line, in points from the page's top left corner as shown.
 
-    The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
-    are compared.
+    The text of a page differs from that of a passage in its spaces, hyphens and line ends: only letters and digits are
+    compared.
     """
     from argot.corpus.readers.pdf_lines import make_place
 
     page, place = sheet.get_textpage(), make_place(sheet)
     text = page.get_text_range()
     places = [place for place, char in enumerate(text) if char.isalnum()]
-    # The first character alone: folding can make two of one, and places are counted by characters.
+    # Only the first character: folding can make two of one, and positions are counted by characters.
     squeezed = "".join(text[place].casefold()[:1] for place in places)
     found = []
     for sentence in sentences:
         wanted = "".join(char.casefold()[:1] for char in sentence if char.isalnum())
-        # Three letters or fewer stand anywhere.
+        # Three letters or fewer occur anywhere.
         at = squeezed.find(wanted) if len(wanted) > 3 else -1
         if at < 0:
             continue
@@ -167,7 +166,7 @@ def _mark_passage(
     sentences: Sequence[tuple[float, float, float, float]],
     scale: float,
 ) -> Image:
-    """The passage in an outline, the cited sentences over it as if with a marker."""
+    """Draw the passage as an outline, the cited sentences as if with a highlighter."""
     from PIL import Image, ImageDraw
 
     layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
@@ -183,7 +182,7 @@ def _mark_passage(
 
 
 def _cut_margins(picture: Image) -> Image:
-    """The picture cut to what is printed: beside a conversation there is no room for white paper."""
+    """Return the picture cut to the print: beside a conversation there is no room for white paper."""
     from PIL import ImageChops
 
     white = ImageChops.invert(picture.convert("L")).point(lambda value: 255 if value > MARGIN_SHADE else 0)

@@ -1,4 +1,4 @@
-"""argot slack: the app, its channels, and who is who."""
+"""argot slack: the app, its channels, and linked people."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from argot.ui.cli.command_base import (
     line,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def manifest(
     """Print the manifest to make the app in Slack with (api.slack.com/apps, 'From a manifest')."""
     from argot.slack.app.manifest import build_manifest as made
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
-    over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
+    over_http = settings.web.public_url and settings.slack.signing_secret.get_secret_value()
     # As it is and without a line end: it is for pasting, or for a file.
-    typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
+    typer.echo(made(url or (settings.web.public_url if over_http else "")), nl=False)
 
 
 @slack.command("check", epilog=format_examples("argot slack check"))
@@ -65,7 +65,7 @@ def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
     from argot.slack.slack_check import check_slack
 
-    findings = check_slack(settings_for(home))
+    findings = check_slack(read_settings(home))
     for one in findings:
         say(f"{'ok  ' if one['ok'] else 'BAD '} {one['name']}: {one['detail']}")
         if one["remedy"]:
@@ -191,7 +191,7 @@ def _find_team(home: Home) -> str:
     from argot.slack.slack_check import find_bot_team
 
     # Asked of Slack: the token does not say it.
-    return find_bot_team(settings_for(home))
+    return find_bot_team(read_settings(home))
 
 
 def _describe_channel(made: Channel) -> str:

@@ -1,4 +1,4 @@
-"""Slack's part of `argot doctor`, and `argot slack check`: do the tokens work, and may the app do what it needs?"""
+"""Slack's part of `argot doctor`, and `argot slack check`: whether the tokens work, and the app has its permissions."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ SCOPES = (
 
 def check_slack(settings: Settings) -> list[Finding]:
     """Check Slack's tokens and permissions; a Slack that hangs takes the bound of two calls."""
-    bot = settings.slack_bot_token.get_secret_value()
-    app = settings.slack_app_token.get_secret_value()
-    secret = settings.slack_signing_secret.get_secret_value()
+    bot = settings.slack.bot_token.get_secret_value()
+    app = settings.slack.app_token.get_secret_value()
+    secret = settings.slack.signing_secret.get_secret_value()
     if not (bot or app or secret):
         return [make_good_finding(NAME, "not set up (slack/README.md)")]
     if importlib.util.find_spec("slack_bolt") is None:
@@ -79,8 +79,8 @@ def _check_transport(settings: Settings, app: str, secret: str) -> Iterator[Find
             )
         else:
             yield make_good_finding("Slack: Socket Mode", "open")
-    if secret and settings.public_url:
-        yield make_good_finding("Slack: HTTP", f"signed requests to {settings.public_url.rstrip('/')}/slack/events")
+    if secret and settings.web.public_url:
+        yield make_good_finding("Slack: HTTP", f"signed requests to {settings.web.public_url.rstrip('/')}/slack/events")
     elif secret and not app:
         remedy = "set ARGOT_PUBLIC_URL, or use Socket Mode: ARGOT_SLACK_APP_TOKEN"
         yield make_bad_finding("Slack: HTTP", "Slack needs an address that it can reach", remedy)
@@ -108,14 +108,14 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
 async def _ask(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
-    # slack_sdk logs its requests; what went wrong becomes a finding instead.
+    # slack_sdk logs its requests; its errors become findings instead.
     quiet = logging.getLogger("argot.slack_sdk")
     quiet.setLevel(logging.WARNING)
     client = AsyncWebClient(
-        token, base_url=settings.slack_api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
+        token, base_url=settings.slack.api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
     )  # fmt: skip
     # A proxy named by the environment cannot reach this machine's own addresses.
-    if is_on_this_machine(settings.slack_api_url):
+    if is_on_this_machine(settings.slack.api_url):
         client.proxy = None
     return await getattr(client, method)(**arguments)
 
@@ -141,7 +141,7 @@ def find_bot_team(settings: Settings) -> str:
     Raises:
         InvalidSettings: there is no token, or Slack does not take it.
     """
-    bot = settings.slack_bot_token.get_secret_value()
+    bot = settings.slack.bot_token.get_secret_value()
     told, code = _call(settings, bot, "auth_test") if bot else (None, "no bot token")
     if code or told is None:
         raise InvalidSettings(f"Slack does not say which workspace it is: {code}. Name it: --team T0123ABC")

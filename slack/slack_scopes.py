@@ -1,8 +1,8 @@
 """The scope and the conversation in which a question from Slack is answered.
 
-What a whole channel sees rests on documents open to everyone, and on those of the groups an administrator gave the
-channel. What one person alone sees rests on what that person may read; of somebody Argot does not know, on what is
-open to everyone. No user can be called what these are called: a name holds no colon.
+Messages for a whole channel rest on documents open to everyone, and on those of the groups an administrator gave the
+channel. Messages for one person rest on documents that person may read; for an unknown person, on those open to
+everyone. No user can be called what these are called: a name holds no colon.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def make_stranger(team: str, slack_id: str, groups: frozenset[str] = frozenset()
 
 
 def build_public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope:
-    """Build the scope of a channel. Where people of other companies read along, its groups do not count."""
+    """Build the scope of a channel. If people of other companies read along, its groups do not count."""
     groups = frozenset() if outsiders else frozenset(channel.groups)
     return Scope(PUBLIC, make_stranger(team, channel.channel, groups))
 
@@ -43,7 +43,7 @@ def build_public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope
 def find_user(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> str | None:
     """Find a Slack person's user of Argot: the one they were linked with, else the one named by their address."""
     linked = SlackStore(kb.people.database).find_linked_user(team, slack_user)
-    if linked is not None or not email or not kb.settings.slack_link_by_email:
+    if linked is not None or not email or not kb.settings.slack.link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
     # If two names differ only in capitals neither is taken, rather than perhaps the wrong one.
@@ -76,7 +76,7 @@ async def find_thread(
     """Find the conversation of a Slack thread as this scope sees it, and tell whether it begins now."""
     threads = await kb.threads()
     kept = await kb.blocking(SlackStore(kb.people.database).find_thread, team, channel, ts, scope.key)
-    # Whoever has been linked with a user since then begins a conversation as that user.
+    # A person who has been linked with a user since then begins a conversation as that user.
     if kept is not None and kept.owner == scope.principal.name:
         try:
             await threads.own(kept.owner, kept.thread)
@@ -103,9 +103,9 @@ async def find_news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermN
 
 
 def _find_owner(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
-    """Find the owner of a conversation with the rights of today; None: they may not be told anything now."""
+    """Find the owner of a conversation with their present rights; None: nothing may be sent to them now."""
     if thread.public:
-        # Who is in the channel now is not known here: as if people of other companies read along.
+        # The present members of the channel are unknown here: as if people of other companies read along.
         return build_public_scope(
             thread.team, SlackStore(kb.people.database).get_channel(thread.channel), outsiders=True
         ).principal

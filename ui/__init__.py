@@ -1,1 +1,1 @@
-"""The surfaces: command line, chat window, managers' pages, API, Slack; and the server. They hold no logic."""
+"""The user interfaces: command line, chat window, managers' pages and API, and the server. They hold no logic."""

@@ -47,19 +47,19 @@ UNENCRYPTED = (
     " Put a proxy with https before it and set 'public_url' (docs/administrators.md)."
 )
 GRACE_SECONDS = 3
-"""Open windows keep a connection; when all answers are done they get this long to end it."""
+"""The time that open windows get to close their connections when all answers are done."""
 READY_SECONDS = 3.0
-"""Whoever asks whether this service is ready has others to send people to."""
+"""The timeout of `/ready`: a load balancer that asks has other services to send people to."""
 SWITCH_SECONDS = 0.001
-"""How long a thread may keep the interpreter while others wait for it. With Python's own 5 ms an answer would wait that
-long at each of its dozens of steps whenever another thread is busy.
+"""The time that a thread may keep the interpreter while others wait. With Python's default of 5 ms an answer would wait
+that long at each of its dozens of steps whenever another thread is busy.
 """
 ACCEPT_BACKLOG = 64
-"""asyncio accepts as many connections as its backlog in one go, and only then is the first of them counted."""
+"""Connections that asyncio accepts at once, before the first of them is counted."""
 KERNEL_BACKLOG = 2048
-"""How many may wait in the kernel to be accepted. One more than that waits a second or longer until TCP tries again."""
+"""Connections that may wait in the kernel. Another one waits a second or longer until TCP tries again."""
 LAST_WORDS_SECONDS = 0.3
-"""For the end of an answer to leave the machine before its connection is closed."""
+"""The time for the end of an answer to leave the machine before its connection is closed."""
 
 
 def serve(home: Path, settings: Settings) -> None:
@@ -79,15 +79,16 @@ def serve(home: Path, settings: Settings) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # When uvicorn has stopped it raises the signal again, and only then are the stores closed. By default SIGTERM would
-    # end the process there, and on SIGINT asyncio would cancel the closing.
+    # After uvicorn has stopped it raises the signal again, before the stores are closed. By default SIGTERM would end
+    # the process there, and on SIGINT asyncio would cancel the closing.
     raise KeyboardInterrupt
 
 
-def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """A socket, not yet listening: on an address of this machine alone, unless people sign in (`shared`).
+def bind_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """Return a bound socket, not yet listening; its address must be of this machine alone unless people sign in
+    (`shared`).
 
-    Until somebody has a password, the window takes whoever opens it for the person at this machine, who may read
+    Until somebody has a password, the window treats everyone who opens it as the person at this machine, who may read
     everything; so it must not be reachable from elsewhere.
     """
     try:
@@ -96,13 +97,13 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
         raise InvalidSettings(f"Setting 'host' cannot be '{host}': {error}. Use 127.0.0.1.") from error
     if not shared and not is_secluded(str(address[0])):
         raise InvalidSettings(
-            f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, for everyone who opens"
-            f" it reads everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
+            f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, because everyone who "
+            f"opens it can read everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
             " ssh -L 8000:127.0.0.1:8000."
         )
-    # The protocol is named: only then asyncio sends small pieces at once instead of some 40 ms later.
+    # With the protocol named, asyncio sends small pieces at once instead of some 40 ms later.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    # A restart would otherwise have to wait until the last connections of the old process have timed out.
+    # Otherwise a restart would have to wait until the old process's last connections have timed out.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -123,8 +124,8 @@ def _explain_bind_failure(host: str, port: int, error: OSError) -> ArgotError:
 
 
 def is_secluded(address: str) -> bool:
-    """Whether only this machine can reach an address."""
-    # An address of IPv6 may name its interface: fe80::1%eth0.
+    """Tell whether only this machine can reach an address."""
+    # An IPv6 address may name its interface: fe80::1%eth0.
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
@@ -134,14 +135,14 @@ async def _serve(home: Path, settings: Settings) -> None:
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
-    parse_networks(settings.metrics_networks, "metrics_networks")
+    parse_networks(settings.telemetry.metrics_networks, "metrics_networks")
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
         # Before the models are loaded (`kb.warm`): a port that is in use is found at once.
-        with closing(bind(settings.host, settings.port, shared=signing_in)) as listener:
+        with closing(bind_socket(settings.web.host, settings.web.port, shared=signing_in)) as listener:
             address, port = listener.getsockname()[:2]
-            if not is_secluded(address) and not settings.public_url:
+            if not is_secluded(address) and not settings.web.public_url:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with (
@@ -156,15 +157,15 @@ async def _serve(home: Path, settings: Settings) -> None:
                 run_wing_services(kb),
             ):
                 await kb.warm()
-                guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
-                # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
+                guard = build_app(kb, settings.web.host, port, secluded=is_secluded(address))
+                # Last before serving: the objects that exist now stay, so the garbage collector can ignore them.
                 process_memory.freeze_start_up()
                 await _build_server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
 
 
 @asynccontextmanager
 async def run_wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
-    """Keep the wings' own services at work."""
+    """Run the wings' own services."""
     async with AsyncExitStack() as stack:
         for service in load_parts("services"):
             await stack.enter_async_context(service(kb))
@@ -177,16 +178,18 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
     Raises:
         InvalidSettings
     """
-    parse_networks(settings.trusted_proxies)
-    if settings.sign_in_header and not settings.trusted_proxies:
+    parse_networks(settings.web.trusted_proxies)
+    if settings.sign_in.header and not settings.web.trusted_proxies:
         raise InvalidSettings(
-            f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
+            f"Setting 'sign_in_header' is '{settings.sign_in.header}', but no proxy is trusted to send it. Name the"
             " addresses of yours in 'trusted_proxies'."
         )
-    if settings.sign_in_groups_header and not settings.sign_in_header:
-        raise InvalidSettings("Setting 'sign_in_groups_header' needs 'sign_in_header': whose groups they are.")
+    if settings.sign_in.groups_header and not settings.sign_in.header:
+        raise InvalidSettings(
+            "Setting 'sign_in_groups_header' needs 'sign_in_header', which says whose groups they are."
+        )
     require_provider(settings)
-    if (settings.public_url or settings.trusted_proxies) and not signing_in:
+    if (settings.web.public_url or settings.web.trusted_proxies) and not signing_in:
         raise InvalidSettings(
             "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"
             f" everyone who opens it would read everything. {LET_SIGN_IN}"
@@ -194,29 +197,29 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
 
 
 def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
-    """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
+    """Build everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
     from argot.ui.chat.chat_routes import build_chat_routes
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
     from argot.ui.web.page_templates import show_refusal
-    from argot.ui.web.security import Guard, Names
+    from argot.ui.web.security import Guard, HostNames
 
     settings = kb.settings
-    names = Names(host, port, secluded=secluded, public_url=settings.public_url)
+    names = HostNames(host, port, secluded=secluded, public_url=settings.web.public_url)
     authenticator = Authenticator(
         kb,
         port=port,
-        # A public address means a proxy: then this machine is not the only one that reaches the window.
-        secluded=secluded and not settings.public_url,
-        key=chainlit_setup.key(kb),
+        # A public address means a proxy: then other machines can reach the window too.
+        secluded=secluded and not settings.web.public_url,
+        key=chainlit_setup.load_signing_key(kb),
         ticket=chainlit_setup.sign_local_identity,
         read_ticket=chainlit_setup.read_cookie_user,
     )
     window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
     app = build_application(kb, authenticator)
     app.include_router(build_chat_routes())
-    # Last: it takes any path that is left.
+    # Last, because it takes every remaining path.
     app.mount("/", window)
     return Guard(
         app,
@@ -230,7 +233,9 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
 
 
 def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
-    """Our own pages. Every endpoint declares who may use it (`web/authorization.py`); forms are checked for forgery."""
+    """Build the application of our own pages. Every endpoint declares who may use it (`web/authorization.py`); forms
+    are checked for forgery.
+    """
     from fastapi import Depends, FastAPI, HTTPException
     from starlette.responses import PlainTextResponse
 
@@ -247,21 +252,21 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     from argot.ui.web.error_pages import explain_errors
     from argot.ui.web.observability import show_metrics
 
-    # FastAPI's pages of documentation load scripts from a CDN, and its list has every page of ours.
+    # FastAPI's documentation pages load scripts from a CDN, and would list every page of ours.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(refuse_forgery)])
     explain_errors(app)
 
     @app.api_route("/health", methods=["GET", "HEAD"])
     @needs("anonymous")
     async def health() -> dict[str, str]:
-        """The process answers."""
+        """Report that the process answers."""
         return {"status": "ok"}
 
     @app.api_route("/ready", methods=["GET", "HEAD"])
     @needs("anonymous")
     async def ready() -> dict[str, str]:
-        """The stores answer too, and new questions are taken on."""
-        kb.gate.require_open()
+        """Report that the stores answer too, and that new questions are accepted."""
+        kb.gates.questions.require_open()
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await kb.blocking(require_readable, kb.home, kb.stores)
@@ -274,12 +279,12 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     @app.get("/metrics")
     @needs("admin", program=True)
     async def metrics() -> PlainTextResponse:
-        """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`observability.py`)."""
+        """Return the counters for Prometheus. Without signing in: setting `metrics_networks` (`observability.py`)."""
         return show_metrics(kb)
 
     sign_in = SignIn(kb)
-    provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc_issuer else None
-    confirmation = Confirmation(kb, sign_in, lambda request: authenticator.address(request.scope, request.headers))
+    provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc.issuer else None
+    confirmation = Confirmation(kb, sign_in, lambda request: authenticator.find_address(request.scope, request.headers))
     app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
     app.include_router(build_source_pages(kb))
     app.include_router(build_pages(kb))
@@ -297,21 +302,21 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     from argot.ui.web.slow_clients import CountedWebSocket, ImpatientProtocol
 
     settings = kb.settings
-    # The files that Argot itself needs are set aside first: connections get the rest.
+    # File handles that Argot itself needs are reserved first: connections get the rest.
     possible = file_handles.count_for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
-        min(settings.connections or possible, possible),
-        settings.connections_per_address,
-        parse_networks(settings.trusted_proxies),
+        min(settings.web.connections or possible, possible),
+        settings.web.connections_per_address,
+        parse_networks(settings.web.trusted_proxies),
     )
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            # asyncio has set the kernel's queue to its own backlog (`AT_ONCE`): it is set again, for the crowd.
+            # asyncio has set the kernel's queue to its own backlog (`ACCEPT_BACKLOG`): it is lengthened.
             for listener in sockets or ():
                 listener.listen(KERNEL_BACKLOG)
-            place = settings.public_url or _format_url(settings.host, port)
+            place = settings.web.public_url or _format_url(settings.web.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -322,13 +327,13 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
         uvicorn.Config(
             app,
             log_level=logging.getLogger("uvicorn").getEffectiveLevel(),
-            log_config=None,  # the log is set up already (`service/observability/logs.py`)
+            log_config=None,  # logging is set up already (`service/observability/logs.py`)
             access_log=False,  # its lines hold paths and queries
             server_header=False,
-            proxy_headers=False,  # `authentication.py` decides whose are believed
+            proxy_headers=False,  # `authentication.py` decides which proxies are trusted
             lifespan="off",  # `_serve` opens and closes everything
             ws_max_size=MAX_FRAME_BYTES,
-            ws_per_message_deflate=False,  # a few kilobytes could hold megabytes
+            ws_per_message_deflate=False,  # a few kilobytes could unpack to megabytes
             http=partial(ImpatientProtocol, limits=limits),  # type: ignore[arg-type]  # it is called like the class
             ws=partial(CountedWebSocket, limits=limits),  # type: ignore[arg-type]
             backlog=ACCEPT_BACKLOG,
@@ -338,18 +343,18 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
 
 
 async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
-    """Begin no new answer and let those under way come to their end, as long as the settings allow.
+    """Begin no new answers, and let those in progress finish, as long as the settings allow.
 
-    Connections stay open meanwhile: new questions are told that the service stops, and `/ready` says so too.
+    Connections stay open meanwhile: new questions are told that the service is stopping, and so is `/ready`.
     """
-    gate, seconds = kb.gate, kb.settings.stop_seconds
+    gate, seconds = kb.gates.questions, kb.settings.web.stop_seconds
     gate.stop()
-    kb.attachments.stop()
-    kb.archives.stop()
+    kb.gates.attachments.stop()
+    kb.gates.archives.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"
-    print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
+    print(f"Argot stops when {gate.running} answers in progress are done ({wait}).", file=sys.stderr, flush=True)
     end = time.monotonic() + seconds
     while time.monotonic() < end and not impatient():
         if await gate.wait_until_quiet(0.1):

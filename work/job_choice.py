@@ -17,7 +17,7 @@ def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     Args:
         kb: a `KnowledgeBase`, whose module imports this one.
     """
-    local = LocalJobs(kb, settings.job_retry_seconds)
+    local = LocalJobs(kb, settings.jobs.retry_seconds)
     if isinstance(stores, SqliteStores):
         return local
     # What speaks to PostgreSQL is an extra.
@@ -32,7 +32,7 @@ def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
         from argot.work.queue_worker import QueueWorker, WorkerLimits
 
         # Others go on with what is under way when this process ends: no need to wait for it.
-        limits = WorkerLimits(max(settings.jobs_here, 1), 0, settings.job_lost_seconds, settings.job_retry_seconds)
+        limits = WorkerLimits(max(settings.jobs.at_once, 1), 0, settings.jobs.lost_seconds, settings.jobs.retry_seconds)
         await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
 
-    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds, work_on)
+    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.jobs.lost_seconds, work_on)

@@ -42,9 +42,9 @@ class Chores:
             try:
                 await work()
             except StoreUnavailable as error:
-                logger.error("what was to be done after an answer was not done: %s", error)
+                logger.error("work after an answer failed: %s", error)
             except Exception:
-                logger.exception("what was to be done after an answer was not done")
+                logger.exception("work after an answer failed")
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from argot.errors import (
     InvalidInput,
     InvalidSettings,
     MissingExtra,
+    MissingWing,
     ModelUnavailable,
     NotAllowed,
     NotFound,
@@ -23,7 +24,7 @@ from argot.work.job_types import JobState, PutOff
 
 MOST_TRIES = 3
 LONGEST_WAIT = 1800.0
-_FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, MissingExtra)
+_FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, MissingExtra, MissingWing)
 
 
 @dataclass(frozen=True, slots=True)

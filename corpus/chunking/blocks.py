@@ -1,8 +1,8 @@
-"""Markdown as a row of blocks with exact offsets, and blocks cut into atoms: what a passage is put together from.
+"""Markdown as a sequence of blocks with exact offsets, and blocks cut into atoms, from which passages are built.
 
-markdown-it gives the block structure; only its top level is kept, so nothing is lost: a block reaches from its first
-line to the line before the next one, whatever stands in between. Whatever the text, memory goes with a piece of it
-(`_SLICE_CHARS`) and not with the whole: lines without a blank one in between cost a hundred times their own bytes.
+markdown-it provides the block structure; only its top level is kept, so that nothing is lost: a block extends from its
+first line to the line before the next one, whatever is between. Memory is proportional to a slice (`_SLICE_CHARS`), not
+to the whole text: lines without a blank one in between cost a hundred times their own bytes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
 # An indented line after the blank one may still belong to a list item, which must not be cut in two.
 _SEAM = re.compile(rf"{_FENCE.pattern}|(?<=\n)[^\S\n]{{0,79}}\n(?=\S)", re.MULTILINE)
 """A line that opens or closes code, or the last blank line before one that is not indented."""
-# What ends no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, a number that begins the text as in `1.`
+# Stops that end no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, a number that begins the text as in `1.`
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
     re.IGNORECASE,
 )
-# A mark with closing quotes and a capital after it; an East Asian mark, which takes no space; a blank line.
+# A mark with closing quotes and a capital after it; an East Asian mark, which needs no space; a blank line.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*_`]{0,3}\s+(?=[\"'“‘(\[*_`]{0,3}[A-Z0-9À-ÞА-Я])|[。！？]\s*|\n[ \t]*\n")
 # `[text](url)` keeps its text and `\*` its star. Underscores within a word, as in `max_size`, are no marks.
 _MARKS = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|(\*{1,3}|`+|~~|(?<!\w)_{1,3}|_{1,3}(?!\w))|\\([!-/:-@\[-`{-~])")
@@ -52,7 +52,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class AtomicSpan:
-    """A span no passage cuts again. `columns` is the header row of the table it goes on with, if it does."""
+    """A span that no passage cuts again. `columns` is the header row of the table that it continues, if any."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class AtomicSpan:
 
 
 def split_blocks(markdown: str) -> Iterator[Block]:
-    """All blocks in order; together they hold every character that is not blank, each once."""
+    """Return all blocks in order; together they contain every non-blank character exactly once."""
     begin = 0
     while begin < len(markdown):
         end, is_code = _find_slice_end(markdown, begin)
@@ -83,14 +83,14 @@ def split_blocks(markdown: str) -> Iterator[Block]:
 
 
 def strip_heading(heading: str) -> str:
-    """A heading without its Markdown marks, on one line."""
-    # Cut first: in a line of many `[` that none closes, the pattern takes quadratic time.
+    """Return a heading without its Markdown marks, on one line."""
+    # Cut first: in a line of many unclosed `[`, the pattern takes quadratic time.
     stripped = _MARKS.sub(lambda match: match[1] or match[3] or "", heading[:2000])
     return " ".join(stripped.split())
 
 
 def cut_block(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
-    """The block whole if it is at most `size` characters, else cut where it hurts least."""
+    """Return the block whole if it is at most `size` characters, else cut at the least harmful places."""
     start, end = trim(markdown, block.start, block.end)
     if end - start <= size:
         # "The limits are:" introduces what follows it, as a heading does.
@@ -109,7 +109,7 @@ def cut_block(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
 
 
 def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
-    """The span without blank space at its ends. Indentation of the first line counts as blank."""
+    """Return the span without blank space at its ends. Indentation of the first line counts as blank."""
     while start < end and markdown[start].isspace():
         start += 1
     while end > start and markdown[end - 1].isspace():
@@ -118,7 +118,7 @@ def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
 
 
 def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """Spans of at most `size` characters, cut at sentence ends, else between words, else anywhere."""
+    """Return spans of at most `size` characters, cut at sentence ends, else between words, else anywhere."""
     bounds = chain([start], find_sentence_starts(markdown, start, end), [end])
     for sentence_start, sentence_end in pairwise(bounds):
         yield from _cut_words(markdown, sentence_start, sentence_end, size)
@@ -129,7 +129,7 @@ def find_sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
     linear in the text.
     """
     for match in _SENTENCE_END.finditer(markdown, start, end):
-        # Twelve characters hold the longest abbreviation of the list and the boundary before it.
+        # Twelve characters contain the longest abbreviation of the list and the boundary before it.
         if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
             yield match.end()
 
@@ -139,14 +139,14 @@ def find_sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
 
 @cache
 def _parser() -> MarkdownIt:
-    # Without `reference`: a link definition would be swallowed, and its text belongs to some passage too.
+    # Without `reference`: a link definition would be dropped, but its text belongs to some passage too.
     return MarkdownIt("commonmark").enable("table").disable(["reference"])
 
 
 def _find_slice_end(markdown: str, begin: int) -> tuple[int, bool]:
-    """Return the end of the piece that begins here, so that it can be parsed by itself; and whether it is all code.
+    """Return the end of the slice that begins here, so that it can be parsed by itself; and whether it is all code.
 
-    Cut at a blank line outside code. Where none comes in time: before the code, or at the end of a line.
+    Cut at a blank line outside code. If none comes in time: before the code, or at the end of a line.
     """
     # Nearly all documents are small enough to be parsed whole.
     if begin == 0 and len(markdown) <= 2 * _SLICE_CHARS:
@@ -166,7 +166,7 @@ def _find_slice_end(markdown: str, begin: int) -> tuple[int, bool]:
         return opened, False
     if fence:
         return _find_code_end(markdown, begin), True
-    # No seam in all that text: cut at the end of a line, or, if one line is longer than that, behind it.
+    # No boundary in all that text: cut at the end of a line, or after the slice if one line is longer.
     return markdown.rfind("\n", begin, latest) + 1 or markdown.find("\n", latest) + 1 or len(markdown), False
 
 
@@ -193,7 +193,7 @@ def _follow_fence(fence: str, match: re.Match[str]) -> str:
     if not fence:
         # A line such as "```x```" is inline code and opens no block.
         return "" if mark[0] == "`" and "`" in rest else mark
-    # A closing fence is at least as long as the opening one, with nothing behind it.
+    # A closing fence is at least as long as the opening one, with nothing after it.
     return "" if mark.startswith(fence) and not rest.strip() else fence
 
 
@@ -211,7 +211,7 @@ def _parse_slice(markdown: str, begin: int, end: int) -> Iterator[Block]:
             continue  # to Markdown a carriage return or an odd space of its own is a paragraph
         if block.start > position and markdown[position : block.start].strip():
             yield Block(position, block.start, "paragraph")
-        # Whatever lines the parser names, no character may stand in two blocks.
+        # Whatever lines the parser reports, no character may be in two blocks.
         yield replace(block, start=max(block.start, position))
         position = max(block.end, position)
     if markdown[position:end].strip():
@@ -226,7 +226,7 @@ def _build_blocks(markdown: str, tokens: list[Token], lines: list[int]) -> Itera
     while index < len(tokens):
         token, first = tokens[index], index
         index += 1
-        # What is nested belongs to this block: on to the next token that opens one at the top level.
+        # Nested tokens belong to this block: continue to the next token that opens one at the top level.
         while index < len(tokens) and not (tokens[index].level == 0 and tokens[index].nesting >= 0):
             index += 1
         if token.map is None:
@@ -234,7 +234,7 @@ def _build_blocks(markdown: str, tokens: list[Token], lines: list[int]) -> Itera
         start, end = offset(token.map[0]), offset(token.map[1])
         kind = _kind(token)
         if kind == "heading":
-            # Behind `heading_open` comes the token with the heading's text.
+            # The token with the heading's text follows `heading_open`.
             yield Block(start, end, kind, int(token.tag[1:]), strip_heading(tokens[first + 1].content))
         else:
             yield Block(start, end, kind, inner=_find_items(kind, tokens[first:index], offset))
@@ -262,9 +262,11 @@ def _find_items(kind: BlockKind, tokens: list[Token], offset: Callable[[int], in
 
 
 def _cut_table(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
-    """Rows; the header row and the rule under it stay with the first row. Later atoms carry the header as text."""
+    """Yield rows; the header row and the rule under it stay with the first row. Later atoms carry the header as
+    text.
+    """
     start, end = trim(markdown, block.start, block.end)
-    rows = islice(_find_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
+    rows = islice(_find_line_starts(markdown, start, end), 2, None)  # after header, rule and first row
     columns = markdown[start : markdown.find("\n", start)].strip()
     # Repeating a header that fills half a passage would leave no room for the rows.
     columns = columns if len(columns) <= size // 2 else ""
@@ -281,7 +283,7 @@ def _find_line_starts(markdown: str, start: int, end: int) -> Iterator[int]:
 
 
 def _cut_at(markdown: str, bounds: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
-    """The spans between bounds, those over `size` cut at line ends, sentences and words."""
+    """Return the spans between bounds, those over `size` cut at line ends, sentences and words."""
     for start, end in pairwise(bounds):
         if end - start <= size:
             yield from _trim_span(markdown, start, end)
@@ -310,5 +312,5 @@ def _trim_span(markdown: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def find_last_at_or_before(offsets: list[int], position: int) -> int:
-    """Index of the last offset that is not after `position`, or -1."""
+    """Return the index of the last offset that is not after `position`, or -1."""
     return bisect_right(offsets, position) - 1

@@ -25,7 +25,7 @@ class MarkdownHeading:
 
 
 def find_headings(markdown: str) -> Iterator[MarkdownHeading]:
-    """The headings in their order, as readers of files write them; those within code are none."""
+    """Return the headings in order, as a renderer shows them; those within code are none."""
     levels: list[int] = []
     for start, level, text in _find_levels(markdown):
         levels = [*(one for one in levels if one < level), level]
@@ -39,7 +39,7 @@ def _find_levels(markdown: str) -> Iterator[tuple[int, int, str]]:
     for line in _LINE.finditer(markdown):
         opened = _FENCE.match(line[0])
         if fence or opened:
-            # Closed by as many of the same signs as it was opened with.
+            # Closed by at least as many of the same signs as it was opened with.
             closes = fence and opened and opened[1].startswith(fence)
             fence = "" if closes else fence or (opened[1] if opened else "")
             before = None

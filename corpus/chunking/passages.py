@@ -1,8 +1,8 @@
-"""Passages: contextual units of a document, each with a header and a small cut of its neighbours (AccurateRAG 2.1).
+"""Passages: contextual units of a document, each with a header and a short excerpt of its neighbours (AccurateRAG 2.1).
 
 A short subsection stays whole, tiny neighbours under one heading are joined, a long one is cut between blocks, items,
-rows and sentences, in this order of preference. A heading is never a passage of its own. Passages know nothing of
-embedders: swapping the embedder changes no passage and so no citation.
+rows and sentences, in this order of preference. A heading is never a passage of its own. Passages do not depend on an
+embedder: changing the embedder changes no passage and so no citation.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passag
 
 MAX_BOXES = 20
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\xbf\u2010-\u2027\u2500-\u259f]")
-"""A letter, a figure, or a sign that is neither ASCII nor part of a rule or of punctuation."""
+"""A letter, a digit, or a sign that is neither ASCII nor part of a rule or of punctuation."""
 MAX_HEADING_CHARS = 160
 _TINY_SHARE = 4
-"""A subsection is tiny when it is shorter than the longest passage by this factor."""
+"""A subsection is tiny if it is shorter than the longest passage by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageCut:
-    """A passage that has no id yet, since it knows nothing of its document: where it is cut, and what goes with it."""
+    """A passage without an id, since it does not know its document: its span and metadata."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class PassageCut:
 
 
 def cut_document(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[PassageCut]:
-    """The document's passages in order: no overlaps, nothing left out but blanks, rules and the like.
+    """Return the document's passages in order: no overlaps, nothing left out except blanks, rules and similar.
 
     `max_chars` bounds the text of every passage. Time is linear in the text.
 
@@ -75,7 +75,7 @@ def build_passages(
 ) -> list[Passage]:
     """Return the cuts of `markdown` as passages of this revision: `markdown[start:end] == text`.
 
-    `before`: what is said of the document, before the title in each header.
+    `before`: text about the document that precedes the title in each header.
     """
     return [
         Passage(
@@ -124,7 +124,7 @@ class _Unit:
 
 
 def _split_sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section]:
-    """Sections in reading order. A heading without text of its own goes in front of the next section."""
+    """Return sections in reading order. A heading without text of its own is added to the next section."""
     open_headings: list[tuple[int, str]] = []
     waiting: list[Block] = []
     current = _Section(())
@@ -133,7 +133,7 @@ def _split_sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_S
         if block.kind == "heading":
             if current.blocks:
                 yield current
-            # A heading ends all sections of its own level and of those below.
+            # A heading ends all sections of its own level and of deeper ones.
             open_headings = [pair for pair in open_headings if pair[0] < block.level]
             open_headings.append((block.level, block.text[:MAX_HEADING_CHARS]))
             waiting.append(block)
@@ -152,7 +152,7 @@ def _split_sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_S
 
 
 def _merge_sections(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Section]:
-    """Tiny neighbours that share a parent become one section under that parent, up to `max_chars`."""
+    """Merge tiny neighbours with the same parent into one section under that parent, up to `max_chars`."""
     group: _Section | None = None
     tiny = False
     for section in sections:
@@ -162,7 +162,7 @@ def _merge_sections(sections: Iterator[_Section], pages: _Pages, max_chars: int)
             continue
         if group is not None:
             yield group
-        # Only the group's first section has to be tiny, so that a growing group can take in more neighbours.
+        # Only the group's first section has to be tiny, so that a growing group can include more neighbours.
         group, tiny = section, section.size < max_chars // _TINY_SHARE
     if group is not None:
         yield group
@@ -171,7 +171,7 @@ def _merge_sections(sections: Iterator[_Section], pages: _Pages, max_chars: int)
 def _find_joint_path(
     group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
 ) -> tuple[str, ...] | None:
-    """The path of both as one section, or None if they stay two."""
+    """Return the path of both as one section, or None if they stay separate."""
     # Text is never joined across two slides or two sheets.
     if pages.index(group.start) != pages.index(section.start) and not pages.are_pages:
         return None
@@ -185,7 +185,7 @@ def _find_joint_path(
 
 
 def _find_common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The heading both stand under, when neither is deeper under it than one level; None when there is none."""
+    """Return the heading above both, if neither is more than one level below it; None if there is none."""
     shared = 0
     while shared < min(len(path), len(other)) and path[shared] == other[shared]:
         shared += 1
@@ -205,7 +205,7 @@ def _pack_sections(markdown: str, sections: Iterator[_Section], pages: _Pages, m
         one_page = pages.index(start) == pages.index(max(start, end - 1))
         # The block may begin with blank space; its first span does not.
         first = next(cut_block(markdown, section.blocks[0], max_chars)).start
-        # A few lines may go over the end of a page: the page that holds most of them is cited.
+        # A few lines may extend over the end of a page: the page with most of them is cited.
         few = end - first < max_chars // (2 * _TINY_SHARE) and not pages.begins(first)
         if end - first <= max_chars and (one_page or few):
             yield _Unit(first, end, section.path)
@@ -214,24 +214,24 @@ def _pack_sections(markdown: str, sections: Iterator[_Section], pages: _Pages, m
 
 
 def _cut_section(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
-    """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
+    """Greedy: as many atoms as fit. Headings, and lines that end in a colon, stay with the following text."""
     previous: list[AtomicSpan] = []
     group: list[AtomicSpan] = []
     for block in section.blocks:
         for atom in cut_block(markdown, block, _measure_room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _take_leading(group, atom, max_chars)
-                # The last headings of the group introduce the next atom, and go with it into the next passage.
+                # The last headings of the group introduce the next atom, and move with it into the next passage.
                 if len(kept) < len(group):
                     yield from _build_unit(previous, section)
                     previous, group = group[: len(group) - len(kept)], kept
-                # The whole group introduces the atom, yet the two do not fit together.
+                # The whole group introduces the atom, but the two do not fit together.
                 elif atom.end - group[0].start > max_chars:
                     yield from _build_unit(previous, section)
                     previous, group = group, []
             group.append(atom)
     if len(previous) > 1 and all(atom.glued for atom in group):
-        moved = previous[-1]  # nothing follows these headings: what stands before them goes with them
+        moved = previous[-1]  # nothing follows these headings: they stay with the text before them
         if group[-1].end - moved.start <= max_chars:
             previous, group = previous[:-1], [moved, *group]
     yield from _build_unit(previous, section)
@@ -244,7 +244,7 @@ def _build_unit(group: list[AtomicSpan], section: _Section) -> Iterator[_Unit]:
 
 
 def _measure_room(group: list[AtomicSpan], block: Block, max_chars: int) -> int:
-    """Return how large the pieces of a block may be: smaller after a heading, so that the first one fits in under
+    """Return the maximum size of the pieces of a block: smaller after a heading, so that the first one fits below
     it.
     """
     if not group or not all(atom.glued for atom in group):
@@ -256,14 +256,16 @@ def _must_break(group: list[AtomicSpan], atom: AtomicSpan, pages: _Pages, max_ch
     size = group[-1].end - group[0].start
     if atom.end - group[0].start > max_chars:
         return True
-    # A page ends a passage, so that the page it cites is right; a few lines at its end may go over, but no whole page.
+    # A page ends a passage, so that the page it cites is right; a few lines at its end may continue, but no whole page.
     if pages.index(atom.start) != pages.index(group[0].start):
         return size >= max_chars // (2 * _TINY_SHARE) or not pages.are_pages or pages.begins(group[0].start)
     return False
 
 
 def _take_leading(group: list[AtomicSpan], atom: AtomicSpan, max_chars: int) -> list[AtomicSpan]:
-    """The atoms at the end of the group that introduce `atom`: short, and they still fit in front of it."""
+    """Remove and return the atoms at the end of the group that introduce `atom`: short, and they still fit in front of
+    it.
+    """
     first = len(group)
     earliest = max(atom.end - max_chars, group[-1].end - max_chars // 2)
     while first > 0 and group[first - 1].glued and group[first - 1].start >= earliest:
@@ -284,12 +286,12 @@ class _Pages:
         return find_last_at_or_before(self._starts, position)
 
     def begins(self, position: int) -> bool:
-        """Return whether a page begins with what stands there."""
+        """Return whether a page begins at this offset."""
         index = self.index(position)
         return index >= 0 and self._starts[index] == position
 
     def holding(self, start: int, end: int) -> tuple[int | None, PageKind | None]:
-        """The page that holds most of [start, end)."""
+        """Return the page that contains most of [start, end)."""
         first, last = self.index(start), self.index(max(start, end - 1))
         if last < 0:
             return None, None
@@ -322,9 +324,11 @@ class _Boxes:
 
 
 def _build_header(title: str, cut: PassageCut, before: str) -> str:
-    """`before > title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
+    """Return `before > title > heading path (page n)`; for a continued table, the names of its columns on a second
+    line.
+    """
     parts = list(cut.path)
-    # Most documents begin with their title as a heading: say it once.
+    # Most documents begin with their title as a heading: use it once.
     if title and (not parts or parts[0].casefold() != title.casefold()):
         parts.insert(0, title)
     if before:

@@ -10,7 +10,9 @@ AROUND_CHARS = 160
 
 
 def cut_text_before(markdown: str, start: int, size: int = AROUND_CHARS) -> str:
-    """The last sentences before `start` that fit into `size` characters, or if not even half gets filled, the words."""
+    """Return the last sentences before `start` that fit into `size` characters, or words if they fill less than
+    half.
+    """
     # A little more than is shown, so that a sentence that begins exactly at the cut is found.
     text = markdown[max(0, start - size - 40) : start].rstrip()
     if len(text) <= size:
@@ -24,7 +26,7 @@ def cut_text_before(markdown: str, start: int, size: int = AROUND_CHARS) -> str:
 
 
 def cut_text_after(markdown: str, end: int, size: int = AROUND_CHARS) -> str:
-    """The first sentences after `end` that fit into `size` characters, or if not even half gets filled, the words."""
+    """Return the first sentences after `end` that fit into `size` characters, or words if they fill less than half."""
     text = markdown[end : end + 2 * size].lstrip()[: size + 40]
     if len(text) <= size:
         return text.rstrip()

@@ -1,1 +1,1 @@
-"""Sources that the documents stay in step with: folders, git repositories, web sites, LangChain's loaders."""
+"""Sources with which documents are synchronised: folders, git repositories, web sites, LangChain's loaders."""

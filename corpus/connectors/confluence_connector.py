@@ -1,7 +1,7 @@
 """An export of a Confluence space as a source: each page is a document, and each of its attachments.
 
-A page is known by its number, which stays when it is renamed or moved. What Confluence puts around the text (the way to
-the page, who wrote it, the foot) is metadata and not read as text: `argot.corpus.readers.html` leaves it out.
+A page is identified by its number, which stays when it is renamed or moved. The text that Confluence adds around a page
+(breadcrumbs, author, footer) is metadata and not read as text: `argot.corpus.readers.html` leaves it out.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ENTITIES_FILE = "entities.xml"
 
 
 class ConfluenceConnector:
-    """`place`: a ZIP archive as Confluence makes it, the folder it was unpacked to, or a folder of such archives.
+    """`place`: a ZIP archive from Confluence, the folder it was unpacked to, or a folder of such archives.
 
-    Of two archives that hold the same page the newer one counts.
+    If two archives contain the same page, the newer one counts.
     """
 
     def __init__(self, place: Path, patterns: Patterns, base_uri: str | None = None) -> None:
-        """`base_uri`: where the wiki stands, for citations that lead to its pages."""
+        """`base_uri`: the wiki's address, for citations that lead to its pages."""
         self._place = place
         self._patterns = patterns
         self._base_uri = base_uri.rstrip("/") if base_uri else ""
@@ -59,7 +59,7 @@ class ConfluenceConnector:
     def _open_exports(self) -> Iterator[ExportFiles]:
         places = [self._place]
         if self._place.is_dir():
-            # Newest first: what was listed already is not listed again.
+            # Newest first: pages already listed are not listed again.
             archives = sorted(self._place.glob("*.zip"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
             places = archives or places
         for place in places:
@@ -85,7 +85,7 @@ class ConfluenceConnector:
                 )
                 continue
             frame = parse_page_frame(data)
-            # The title and not the file's name, which Confluence cuts and strips of signs.
+            # The title and not the file's name, which Confluence shortens and strips of signs.
             name = f"{frame.metadata.title.replace('/', ' ') or PurePosixPath(path).stem}.html"
             uri = uris.build_page_uri(number, name)
             yield ListedDocument(Source(uri, name, file.load, file.size, metadata=frame.metadata), file.stamp)
@@ -150,7 +150,7 @@ class _Uris:
     def __init__(self, base: str, at_wiki: bool, known: Mapping[str, str]) -> None:
         self._base = base
         self._at_wiki = at_wiki
-        # The title is the last part, which people are shown as the name; Confluence looks at the number alone.
+        # The title is the last part, which people see as the name; Confluence uses only the number.
         self._before, self._between = ("/pages/viewpage.action?pageId=", "&title=") if at_wiki else ("!/pages/", "/")
         self._pages: dict[str, str] = {}
         for uri in known:
@@ -159,7 +159,7 @@ class _Uris:
                 self._pages[number] = uri
 
     def build_page_uri(self, number: str, name: str) -> str:
-        """Return the URI of a page, which keeps the one that it had under its former title."""
+        """Return the URI of a page; a renamed page keeps its former one."""
         shown = PurePosixPath(name).stem if self._at_wiki else PurePosixPath(name).name
         return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown, safe='')}"
 
@@ -171,7 +171,7 @@ class _Uris:
 def _describe_attachment(uri: str, name: str, file: ExportedFile, page: SourceMetadata) -> ListedDocument:
     suffix = PurePosixPath(name).suffix
     skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
-    # Date and author are the page's: an export names none of its attachments.
+    # Date and author are the page's: an export lists none for its attachments.
     metadata = SourceMetadata(date=page.date, author=page.author, labels=page.labels)
     source = Source(uri, unquote(name), partial(file.load), file.size, skip, metadata)
     return ListedDocument(source, f"{file.stamp}.{blake2b(repr(metadata).encode(), digest_size=8).hexdigest()}")

@@ -1,7 +1,7 @@
-"""Pages of a space that Confluence exported as XML: `entities.xml` holds the rows of its database.
+"""Pages of a space that Confluence exported as XML: `entities.xml` contains the rows of its database.
 
-Pages, blog posts and attachments count in their newest version; drafts, former versions, what was deleted, and comments
-do not.
+Pages, blog posts and attachments count in their newest version; drafts, former versions, deleted pages and comments do
+not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PAGE_KINDS = ("Page", "BlogPost")
 _ROW_KINDS = (*_PAGE_KINDS, "BodyContent", "Labelling", "Label", "ConfluenceUserImpl", "Attachment")
 _CODE_MACRO = re.compile(r'<ac:structured-macro\b[^>]*ac:name="(?:code|noformat)".*?</ac:structured-macro>', re.DOTALL)
 _LANGUAGE_PARAMETER = re.compile(r'<ac:parameter\s+ac:name="language">([\w+#-]{1,30})</ac:parameter>')
-# Within the CDATA of entities.xml, Confluence parts the end of an inner one: "]] >".
+# Within the CDATA of entities.xml, Confluence splits the end of an inner one: "]] >".
 _CDATA_SECTION = re.compile(r"<!\[CDATA\[(.*?)\]\]\s?>", re.DOTALL)
 _PLAIN_BODY = re.compile(r"<ac:plain-text-body>\s*<!\[CDATA\[(.*?)\]\]\s?>\s*</ac:plain-text-body>", re.DOTALL)
 _ELEMENT_REPLACEMENTS = (
@@ -33,7 +33,7 @@ _ELEMENT_REPLACEMENTS = (
     (re.compile(r"<ac:task-status>.*?</ac:task-status>\s*<ac:task-body>", re.DOTALL), "<li>[ ] "),
     (re.compile(r"</ac:task-body>"), "</li>"),
     (re.compile(r"<(/?)ac:task-list\b[^>]*>"), r"<\1ul>"),
-    # A link without words of its own says what the page it leads to is called.
+    # A link without its own text shows the title of its target.
     (re.compile(r'<ac:link\b[^>]*>\s*<ri:page\b[^>]*ri:content-title="([^"]*)"[^>]*/>\s*</ac:link>'), r"\1"),
     (re.compile(r'<time\b[^>]*datetime="([^"]*)"[^>]*/>'), r"\1"),
     (re.compile(r"</?(?:ac|ri):[^>]*>"), ""),
@@ -42,7 +42,7 @@ _ELEMENT_REPLACEMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class ExportedPage:
-    """A page in its newest version; its text lies in `body`, as HTML."""
+    """A page in its newest version; its text is in `body`, as HTML."""
 
     number: str
     version: str
@@ -52,7 +52,7 @@ class ExportedPage:
 
 @dataclass(frozen=True, slots=True)
 class ExportedAttachment:
-    """Its bytes lie at `attachments/PAGE/NUMBER/VERSION` in the export."""
+    """Its bytes are at `attachments/PAGE/NUMBER/VERSION` in the export."""
 
     number: str
     version: str
@@ -62,7 +62,7 @@ class ExportedAttachment:
 
 @dataclass(slots=True)
 class _Rows:
-    """The rows that are wanted, by kind and number, and the bodies by the number of what they belong to."""
+    """The wanted rows, by kind and number, and the bodies by the number of their owner."""
 
     rows: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=lambda: {kind: {} for kind in _ROW_KINDS})
     bodies: dict[str, Path] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Entities:
         row = {one.get("name", ""): _read_value(one) for one in element.findall("property")}
         number = (element.findtext("id") or "").strip()
         if kind == "BodyContent":
-            # Comments, templates and former versions have bodies as well: which are wanted is known in the end.
+            # Comments, templates and former versions have bodies as well: the wanted ones are known only at the end.
             owner = row.get("content", "")
             if owner.isdigit():
                 self._found.bodies[owner] = spool / owner
@@ -135,7 +135,7 @@ class Entities:
 
 
 def convert_page_html(storage: str) -> str:
-    """A page's body, which is XHTML with elements of Confluence's own, as HTML."""
+    """Convert a page's body, which is XHTML with elements of Confluence's own, to HTML."""
     text = _CODE_MACRO.sub(_convert_code, storage)
     text = _PLAIN_BODY.sub(lambda found: f"<pre>{escape(found[1])}</pre>", text)
     text = _CDATA_SECTION.sub(lambda found: escape(found[1]), text)
@@ -157,7 +157,7 @@ def _iter_objects(events: Iterator[tuple[str, Any]]) -> Iterator[Any]:
             root = element
         if event == "end" and element.tag == "object":
             yield element
-            root.clear()  # else the whole file would be held
+            root.clear()  # otherwise the whole file would be kept in memory
 
 
 def _read_value(element: Any) -> str:

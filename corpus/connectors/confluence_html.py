@@ -1,4 +1,4 @@
-"""Pages of a space that Confluence exported as HTML: what stands around their text says whose and of when it is."""
+"""Pages of a space that Confluence exported as HTML: the text around them contains their author and date."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argot.corpus.store.source_metadata import SourceMetadata
 PAGE_NAME = re.compile(r"(?:^|[_/])(\d+)\.html$")
 """`Pump-maintenance_12345.html`, or `12345.html`: the number of the page."""
 _FRAME_BYTES = 100_000
-"""Bytes at the beginning and at the end of a page that are looked through."""
+"""Bytes at the beginning and at the end of a page that are searched."""
 _VOID_TAGS = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
@@ -66,7 +66,7 @@ def parse_page_frame(data: bytes) -> PageFrame:
 
 
 def list_linked_pages(index: bytes) -> Iterator[str]:
-    """Yield the files that the index of a space leads to."""
+    """Yield the files that the index of a space links to."""
     links = _Links()
     links.feed(index.decode("utf-8", "replace"))
     for link in dict.fromkeys(links.found):
@@ -87,7 +87,7 @@ class _Links(HTMLParser):
 
 
 class _Parts(HTMLParser):
-    """Texts of the elements whose id or class has a meaning."""
+    """Texts of the elements with a known id or class."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class _Parts(HTMLParser):
         if tag == "a" and self._link is not None:
             self._add_attachment(*self._link)
             self._link = None
-        # What was left open ends with what it stands in.
+        # An unclosed element ends with its parent.
         if any(name == tag for name, _ in self._open):
             while self._open and self._open.pop()[0] != tag:
                 pass

@@ -1,4 +1,4 @@
-"""The connector of a source, made of what is stored of it."""
+"""The connector of a source, built from its stored settings."""
 
 from __future__ import annotations
 

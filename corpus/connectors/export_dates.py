@@ -1,4 +1,4 @@
-"""Dates as exports write them for people, by whatever language the exporter had set."""
+"""Dates as exports write them for people, in the exporter's language."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_date(text: str, day_first: bool | None = None) -> str:
 
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
-    """Return True where the day comes first in the dates of a table, such as 3/4/2026; None if no date tells."""
+    """Return True if the day comes first in the dates of a table, such as 3/4/2026; None if no date shows it."""
     for text in texts:
         found = _SLASH_DATE.search(text)
         told = _infer_day_first(int(found[1]), int(found[2])) if found else None

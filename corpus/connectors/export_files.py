@@ -1,4 +1,4 @@
-"""The files of an export, in a folder or in a ZIP archive: named, bounded, and read one by one."""
+"""The files of an export, in a folder or in a ZIP archive: listed, limited in size, and read one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_EXPORT_FILES = 200_000
 _EXPORT_LIMITS = ArchiveLimits(
     members=MAX_EXPORT_FILES, unpacked_bytes=100_000_000_000, list_seconds=120, clock_seconds=7200
 )
-"""Bounds of an export that is a ZIP archive: a manager names it, and it may be a whole wiki."""
+"""Limits of an export that is a ZIP archive: a manager names it, and it may be a whole wiki."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class ExportedFile:
 
 
 class ExportFiles:
-    """A context manager: closed when all that is wanted of it was read."""
+    """A context manager: closed when everything needed was read."""
 
     def __init__(self, place: Path) -> None:
         """
         Raises:
-            SourceDown: it is not there, or no whole archive.
+            SourceDown: it does not exist, or is no complete archive.
         """
         self._archive: UnpackedArchive | None = None
         self._members: dict[str, int] = {}
@@ -79,7 +79,7 @@ class ExportFiles:
         root = resolve_links(self.place, strict=True)
 
         def unopened(error: OSError) -> None:
-            # A part that cannot be seen is not gone.
+            # An inaccessible part is not deleted.
             raise error
 
         for parent, folders, files in os.walk(root, onerror=unopened):
@@ -100,7 +100,7 @@ class ExportFiles:
             raise NotAFile(listed.problem if listed.is_refused else "damaged or cut off: not a whole ZIP archive")
         for number, entry in enumerate(listed.entries):
             if not entry.problem and not find_leftover_kind(entry.path):
-                # Two files of one name: the last one counts, as for every program that unpacks them.
+                # Two files of one name: the last one counts, as in every unpacking program.
                 self._members[entry.path] = number
                 yield ExportedFile(entry.path, entry.size, entry.stamp, partial(archive.read, number))
 
@@ -109,7 +109,7 @@ def read_place_mark(place: Path) -> str:
     """Return a mark of a ZIP archive's state on the disk; empty for a folder, whose files must be listed.
 
     Raises:
-        SourceDown: it is not there.
+        SourceDown: it does not exist.
     """
     try:
         found = place.stat()

@@ -1,4 +1,4 @@
-"""A folder as a source: a file is read only when its time, size or identity on the disk has changed."""
+"""A folder as a source: a file is read only if its time, size or identity on the disk has changed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from argot.corpus.ingestion.sources import FolderWalk
 from argot.files import NotAFile
 
 UNSETTLED_NANOSECONDS = 20_000_000
-"""A file that was changed so shortly before it was looked at may change again without another time: clocks of file
-systems tick every 4 ms or so."""
+"""A file that was changed this shortly before the check may change again without a new time: clocks of file systems
+tick every 4 ms or so."""
 MAX_READ_ATTEMPTS = 3
 
 
 class FolderConnector:
-    """Files below a folder, as `sources_in` finds them; of an archive, the files in it."""
+    """Files below a folder, as `sources_in` finds them; for an archive, the files in it."""
 
     def __init__(
         self, folder: Path, patterns: Patterns, base_uri: str | None = None, *, follow_links: bool = False
@@ -41,7 +41,7 @@ class FolderConnector:
 
     def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
         try:
-            # Listed and not only looked at: an unmounted folder may be there and yet not be opened.
+            # Listed and not only checked: an unmounted folder may exist and yet not be readable.
             with os.scandir(self._folder):
                 pass
         except OSError as error:
@@ -87,7 +87,7 @@ def _list_members(
     """Yield the files in an archive, which is opened only if one of its files has another stamp."""
     if stamp and members and all(known[uri] == stamp for uri in members):
         for uri in members:
-            # The name as the archive has it: a reader goes by its suffix.
+            # The name as in the archive: its suffix selects the reader.
             name = unquote(uri.rsplit("/", 1)[-1])
             yield ListedDocument(Source(uri, name, partial(_load_member, archive, uri)), stamp)
         return
@@ -122,19 +122,19 @@ def _group_members(known: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _make_stamp(found: os.stat_result) -> str:
-    """Return the stamp of a file; empty where it may change again unnoticed: it is read the next time as well."""
+    """Return the stamp of a file; empty if it may change again unnoticed: it is then read the next time as well."""
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
-    # A time in the future says nothing of when it was set.
+    # A time in the future is unreliable.
     if 0 <= time.time_ns() - changed < UNSETTLED_NANOSECONDS:
         return ""
     return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
 
 
 def _load_steadily(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]:
-    """Return a function that loads the bytes of a file that stayed the same while it was read.
+    """Return a function that loads the bytes of a file that did not change while it was read.
 
     Raises:
-        NotAFile: it never does.
+        NotAFile: it keeps changing.
     """
 
     def loaded() -> bytes:

@@ -1,9 +1,8 @@
-"""A git repository as a source: a file is read when the hash of its content is another one.
+"""A git repository as a source: a file is read if the hash of its content has changed.
 
-The system's `git` fetches the newest commit of one branch into a bare repository that is thrown away afterwards:
-nothing is checked out, no hook is run, no submodule or large-file store is followed, and for what comes over the
-network no setting of the machine applies. Where the branch stands is asked first; where it stands as before, nothing
-is fetched.
+The system's `git` fetches the newest commit of one branch into a temporary bare repository: nothing is checked out, no
+hook is run, no submodule or large-file store is followed, and network access ignores the machine's settings. The
+branch's commit is requested first; if it is unchanged, nothing is fetched.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Repository:
     user: str = ""
     password: str = ""
     private: bool = False
-    """True where it may lie at an address of a private network."""
+    """True if it may be at an address of a private network."""
 
     @property
     def is_local(self) -> bool:
@@ -116,7 +115,7 @@ class GitConnector:
         """Return the output of git.
 
         Raises:
-            SourceDown: git is not installed, says no, or takes longer than that.
+            SourceDown: git is not installed, fails, or exceeds the time limit.
         """
         process = self._start_git(arguments)
         try:
@@ -153,7 +152,7 @@ class GitConnector:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # With the programs that it starts in one group, to be ended together.
+                # In one process group with the programs that it starts, to be ended together.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -165,7 +164,7 @@ class GitConnector:
     def _check_exit(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
         if process.returncode:
             said = wrong.decode(errors="replace").strip().splitlines()
-            # The last line is what stopped it; before it stand warnings and hints.
+            # The last line is the error; warnings and hints precede it.
             reason = said[-1].removeprefix("fatal: ") if said else f"git ended with {process.returncode}"
             raise SourceDown(f"The repository {self._repository.address} cannot be read: {reason}")
 
@@ -178,25 +177,25 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _build_environment(repository: Repository) -> dict[str, str]:
-    """Only what git needs, and none of our settings.
+    """Return only the variables that git needs, and none of Argot's settings.
 
     Raises:
-        SourceDown: the repository's name leads into a private network.
+        SourceDown: the repository's host is in a private network.
     """
     settings = [
         ("core.hooksPath", "/dev/null"),
         ("credential.helper", ""),
         ("core.askPass", ""),
-        # A redirect could lead to an address that was not looked at.
+        # A redirect could lead to an unchecked address.
         ("http.followRedirects", "false"),
-        # A proxy would look the name up itself.
+        # A proxy would resolve the name itself.
         ("http.proxy", ""),
     ]
     if not repository.is_local:
         parts = urlsplit(repository.address)
         host, port = normalize_host(parts.hostname or ""), parts.port or (443 if parts.scheme == "https" else 80)
         if not repository.private:
-            # The address that was looked at is the one that is used: a name may mean another one a moment later.
+            # The checked address is the one that is used: a name may resolve differently a moment later.
             addresses = ",".join(f"[{one}]" if ":" in one else one for one in resolve_public_addresses(host, port))
             if not is_address(host):
                 settings.append(("http.curloptResolve", f"{host}:{port}:{addresses}"))
@@ -205,7 +204,7 @@ def _build_environment(repository: Repository) -> dict[str, str]:
             settings.append(("http.extraHeader", f"Authorization: Basic {pair}"))
     numbered = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings)}
     numbered |= {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings)}
-    # On this machine git asks its settings whose repositories it may open.
+    # On this machine git's settings decide whose repositories it may open.
     alone = {"HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
     return {
         "PATH": os.environ.get("PATH", os.defpath),

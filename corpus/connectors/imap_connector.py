@@ -1,7 +1,7 @@
-"""A folder of mail on an IMAP server as a source: each message is a document, read as an `.eml` file is.
+"""A folder of mail on an IMAP server as a source: each message is a document, read like an `.eml` file.
 
 A message never changes under its number, so it is fetched once; its labels may change, and are part of its stamp. When
-the server numbers the folder anew (`UIDVALIDITY`), the messages are known again by their content.
+the server renumbers the folder (`UIDVALIDITY`), messages are recognised by their content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from argot.corpus.readers.file_fields import list_mail_authors
 from argot.files import NotAFile
 
 FETCH_BATCH_MESSAGES = 400
-"""Messages: a command names them all in a line, which servers bound."""
+"""Messages per command: it lists them all in a line, which servers limit."""
 _MAX_NAME_CHARS = 80
 _UID = re.compile(rb"\bUID (\d+)")
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d+)")
@@ -55,7 +55,7 @@ class _Message:
 
 
 class ImapConnector:
-    """The messages of one folder, but for those that are marked as deleted."""
+    """The messages of one folder, except those that are marked as deleted."""
 
     def __init__(self, mailbox: Mailbox, patterns: Patterns) -> None:
         self._mailbox = mailbox
@@ -97,7 +97,7 @@ class ImapConnector:
         more = " X-GM-LABELS" if session.has_gmail_labels else ""
         for line, _ in session.fetch(uids, f"(UID FLAGS RFC822.SIZE{more})"):
             uid, size, flags = _UID.search(line), _SIZE.search(line), _FLAGS.search(line)
-            # A line without a number was sent unasked: another program changes the folder just now.
+            # A line without a number is unsolicited: another program is changing the folder.
             if uid is None or flags is None or b"\\deleted" in flags[1].lower().split():
                 continue
             gmail = _GMAIL_LABELS.search(line)
@@ -116,7 +116,7 @@ class ImapConnector:
         return heads
 
     def _make_source(self, found: _Message, uri: str, head: tuple[str, str] | None, prefix: str) -> Source:
-        """Named by its subject, for people; what is known already keeps its name."""
+        """Named by its subject, for people; a known message keeps its name."""
         load = partial(self._load_message, found.uid)
         if head is None and uri:
             return Source(uri, unquote(uri.rpartition("/")[2]), load, found.size)
@@ -138,7 +138,7 @@ class ImapConnector:
 
     def _fetch_message(self, uid: str) -> bytes:
         session = self._open_session()
-        # Numbered anew since it was listed: the number is another message's now.
+        # Renumbered since it was listed: the number now belongs to another message.
         same = session.state.validity == self._validity
         data = b"".join(whole for _, whole in session.fetch(uid, "(UID BODY.PEEK[])")) if same else b""
         if not data:
@@ -161,7 +161,7 @@ def _parse_labels(flags: bytes, gmail: bytes) -> tuple[str, ...]:
 def _read_header(message: EmailMessage, field: str) -> str:
     try:
         value = message.get(field)
-    except Exception:  # a broken header can make the parser raise anything; the message goes without it
+    except Exception:  # a broken header can make the parser raise any error; the message is then read without it
         return ""
     return " ".join(str(value or "").split())
 

@@ -39,7 +39,7 @@ class Mailbox:
     tls_first: bool = True
     encrypted: bool = True
     private: bool = False
-    """True where it may lie at an address of a private network."""
+    """True if it may be at an address of a private network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class FolderState:
 
 
 class ImapSession:
-    """One folder, opened for reading only: nothing in it is marked as seen."""
+    """One folder, opened read-only: nothing in it is marked as seen."""
 
     def __init__(self, mailbox: Mailbox) -> None:
         """
         Raises:
-            SourceDown: it does not answer, lies in a private network, or lets nobody in.
+            SourceDown: it does not answer, is in a private network, or rejects the login.
         """
         self._mailbox = mailbox
         host = normalize_host(mailbox.host)
@@ -86,7 +86,7 @@ class ImapSession:
         """Return the numbers of the messages, in order.
 
         Raises:
-            SourceDown: also when it names fewer messages than it said there are.
+            SourceDown: also when it lists fewer messages than it announced.
         """
         said = self._ask("SEARCH", "ALL")
         found = sorted({int(one) for line in said if isinstance(line, bytes) for one in line.split() if one.isdigit()})
@@ -110,7 +110,7 @@ class ImapSession:
             self._client.begin()
             if box.encrypted and not box.tls_first:
                 self._client.start_encryption()
-            # Not `login`: its quoting leaves out what is not ASCII.
+            # Not `login`: its quoting drops non-ASCII characters.
             self._client.sign_in(box.user, box.password)
         except (OSError, imaplib.IMAP4.error) as error:
             raise self._explain_error(error) from error
@@ -155,17 +155,19 @@ class ImapSession:
 
 
 class _Client(imaplib.IMAP4):
-    """imaplib's, with answers that are bounded. `open`, `read`, `readline` and `shutdown` are there to be replaced."""
+    """imaplib's client, with limits on answers. `open`, `read`, `readline` and `shutdown` are documented as
+    overridable.
+    """
 
     def __init__(self, mailbox: Mailbox, address: str) -> None:
         self._mailbox = mailbox
-        # The address that was looked at is the one that is used: a name may mean another one a moment later.
+        # The checked address is the one that is used: a name may resolve differently a moment later.
         self._address = address
         self.begin()
         super().__init__(normalize_host(mailbox.host), mailbox.port)
 
     def begin(self) -> None:
-        """A command begins, with all the time and bytes that one may take."""
+        """Begin a command, with a full allowance of time and bytes."""
         self._end = time.monotonic() + COMMAND_SECONDS
         self._left = MAX_ANSWER_BYTES
 
@@ -181,7 +183,7 @@ class _Client(imaplib.IMAP4):
         if "STARTTLS" not in self.capabilities:
             raise self.abort("it offers no encryption; write imaps:// if it has that on another port")
         self._simple_command("STARTTLS")
-        # Whatever somebody on the way put behind the answer is not read as the server's.
+        # Data that an attacker on the network appended to the answer are not read as the server's.
         self._buffer.clear()
         self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
         self._get_capabilities()
@@ -269,7 +271,7 @@ def _encode_folder_name(name: str) -> str:
 
 
 def decode_folder_name(raw: bytes) -> str:
-    """Return a folder's name as people write it; a name that is not encoded as IMAP does stays as it is."""
+    """Return a folder's name as people write it; a name without IMAP's encoding is unchanged."""
 
     def decoded(found: re.Match[str]) -> str:
         if not found[1]:

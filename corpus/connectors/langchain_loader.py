@@ -1,7 +1,7 @@
-"""Documents from LangChain's loaders: the one place that knows them.
+"""Documents from LangChain's loaders: the only module that uses them.
 
 The loaders of langchain-community (archived; the extra `connectors`) read some 150 kinds of sources. Any of them, or
-any other `BaseLoader`, hands its documents to `Corpus.add` through here; nothing else of that package is used.
+any other `BaseLoader`, passes its documents to `Corpus.add` through this module; nothing else of that package is used.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ _LABEL_FIELDS = ("labels", "tags", "keywords")
 
 
 class LoaderConnector:
-    """All that a loader loads, each time: loaders have no listing. What is the same as before is not embedded again."""
+    """Everything that a loader loads, each time: loaders have no listing. Unchanged documents are not embedded
+    again.
+    """
 
     def __init__(self, loader: str, options: Mapping[str, str], name: str = "loader") -> None:
         """
         Args:
-            name: of the source, for documents of which the loader does not say where they come from.
+            name: of the source, for documents without a source from the loader.
             loader: the name of one of langchain-community, or `package.module:Class`.
-            options: what it is made with; numbers, lists and so on as JSON.
+            options: its arguments; numbers, lists and so on as JSON.
         """
         self._loader = loader
         self._name = name
@@ -55,7 +57,7 @@ class LoaderConnector:
         try:
             for source in load_sources(made(**self._options), self._name):
                 yield ListedDocument(source, hash_content(source.load() + repr(source.metadata).encode()))
-        # A loader may raise anything, and what it could not load is not gone.
+        # A loader may raise any error, and documents it could not load are not deleted.
         except Exception as error:
             raise SourceDown(f"The loader {self._loader} failed: {type(error).__name__}: {error}") from error
 
@@ -94,8 +96,8 @@ def _parse_option(text: str) -> Any:
 def load_sources(loader: BaseLoader, name: str = "loader") -> Iterator[Source]:
     """Yield each loaded document as a source of Markdown.
 
-    The URI is the document's `source` (and `page`, where a loader gives one document a page), so that loading again
-    updates. A document without a source gets its place in the loader's order, as the parts of one source do.
+    The URI is the document's `source` (and `page`, if a loader returns one document per page), so that loading again
+    updates. A document without a source gets its index in the loader's order, as the parts of one source do.
     """
     parts: Counter[str] = Counter()
     for number, document in zip(count(1), loader.lazy_load(), strict=False):
@@ -137,6 +139,6 @@ def _split_texts(value: Any, between: str) -> list[str]:
 
 def _write_markdown(document: Document) -> str:
     title = document.metadata.get("title")
-    # A JSON string is a YAML string as well, whatever the title holds.
+    # A JSON string is also a YAML string, whatever the title contains.
     front = f"---\ntitle: {json.dumps(str(title), ensure_ascii=False)}\n---\n" if title else ""
     return front + document.page_content

@@ -1,4 +1,4 @@
-"""The documents that a source lists, each with a stamp that tells a change without reading the document."""
+"""The documents that a source lists, each with a stamp that shows a change without reading the document."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from argot.corpus.ingestion.source import Source
 
 
 class SourceDown(Exception):
-    """A source does not answer as a whole. The message says why, in one sentence for people."""
+    """A source does not answer as a whole. The message is the reason, in one sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
     """One document of a source.
 
-    `stamp` is the connector's own business; as long as it stays the same, the document is not read. With a `problem`
-    it could not be looked at: it, and whatever lies below its URI, is left as it is until the next time.
+    `stamp` is opaque outside the connector; as long as it stays the same, the document is not read. With a `problem` it
+    could not be checked: it, and all documents below its URI, are left unchanged until the next time.
     """
 
     source: Source
@@ -28,12 +28,15 @@ class ListedDocument:
 
 
 class Connector(Protocol):
-    """Lists the documents of one source. It is used for one sync, and closed when all that it listed is read."""
+    """Lists the documents of one source. It is used for one sync, and closed when everything that it listed has been
+    read.
+    """
 
     def close(self) -> None: ...
 
     def mark(self) -> str:
-        """Return a mark of the source's state: the same mark, the same documents. Empty where only listing tells.
+        """Return a mark of the source's state: an equal mark means the same documents. Empty if only listing shows
+        that.
 
         Raises:
             SourceDown
@@ -41,7 +44,7 @@ class Connector(Protocol):
         ...
 
     def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
-        """Yield every document once, and now and then None, at which the work can be stopped.
+        """Yield every document once, and now and then None, when the work can be stopped.
 
         Args:
             known: the stamps of the last time, by URI.
@@ -54,9 +57,9 @@ class Connector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The paths that count: they match one of `include` (or there is none) and none of `exclude`.
+    """The paths that are included: they match one of `include` (or there is none) and none of `exclude`.
 
-    `*` stands for anything, also for `/`; a pattern without `/` is for the file's name, or for a folder on the way.
+    `*` matches anything, including `/`; a pattern without `/` applies to the file's name, or to a folder above it.
     """
 
     include: Sequence[str] = ()
@@ -70,6 +73,6 @@ class Patterns:
 
 def _match_pattern(path: str, pattern: str) -> bool:
     if "/" in pattern:
-        # `drafts/` is everything in that folder.
+        # `drafts/` means everything in that folder.
         return fnmatchcase(path, pattern.lstrip("/") + ("*" if pattern.endswith("/") else ""))
     return any(fnmatchcase(part, pattern) for part in path.split("/"))

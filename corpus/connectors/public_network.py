@@ -1,6 +1,6 @@
-"""Addresses of the network that a source may be fetched from: none of this machine, and none of its own network.
+"""Network addresses from which a source may be fetched: none of this machine, and none of its own network.
 
-A person who adds a source must not make the service fetch what only the service can reach.
+A person who adds a source must not make the service fetch data that only the service can reach.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from argot.corpus.connectors.listing import SourceDown
 
 
 class PrivateHost(SourceDown):
-    """A name stands for an address that only this machine or its network reaches."""
+    """A name resolves to an address that only this machine or its network reaches."""
 
     def __init__(self, host: str, address: str) -> None:
         self.host = host
@@ -26,11 +26,11 @@ class PrivateHost(SourceDown):
 
 
 def normalize_host(host: str) -> str:
-    """Return the one spelling of a host that name servers, libraries and programs agree on: small letters of ASCII
-    (IDNA 2008), without a dot at the end. An address keeps its form.
+    """Return the one spelling of a host on which name servers, libraries and programs agree: small letters of ASCII
+    (IDNA 2008), without a dot at the end. An IP address keeps its form.
 
     Raises:
-        SourceDown: it can be no host.
+        SourceDown: it is no valid host.
     """
     plain = host.strip("[]").rstrip(".").lower()
     try:
@@ -53,10 +53,10 @@ def is_address(host: str) -> bool:
 
 
 def resolve_public_addresses(host: str, port: int) -> list[str]:
-    """Return the IP addresses that a name stands for now, all of them public.
+    """Return the IP addresses to which a name resolves now, all of them public.
 
     Raises:
-        SourceDown: it stands for none. PrivateHost: or for a private one.
+        SourceDown: it does not resolve. PrivateHost: it resolves to a private one.
     """
     try:
         found = socket.getaddrinfo(normalize_host(host), port, type=socket.SOCK_STREAM)
@@ -72,14 +72,14 @@ def _is_public(address: str) -> bool:
     # An address of IPv6 may name its interface: fe80::1%eth0.
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
-        # The same as an address of IPv4, in the clothes of one of IPv6.
+        # An IPv4 address embedded in an IPv6 address.
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
         if inner is not None:
             found = inner
         elif found in _NAT64_NETWORK:
             found = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         elif found not in _UNICAST_NETWORK:
-            return False  # also other forms of an address of IPv4 within one of IPv6
+            return False  # also other forms of embedded IPv4 addresses
     return found.is_global and not found.is_multicast
 
 

@@ -8,9 +8,9 @@ from argot.databases import Connection
 
 
 def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
-    """Rename within the caller's transaction; False if there is no such document, or one of the new URI.
+    """Rename within the caller's transaction; return False if there is no such document, or one of the new URI.
 
-    A title that was made of the old name is emptied, by which `ingest_job` knows that the file is to be read again.
+    A title derived from the old name is cleared, which tells `ingest_job` to read the file again.
     """
     if connection.execute("SELECT 1 FROM documents WHERE uri = ?", (new_uri,)).fetchone():
         return False

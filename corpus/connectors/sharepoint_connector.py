@@ -1,4 +1,4 @@
-"""An export of a SharePoint document library as a source: its files, with what the library says of each."""
+"""An export of a SharePoint document library as a source: its files, with the library's metadata of each."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MAX_LIST_BYTES = 50_000_000
 
 
 class SharePointConnector:
-    """`place`: a folder or a ZIP archive. Without manifest and list its files are documents all the same."""
+    """`place`: a folder or a ZIP archive. Without manifest and list its files are still documents."""
 
     def __init__(self, place: Path, patterns: Patterns, base_uri: str | None = None) -> None:
-        """`base_uri`: where the site stands, for citations that lead to its files."""
+        """`base_uri`: the site's address, for citations that lead to its files."""
         self._place = place
         self._patterns = patterns
         self._base = base_uri.rstrip("/") if base_uri else f"{place.absolute().as_uri()}!"
@@ -59,7 +59,7 @@ class SharePointConnector:
         if not found:
             raise SourceDown(f"The Manifest.xml of the export {self._place} names no file.")
         for one in found:
-            # What a web part or a form of the site consists of is no document of anybody's.
+            # The files of the site's web parts and forms are no documents.
             if PurePosixPath(one.path).suffix.casefold() not in (".aspx", ".master", ".dwp", ".webpart", ".xoml"):
                 stored = posixpath.normpath(posixpath.join(folder, one.stored))
                 yield LibraryFile(one.path, stored, one.metadata)
@@ -68,7 +68,7 @@ class SharePointConnector:
         said: dict[str, LibraryFile] = {}
         lists: set[str] = set()
         for path, file in export.files.items():
-            # A list lies beside the library, and not deep within.
+            # A list is beside the library, not deep within it.
             if path.casefold().endswith(".csv") and path.count("/") <= 1 and file.size <= MAX_LIST_BYTES:
                 found = read_listed_files(file.load(), [one for one in export.files if one != path])
                 if found:

@@ -1,7 +1,7 @@
 """Lists of the files of a SharePoint library: `Manifest.xml` of an export package, or a CSV of the list.
 
-A package keeps the bytes of `Shared Documents/limits.docx` in a file like `00000012.dat` and names people by numbers,
-which `UserGroup.xml` explains. A CSV is what "Export to CSV" makes of a view, whose columns it has.
+A package stores the bytes of `Shared Documents/limits.docx` in a file like `00000012.dat` and identifies people by
+numbers, which `UserGroup.xml` resolves. A CSV is the result of "Export to CSV" for a view, with its columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SCHEMA_PREFIX = "ListSchema="
 
 @dataclass(frozen=True, slots=True)
 class LibraryFile:
-    """`path`: in the library; `stored`: where its bytes lie in the export."""
+    """`path`: in the library; `stored`: the location of its bytes in the export."""
 
     path: str
     stored: str
@@ -70,8 +70,8 @@ def read_users(stream: IO[bytes]) -> dict[str, str]:
 def read_listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
     """Return the files that a CSV of an export lists; None if it is a table of something else.
 
-    Args:
-        paths: of the files of the export, by which the rows are known: by their path, or their name if only one has it.
+    Return the files that a CSV of an export lists; None if it is a different table.
+        paths: those of the export's files, which identify the rows: by path, or by name if that is unique.
     """
     try:
         text = decode_text(data, "a list")
@@ -171,7 +171,7 @@ def _iter_elements(stream: IO[bytes], name: str, wanted: set[str]) -> Iterator[A
             root = element if root is None else root
             if event == "end" and _read_tag_name(element) in wanted:
                 yield element
-                root.clear()  # else the whole file would be held
+                root.clear()  # otherwise the whole file would be kept in memory
     except (ParseError, DefusedXmlException) as error:
         raise SourceDown(f"The export's {name} is damaged or cut off: {error or type(error).__name__}.") from error
 

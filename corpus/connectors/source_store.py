@@ -1,6 +1,6 @@
-"""The sources of a knowledge base and what each held when it was last looked at: two tables of corpus.db.
+"""The sources of a knowledge base and the documents of each at the last sync: two tables of corpus.db.
 
-They lie beside the documents, so that a rename and what is noted of it are one transaction.
+They are stored beside the documents, so that a rename and its record are one transaction.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from argot.types import EVERYONE, Audience
 
 SourceKind: TypeAlias = Literal["folder", "git", "web", "imap", "confluence", "sharepoint", "loader"]
 SyncState: TypeAlias = Literal["new", "syncing", "synced", "held", "failed"]
-"""`held`: synced but for deletions that wait for a confirmation."""
+"""`held`: synced except for deletions that wait for a confirmation."""
 Outcome: TypeAlias = Literal["due", "in", "duplicate", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class SyncProblem:
-    """A document of a source that did not go in, and why."""
+    """A document of a source that could not be added, and the reason."""
 
     name: str
     uri: str
@@ -35,12 +35,12 @@ class SyncProblem:
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source. Times are in UTC, ISO 8601; `every` is in seconds, 0 where nobody syncs it unasked.
+    """A source. Times are in UTC, ISO 8601; `every` is in seconds, 0 if there is no automatic sync.
 
-    `options` depend on the kind; where one is `{"variable": NAME}`, its value stands in that environment variable.
-    `audience` and `tags` are those of documents that it brings. `failures`: attempts since the last success.
-    `counts` and the first `problems` are of the last sync that did not fail; `gone` are the names of
-    the first of what waits for a confirmation before it is removed; `counts` has the number of all.
+    `options` depend on the kind; where one is `{"variable": NAME}`, its value is in that environment variable.
+    `audience` and `tags` apply to its documents. `failures`: attempts since the last success. `counts` and the first
+    `problems` are of the last sync that did not fail; `gone` has the first names of the documents whose removal waits
+    for a confirmation; `counts` has the number of all.
     """
 
     name: str
@@ -99,7 +99,7 @@ _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, 
 
 
 def compute_retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
-    """Return the pause after so many failures in a row: two minutes, then four, and so on, up to the longest."""
+    """Return the pause after this many failures in a row: two minutes, then four, and so on, up to the maximum."""
     return min(FIRST_RETRY_SECONDS << min(failures, 20), longest)
 
 
@@ -149,10 +149,12 @@ class SourceStore:
     def remove(self, name: str) -> None:
         """Remove a source; its documents stay."""
         with self._database.writing() as connection:
-            connection.execute("DELETE FROM sources WHERE name = ?", (name,))  # its items follow
+            connection.execute("DELETE FROM sources WHERE name = ?", (name,))  # its items are deleted too
 
     def begin(self, name: str) -> None:
-        """Begin a sync. It counts as a failure until it ends: one that ends the process is not repeated at once."""
+        """Begin a sync. It counts as a failure until it ends, so that one that crashes the process is not repeated at
+        once.
+        """
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE sources SET state = 'syncing', tried_at = ?, failures = failures + 1 WHERE name = ?",
@@ -195,7 +197,7 @@ class SourceStore:
         return {row[0]: StoredItem(*row) for row in rows}
 
     def reserve_items(self, name: str, uris: Iterable[str]) -> None:
-        """Save the documents that will be read, so that after a kill it is known which source they belong to."""
+        """Save the documents that will be read, so that their source is known even after a kill."""
         with self._database.writing() as connection:
             connection.executemany(
                 "INSERT INTO source_items (source, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -214,7 +216,7 @@ class SourceStore:
             connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, uri))
 
     def is_held_elsewhere(self, name: str, uri: str) -> bool:
-        """Return True where another source holds this document as well."""
+        """Return True if another source contains this document as well."""
         sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
         return self._connection.execute(sql, (uri, name)).fetchone() is not None
 

@@ -1,11 +1,11 @@
-"""Syncs of documents with a source: new and changed ones are read, those that are gone are removed.
+"""Syncs of documents with a source: new and changed ones are read, deleted ones are removed.
 
-A listing of stamps is compared with the one noted last; only what differs is read. Whatever is noted is noted after it
-was done, so that a sync that was killed is simply repeated: it finds the rest to do, and gives the same in the end.
+A listing of stamps is compared with the last recorded one; only differences are read. Each step is recorded after it
+was done, so that a killed sync is simply repeated: it finds the remaining work, with the same final result.
 
-1. What will be read is announced, so that also after a kill it is known whose it is.
-2. It is read and stored. A new file with the content of one that is gone is that document under another name.
-3. What is gone is taken out: unless it is more than half of all there was, which waits for a confirmation.
+1. The documents to read are recorded, so that their source is known even after a kill.
+2. It is read and stored. A new file with the content of a deleted one is that document under another name.
+3. Deleted documents are removed, unless they are more than half of all, which needs a confirmation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from argot.document_names import name_in
 from argot.types import Document, Principal
 
 NOTE_BATCH_DOCUMENTS = 64
-"""Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
+"""Documents per record: each record is a transaction. Those that a kill loses are read again, and found unchanged."""
 PROGRESS_SECONDS = 0.5
 MAX_SHOWN_PROBLEMS = 100
 MAX_SHOWN_REMOVALS = 20
@@ -54,7 +54,9 @@ OUTCOME_BY_EVENT: Mapping[str, Outcome] = {
 
 @dataclass(frozen=True, slots=True)
 class SyncEvent:
-    """The outcome of one document, `renamed` and `removed` among them. `progress` says only that work goes on."""
+    """The outcome of one document, `renamed` and `removed` among them. `progress` only reports that the work
+    continues.
+    """
 
     kind: str
     name: str
@@ -65,10 +67,10 @@ class SyncEvent:
 
 
 class Synchronisation:
-    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went.
+    """One sync of one source. Call `run` once; `state`, `detail`, `counts` and `problems` are its results.
 
-    `gone`: the names of what waits for a confirmation before it is taken out. `near`: what came in and is nearly the
-    same as other documents, which its `detail` names.
+    `gone`: the names of documents whose removal waits for a confirmation. `near`: added documents that are nearly the
+    same as others, which its `detail` names.
     """
 
     def __init__(
@@ -84,10 +86,10 @@ class Synchronisation:
     ) -> None:
         """
         Args:
-            connect: makes the source's connector; it may raise `SourceDown`.
+            connect: builds the source's connector; it may raise `SourceDown`.
             turn: held while documents are written, as in `Corpus.add`.
-            confirmed: what is gone is taken out, however much it is.
-            patient: what failed and is still the same is tried again ever later, and not each time.
+            confirmed: deleted documents are removed, however many they are.
+            patient: unchanged documents that failed are retried at increasing intervals, and not each time.
         """
         self.state: SyncState = "failed"
         self.detail = ""
@@ -128,7 +130,7 @@ class Synchronisation:
                 self.state = "synced"
         except SourceDown as error:
             self.state, self.detail, mark = "failed", str(error), ""
-            # What was counted while it still answered says nothing, for nothing was done.
+            # The counts until the failure are meaningless, because nothing was done.
             if not self._done:
                 self.counts.clear()
                 self.problems.clear()
@@ -202,11 +204,11 @@ class Synchronisation:
             else:
                 self.counts["skipped" if item.outcome == "skipped" else "unchanged"] += 1
             self._listed[uri] = one
-            # A moment at which the work can be stopped.
+            # A point at which the work can be stopped.
             if time.monotonic() - told > PROGRESS_SECONDS:
                 told = time.monotonic()
                 yield SyncEvent("progress", one.source.name)
-        # What lies in a folder that could not be opened is not gone.
+        # Documents in a folder that could not be opened are not deleted.
         hidden = tuple(f"{uri}{mark}" for uri in out_of_sight for mark in ("/", "!/"))
         missing = [item for uri, item in self._known.items() if uri not in self._listed]
         gone = [item for item in missing if not item.uri.startswith(hidden)]
@@ -214,7 +216,7 @@ class Synchronisation:
         return due, gone
 
     def _add_copies(self, due: dict[str, ListedDocument], gone: Sequence[StoredItem]) -> None:
-        """Add the documents left out as copies whose original is gone, or about to change."""
+        """Add the documents left out as copies whose original is deleted, or about to change."""
         doubtful = {item.document for item in gone}
         doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.has_document}
         for uri, item in self._known.items():
@@ -231,7 +233,7 @@ class Synchronisation:
         return connection.execute(sql, (copy.document, copy.content_hash)).fetchone() is not None
 
     def _has_pending_work(self) -> bool:
-        """Return True where something is to be done though the source is unchanged."""
+        """Return True if work remains although the source is unchanged."""
         copies = (item for item in self._known.values() if item.outcome == "duplicate")
         return any(not item.stamp for item in self._known.values()) or not all(map(self._is_live, copies))
 
@@ -239,7 +241,7 @@ class Synchronisation:
         """Return the hash of the document that the item brought."""
         if gone.outcome != "due":
             return gone.content_hash if gone.has_document else None
-        # A sync that was killed stored it, perhaps, and did not come to note it.
+        # A killed sync may have stored it without recording it.
         document = self._find_document(gone.uri)
         return document.content_hash if document else None
 
@@ -253,7 +255,7 @@ class Synchronisation:
             sources = [self._watch_source(one) for uri, one in due.items() if (uri in adopted) == relabel]
             if not sources:
                 continue
-            # Given only where the source has any: otherwise, those that a manager gave stay.
+            # Passed only if the source has any: otherwise the manager's settings stay.
             events = self._corpus.add(
                 sources,
                 audience=self._record.audience or None,
@@ -276,7 +278,7 @@ class Synchronisation:
         return replace(one.source, load=partial(self._load_new, one.source))
 
     def _load_new(self, source: Source) -> bytes:
-        """Load a new file. If its bytes are those of a document that is gone, that one gets the new name."""
+        """Load a new file. If its bytes are those of a deleted document, that one gets the new name."""
         data = source.load()
         if self._movable and (uris := self._movable.get(hash_content(data))):
             self._rename(uris.pop(0), source)
@@ -299,7 +301,7 @@ class Synchronisation:
         if document is not None:
             item = StoredItem(event.uri, stamp, outcome, document.id, document.content_hash)
         elif known is not None and known.has_document:
-            # What it brought before is still there.
+            # Its previous version still exists.
             item = replace(known, stamp=stamp, outcome=outcome, detail=event.detail)
         else:
             item = StoredItem(event.uri, stamp, outcome, detail=event.detail)
@@ -384,14 +386,14 @@ def _remove_document(  # noqa: PLR0917
     turn: Callable[[], AbstractContextManager[None]],
     by: Principal | None = None,
 ) -> bool:
-    """Remove a document; return False where another source holds it too, or `by` (None: everybody) may not read it."""
+    """Remove a document; return False if another source contains it too, or `by` (None: everybody) may not read it."""
     with turn(), corpus.changing() as parts:
         document = None if store.is_held_elsewhere(name, uri) else _find_stored_document(corpus, uri)
         if document is not None and by is not None and not by.may_read(document.audience):
             document = None
         if document is not None:
             remove_document(parts, document, keep=True)
-        # After it: a kill in between leaves an item without a document, which the next sync forgets.
+        # After it: a kill in between leaves an item without a document, which the next sync deletes.
         store.forget(name, uri)
     return document is not None
 

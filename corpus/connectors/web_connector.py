@@ -1,8 +1,8 @@
 """A web site as a source: the pages below an address that its links and its sitemap lead to.
 
-robots.txt is obeyed, no link leaves the origin and the folder of the address, and what the server says is as it was
-(`ETag`, `Last-Modified`, the times of its sitemap) is not read again. A page's links are part of its stamp: so they are
-known also where the page itself is not sent.
+robots.txt is obeyed, no link leaves the origin and the folder of the address, and pages that the server reports as
+unchanged (`ETag`, `Last-Modified`, the times of its sitemap) are not read again. A page's links are part of its stamp,
+so that they are known even if the page itself is not sent.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MAX_PAGE_BYTES = 100_000_000
 MAX_SITEMAPS = 20
 MAX_PAUSE_SECONDS = 10.0
 MAX_CONSECUTIVE_FAILURES = 5
-"""After so many pages in a row that did not answer, the site is down."""
+"""After this many consecutive pages that did not answer, the site is considered down."""
 _GONE_STATUSES = (404, 410)
 
 
 @dataclass(frozen=True, slots=True)
 class WebSite:
-    """The first address of a crawl, and its bounds. `private`: True where it may lie in a private network."""
+    """The first address of a crawl, and its limits. `private`: True if it may be in a private network."""
 
     address: str
     pages: int = DEFAULT_MAX_PAGES
@@ -93,7 +93,7 @@ class WebConnector:
                 continue
             fetched += 1
             for one, links in self._visit_page(url, known):
-                # A redirect leads to where a link led already.
+                # A redirect leads to the target of an earlier link.
                 if one is not None and one.source.uri not in listed:
                     listed.add(one.source.uri)
                     yield one
@@ -115,7 +115,7 @@ class WebConnector:
     def _load_robots(self) -> None:
         found = self._fetch_file("/robots.txt")
         if found is not None and found.status >= 500:
-            # As RFC 9309 has it: a server that cannot say what it allows allows nothing.
+            # According to RFC 9309: a server that cannot report its rules allows nothing.
             raise SourceDown(f"{parse_origin(self._start)}/robots.txt answers with status {found.status}.")
         text = found.data.decode("utf-8", "replace") if found is not None and found.status == 200 else ""
         self._robots.parse(text.splitlines())
@@ -189,7 +189,7 @@ class WebConnector:
             return None
 
         def load() -> bytes:
-            # Wanted all the same: what it was a copy of is gone.
+            # Still wanted: its original is deleted.
             try:
                 found = self._fetcher.get(url, allowed=self._is_allowed)
             except (FetchFailed, SourceDown) as error:
@@ -234,7 +234,7 @@ class WebConnector:
         folder = start.path.rpartition("/")[0] + "/"
         if parse_origin(url) != parse_origin(self._start) or not parts.path.startswith(folder):
             return False
-        # The beginning is always visited: without it there are no links.
+        # The start page is always visited: without it there are no links.
         below = unquote(parts.path.removeprefix(folder))
         return url == self._start or (may_be_document(url) and self._patterns.accept(below))
 

@@ -1,4 +1,4 @@
-"""Pages of untrusted web servers, fetched with bounds on size and time and never from a private network."""
+"""Pages of untrusted web servers, fetched with limits on size and time and never from a private network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argot import __version__
 from argot.corpus.connectors.public_network import resolve_public_addresses
 
 USER_AGENT = "Argot"
-"""As robots.txt names us."""
+"""Argot's name in robots.txt."""
 CONNECT_SECONDS = 10
 READ_SECONDS = 30
 PAGE_SECONDS = 120
@@ -23,12 +23,12 @@ MAX_REDIRECTS = 5
 
 
 class FetchFailed(Exception):
-    """One address gave nothing; the message says why. The next time it may."""
+    """One address returned nothing usable; the message is the reason. The next attempt may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """The response of an address; `url` is where redirects ended. `status` 304: unchanged."""
+    """The response of an address; `url` is the final one after redirects. `status` 304: unchanged."""
 
     url: str
     status: int
@@ -39,7 +39,7 @@ class FetchedPage:
 
 
 class WebFetcher:
-    """A context manager. It sends the name and password to the one origin that they are for."""
+    """A context manager. It sends the name and password only to their origin."""
 
     def __init__(
         self, origin: str, *, most_bytes: int, private: bool = False, auth: tuple[str, str] | None = None
@@ -51,7 +51,7 @@ class WebFetcher:
             transport=httpx.HTTPTransport() if private else _PublicTransport(),
             headers={"User-Agent": f"{USER_AGENT}/{__version__}", "Accept-Encoding": "gzip, deflate"},
             timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
-            # A proxy of the environment would fetch what we must not.
+            # A proxy of the environment would fetch forbidden addresses.
             trust_env=False,
         )
 
@@ -69,13 +69,13 @@ class WebFetcher:
     def get(
         self, url: str, *, allowed: Callable[[str], bool], etag: str = "", modified: str = ""
     ) -> FetchedPage | None:
-        """Return the page at an address; None where a redirect leads to an address that is not `allowed`.
+        """Return the page at an address; None if a redirect leads to an address that is not `allowed`.
 
         With the `etag` or the time of a known version, the status is 304 while the page is unchanged.
 
         Raises:
-            FetchFailed: it does not answer, or with too much.
-            SourceDown: its host lies in a private network, or there is none.
+            FetchFailed: it does not answer, or exceeds the limit.
+            SourceDown: its host is in a private network, or does not exist.
         """
         known = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
         end = time.monotonic() + PAGE_SECONDS
@@ -116,7 +116,7 @@ class WebFetcher:
 
 
 class _PublicTransport(httpx.BaseTransport):
-    """Connects to the very address that was looked at: a name may mean another one a moment later."""
+    """Connects to the checked address itself: a name may resolve differently a moment later."""
 
     def __init__(self) -> None:
         self._inner = httpx.HTTPTransport()
@@ -128,7 +128,7 @@ class _PublicTransport(httpx.BaseTransport):
             request.url.port or (443 if request.url.scheme == "https" else 80),
         )
         address = resolve_public_addresses(host, port)[0]
-        # The certificate is still that of the name, and so is the header `Host`, which is set already.
+        # The certificate is still checked for the name, and the header `Host` is already set to it.
         request.extensions["sni_hostname"] = host
         request.url = request.url.copy_with(host=address)
         return self._inner.handle_request(request)
@@ -143,10 +143,10 @@ def parse_origin(url: str) -> str:
 
 
 def normalize_url(url: str) -> str:
-    """Return the one spelling of an address: without fragment, name, password and default port.
+    """Return the canonical form of an address: without fragment, name, password and default port.
 
     Raises:
-        FetchFailed: it is none of the web.
+        FetchFailed: it is no web address.
     """
     try:
         parts = urlsplit(url.strip())

@@ -14,7 +14,7 @@ from argot.corpus.connectors.web_fetch import FetchFailed, normalize_url
 from argot.corpus.readers import SUFFIXES
 
 MAX_PAGE_LINKS = 2000
-"""Of one page."""
+"""Maximum links of one page."""
 MAX_SEARCHED_BYTES = 5_000_000
 """The bytes of a page that are searched for links, and of a sitemap."""
 _TAG = re.compile(rb"<(a|base|meta)\s([^<>]{1,4000})>", re.IGNORECASE)
@@ -32,14 +32,14 @@ _SKIPPED_MEDIA_TYPES = ("image/", "video/", "audio/", "font/", "text/css", "text
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """The addresses that a page links to, each once; `listed` is False where the page asks not to be listed."""
+    """The addresses that a page links to, each once; `listed` is False if the page asks not to be indexed."""
 
     urls: tuple[str, ...]
     listed: bool = True
 
 
 def find_links(html: bytes, url: str) -> PageLinks:
-    """Find links by patterns, not by a parser: an untrusted page is read in our own process here."""
+    """Find links by patterns, not by a parser, because an untrusted page is read in Argot's own process here."""
     tags = [_parse_tag(found) for found in _TAG.finditer(_remove_unseen(html[:MAX_SEARCHED_BYTES]))]
     wishes = " ".join(
         tag.get("content", "").casefold()
@@ -65,7 +65,7 @@ def _parse_tag(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
 
 
 def _remove_unseen(html: bytes) -> bytes:
-    """Return the page without comments, scripts and styles, in one pass each, even if many do not end."""
+    """Return the page without comments, scripts and styles, in one pass each, even if many are unclosed."""
     for begin, end in ((b"<!--", b"-->"), (b"<script", b"</script"), (b"<style", b"</style")):
         lower, parts, place = html.lower(), [], 0
         while (at := lower.find(begin, place)) >= 0 and (stop := lower.find(end, at)) >= 0:
@@ -86,7 +86,7 @@ def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
     """Return the pages of a sitemap, each with the time of its last change (or empty), and the sitemaps of an index.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no sitemap.
     """
     from xml.etree.ElementTree import ParseError
 
@@ -96,7 +96,7 @@ def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
         raise ValueError(f"no sitemap of less than {MAX_SEARCHED_BYTES // 1_000_000} MB")
     try:
         root = fromstring(xml)
-    except (ParseError, ValueError) as error:  # also for entities, which could grow without end
+    except (ParseError, ValueError) as error:  # also for entities, which could expand without limit
         raise ValueError(f"no sitemap: {error}") from error
     pages: dict[str, str] = {}
     sitemaps: list[str] = []
@@ -124,6 +124,6 @@ def guess_file_name(url: str, media_type: str) -> str:
     own = PurePosixPath(last).suffix.casefold()
     if suffix is None:
         return last if own in SUFFIXES and not media_type.startswith(_SKIPPED_MEDIA_TYPES) else ""
-    # A text may be Markdown or a table, which its name says better.
+    # A text may be Markdown or a table, which its name shows better.
     keeps = own == suffix or (suffix == ".txt" and own in SUFFIXES)
     return last if keeps else last + suffix

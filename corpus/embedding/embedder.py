@@ -1,9 +1,8 @@
 """Sentence embeddings through onnxruntime, from the weights of a sentence-transformers model.
 
-The model is exported once (`onnx_export.py`), by a process of its own. From then on neither torch nor
-transformers is imported: starting takes a fraction of a second. Passages are embedded in 8-bit integers where the
-processor multiplies those (`quantisation.py`), questions in 32 bits; the vectors are compared with each other, and
-are of one fingerprint.
+The model is exported once (`onnx_export.py`), by a separate process. After that neither torch nor transformers is
+imported: starting takes a fraction of a second. Passages are embedded in 8-bit integers if the processor multiplies
+those (`quantisation.py`), questions in 32 bits; the vectors are comparable, and share one fingerprint.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ class OnnxEmbedder:
         """
         Args:
             folder: the exported model.
-            card: what it was exported from.
+            card: the properties of the original model.
             threads: processor threads of one embedding call; 0: as many as there are processors.
-            int8: embed passages in 8-bit integers; the graph for that is made first if there is none (some seconds).
+            int8: embed passages in 8-bit integers; the graph for that is made first if missing (some seconds).
         """
         self._card = card
         self._folder, self._threads, self._int8 = folder, threads, int8
@@ -70,16 +69,17 @@ class OnnxEmbedder:
         return self._dimensions
 
     def windows(self, text: str) -> list[str]:
-        """Slices of the text, each short enough to be embedded whole, overlapping by about 15 %, cut between words.
+        """Return slices of the text, each short enough to be embedded whole, overlapping by about 15 %, cut between
+        words.
 
-        A short text is its own only window. Rejoining is not meant: the overlaps repeat.
+        A short text is its own only window. They cannot be rejoined: the overlaps repeat.
         """
-        # With the prefix, which may change how the first word is cut into tokens.
+        # With the prefix, which may change how the first word is tokenised.
         encoding = self._whole.encode(self._card.passage_prefix + text, add_special_tokens=False)
         shift = len(self._card.passage_prefix)
         offsets = [(start - shift, end - shift) for start, end in encoding.offsets if end > shift]
         size = self._card.max_tokens - self._tokenizer.num_special_tokens_to_add(False)
-        # The prefix takes its share of each window. 8 tokens are left in any case, so that windows advance.
+        # The prefix takes its share of each window. At least 8 tokens remain, so that windows advance.
         size = max(8, size - (len(encoding.ids) - len(offsets)))
         if len(offsets) <= size:
             return [text]
@@ -90,13 +90,13 @@ class OnnxEmbedder:
         prefixed = [self._card.passage_prefix + text for text in texts]
         if not self._int8:
             return self._embed(prefixed, progress)
-        # One by one: integers are scaled by the largest number of a batch, and no vector is to depend on what
-        # happened to be embedded with it.
+        # One by one: integers are scaled by the largest number of a batch, and no vector may depend on the other texts
+        # of its batch.
         return self._embed(prefixed, progress, self._open_int8_session(), at_once=1)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, remembering them: one question is embedded by several stages of its journey, and the
-        sentences it is compared with come back with the next question. What another thread is at is waited for.
+        """Embed queries with a cache: one question is embedded by several stages of its journey, and the sentences it
+        is compared with recur with the next question. Texts that another thread is embedding are waited for.
         """
         with self._remembering:
             found = {text: self._remembered[text] for text in texts if text in self._remembered}
@@ -104,13 +104,13 @@ class OnnxEmbedder:
             coming = {text: self._coming[text] for text in missing if text in self._coming}
             fresh: dict[str, Future[NDArray[np.float32]]] = {text: Future() for text in missing if text not in coming}
             self._coming |= fresh
-        # Outside the lock, so that others find what is remembered, or embed something else meanwhile.
+        # Outside the lock, so that others can use the cache, or embed something else meanwhile.
         self._fill(fresh)
         found.update((text, vector.result()) for text, vector in (coming | fresh).items())
         return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
 
     def _fill(self, fresh: Mapping[str, Future[NDArray[np.float32]]]) -> None:
-        """Embeds the texts of these futures. A failure goes to everybody who waits."""
+        """Embeds the texts of these futures. Everybody who waits gets a failure."""
         try:
             vectors = self._embed([self._card.query_prefix + text for text in fresh])
         except BaseException as error:
@@ -123,7 +123,7 @@ class OnnxEmbedder:
             self._forget_coming(fresh)
             self._remembered.update(zip(fresh, vectors, strict=True))
             while len(self._remembered) > MAX_REMEMBERED_QUERIES:
-                # Dictionaries keep their order: the first is the one remembered longest.
+                # Dictionaries keep their order: the first entry is the oldest.
                 del self._remembered[next(iter(self._remembered))]
         for future, vector in zip(fresh.values(), vectors, strict=True):
             future.set_result(vector)
@@ -133,7 +133,7 @@ class OnnxEmbedder:
             del self._coming[text]
 
     def _open_int8_session(self) -> onnxruntime.InferenceSession:
-        """Opened by the first passage: who only asks questions does without its memory."""
+        """Opened by the first passage, so that a process that only asks questions saves its memory."""
         with self._opening:
             if self._for_passages is None:
                 self._for_passages = open_onnx_session(make_int8_graph(self._folder), self._threads)
@@ -157,13 +157,13 @@ class OnnxEmbedder:
         return vectors
 
     def _batches(self, texts: Sequence[str], at_once: int) -> Iterator[tuple[list[int], Any, Any]]:
-        """Texts of like length together, so that little is padded; each with its positions in the input."""
+        """Yield texts of similar length together, so that little is padded; each with its positions in the input."""
         encodings = self._tokenizer.encode_batch(list(texts))
         order = sorted(range(len(texts)), key=lambda n: len(encodings[n].ids))
         while order:
             longest = len(encodings[order[-1]].ids)
             take = max(1, min(at_once, BATCH_TOKENS // max(1, longest)))
-            # From the longest on: it decides how many go together.
+            # From the longest on: it decides how many fit together.
             positions, order = order[-take:], order[:-take]
             ids = np.zeros((len(positions), longest), dtype=np.int64)
             mask = np.zeros_like(ids)
@@ -175,22 +175,22 @@ class OnnxEmbedder:
 
 
 def load_embedder(settings: Settings) -> Embedder:
-    """The embedder of the settings; exports the model first if this machine has not yet (some ten seconds).
+    """Return the embedder of the settings; export the model first if this machine has not yet (some ten seconds).
 
     Raises:
-        InvalidSettings: `embedder` names no model that is here.
+        InvalidSettings: `embedder` names no installed model.
     """
-    folder, card = export_once(settings.embedder, settings.cache)
-    wanted = settings.embedding_precision
+    folder, card = export_once(settings.search.embedder, settings.cache)
+    wanted = settings.search.embedding_precision
     int8 = wanted == "int8" or (wanted == "auto" and can_multiply_int8())
-    return OnnxEmbedder(folder, card, threads=settings.threads, int8=int8)
+    return OnnxEmbedder(folder, card, threads=settings.search.threads, int8=int8)
 
 
 # -- windows --------------------------------------------------------------------------------------------------------
 
 
 def _cut_windows(words: Sequence[int | None], size: int) -> Iterator[tuple[int, int]]:
-    """Token ranges [first, last) of at most `size` tokens, each starting and ending between two words.
+    """Yield token ranges [first, last) of at most `size` tokens, each starting and ending between two words.
 
     A word longer than a window has no such place and is cut inside.
     """
@@ -208,7 +208,9 @@ def _cut_windows(words: Sequence[int | None], size: int) -> Iterator[tuple[int, 
 
 
 def _find_word_start(words: Sequence[int | None], position: int, *, floor: int) -> int:
-    """The nearest place at or before `position` where a word starts; `position` itself if none is after `floor`."""
+    """Return the nearest position at or before `position` where a word starts; `position` itself if none is after
+    `floor`.
+    """
     place = position
     while place > floor and words[place] is not None and words[place] == words[place - 1]:
         place -= 1
@@ -220,7 +222,7 @@ def _find_word_start(words: Sequence[int | None], position: int, *, floor: int) 
 
 def open_onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession:
     """An ONNX file, opened for the processor. `threads`: of one call; 0: as many as there are processors."""
-    # The call below does not keep onnxruntime 1.31 from looking up its maker's telemetry host: this does.
+    # The call below does not stop onnxruntime 1.31 from looking up its maker's telemetry host: this does.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
@@ -229,8 +231,8 @@ def open_onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # Threads that wait by spinning win a millisecond on an idle machine, and take several from whatever runs beside
-    # and after them: the rest of the question, other questions, a model server.
+    # Spinning threads gain a millisecond on an idle machine, and cost several for the work beside and after them: the
+    # rest of the question, other questions, a model server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
@@ -238,21 +240,21 @@ def open_onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession
 
 @cache
 def _keep_blas_from_spinning() -> None:
-    """NumPy's own threads wait by spinning too, and nothing else turns that off: on two processors more than half of
-    what a question costs was theirs. The products here are small; one thread is as fast.
+    """NumPy's own threads spin while waiting too, and nothing else turns that off: on two processors they took more
+    than half of a question's cost. The products here are small; one thread is as fast.
     """
     if not os.environ.keys() & {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}:
         threadpool_limits(1, "blas")
 
 
 def _load_tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, tokenizers.Tokenizer]:
-    """The model's tokenizer twice: cutting at the longest input, and not cutting at all (for windows)."""
+    """Load the model's tokenizer twice: with truncation to the longest input, and without (for windows)."""
     from tokenizers import Tokenizer
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     cutting, whole = (Tokenizer.from_file(str(folder / TOKENIZER_FILE)) for _ in range(2))
     for tokenizer in (cutting, whole):
-        # The file brings the padding and truncation it was saved with; neither is wanted here.
+        # The file contains the padding and truncation it was saved with; neither is wanted here.
         tokenizer.no_padding()
         tokenizer.no_truncation()
     cutting.enable_truncation(max_tokens)

@@ -1,8 +1,8 @@
-"""Embedding passages in a process of its own, of low priority: documents that go in do not hold up questions.
+"""Embedding of passages in a separate low-priority process, so that ingestion does not delay questions.
 
-Nearly all the time an ingest takes is embedding (24 of 25 s of processor time, for 300 passages on two processors). In
-the service's own process it would take the processors from the question that is being read at the same time. The
-child gives way to everything else, and is gone when it had nothing to do for a while.
+Embedding takes nearly all the time of an ingest (24 of 25 s of processor time, for 300 passages on two processors). In
+the service's own process it would take the processors from questions that are being read at the same time. The child
+yields to everything else, and exits after some idle time.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 NICE = 15
 IDLE_SECONDS = 30.0
 BATCH_TEXTS = 8
-"""Embedded together. Four times as many take no less time on a few processors, and half a gigabyte of memory."""
+"""Number embedded together. Four times as many take no less time on a few processors, and half a gigabyte of memory."""
 
 Progress = Callable[[int, int], None]
 
 
 class BackgroundEmbedder:
-    """An embedder whose passages are embedded by a child. Where there can be none, they are embedded here.
+    """An embedder whose passages are embedded by a child. If no child can run, they are embedded here.
 
     Args:
-        here: what it stands for; questions and windows stay with it.
+        here: the embedder it wraps, which still handles questions and windows.
         settings: name the model for the child.
     """
 
@@ -67,13 +67,13 @@ class BackgroundEmbedder:
     def embed_passages(
         self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
     ) -> Vectors:
-        """So few at a time that whoever comes meanwhile has a turn soon, however much there is to embed."""
+        """In small batches, so that a new caller soon has its turn, however much there is to embed."""
         # No child is started for nothing; the result still has the right shape.
         if not texts:
             return self._here.embed_passages(texts)
         parts = []
         for start in range(0, len(texts), BATCH_TEXTS):
-            # A turn for each few texts, so that another lane waits for these at most.
+            # A turn for every few texts, so that another lane waits at most for these.
             with self._turns.turn(lane):
                 parts.append(self._embed_in_child(texts[start : start + BATCH_TEXTS]))
                 self._rest()
@@ -94,7 +94,7 @@ class BackgroundEmbedder:
             _, data = self._child.receive(len(texts) * self.dimensions * np.float32().itemsize)
             vectors = np.frombuffer(data, np.float32).reshape(len(texts), self.dimensions)
         except (ChildFailed, ValueError) as error:
-            # Slower for questions, but what is to be added is not lost.
+            # Slower for questions, but the documents to add are not lost.
             logger.warning("passages are embedded beside the questions: the process for it ended (%s)", error)
             self._stop()
             return self._here.embed_passages(texts)
@@ -120,15 +120,20 @@ class BackgroundEmbedder:
 
 def _build_child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
-    threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
-    names = (settings.embedder, str(settings.cache.absolute()), str(threads), settings.embedding_precision)
+    threads = settings.search.threads or max(1, (os.cpu_count() or 2) // 2)
+    names = (
+        settings.search.embedder,
+        str(settings.cache.absolute()),
+        str(threads),
+        settings.search.embedding_precision,
+    )
     # Not quiet: why a model cannot be loaded belongs into the log.
     return Child("argot.corpus.embedding.embedding_process", *names, quiet=False)
 
 
 @dataclass(frozen=True, slots=True)
 class LaneEmbedder:
-    """A background embedder as those of one lane use it."""
+    """A background embedder as seen by one lane."""
 
     embedder: BackgroundEmbedder
     lane: Lane
@@ -152,8 +157,8 @@ class LaneEmbedder:
 
 
 class _FairLock:
-    """A lock that the lanes hold by turns, and within a lane whoever waits longest. `threading.Lock` knows no order:
-    who lets go and takes hold again at once would have it again.
+    """A lock that alternates between the lanes, and within a lane is first-come, first-served. `threading.Lock` is
+    unfair: a thread that releases and reacquires at once would get it again.
     """
 
     def __init__(self) -> None:
@@ -179,18 +184,18 @@ class _FairLock:
 
     def _is_next(self, lane: Lane, ticket: object) -> bool:
         others = any(waiting for other, waiting in self._waiting.items() if other != lane)
-        # A lane that just had its turn waits if another has anything.
+        # A lane that just had its turn waits if another has work.
         return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 
 def main(model: str, cache: str, threads: str, precision: str) -> None:
-    """The child: embeds what comes in until nothing comes any more."""
+    """Run the child: embed incoming texts until none arrive."""
     from argot.corpus.embedding.embedder import load_embedder
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
-    chosen = {"embedder": model, "cache": cache, "threads": threads, "embedding_precision": precision}
-    embedder = load_embedder(Settings.model_validate(chosen))
+    chosen = Settings(embedder=model, cache=cache, threads=threads, embedding_precision=precision)
+    embedder = load_embedder(chosen)
     for message, _ in parent.messages():
         parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 

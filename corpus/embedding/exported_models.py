@@ -1,4 +1,6 @@
-"""The models that embed: where they lie, what decides their vectors, and their graphs, made once for this machine."""
+"""The models that embed: their location, the properties that decide their vectors, and their graphs, made once for this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -38,22 +40,22 @@ class EmbeddingModelCard:
 
 
 def export_once(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
-    """The folder of the exported model of this name, made if there is none, and what it was exported from.
+    """Return the folder of the exported model of this name, made if missing, and the card of its original.
 
     Raises:
-        InvalidSettings: no model of this name is here.
+        InvalidSettings: no model of this name is installed.
     """
     model = find_model_folder(name)
     card = read_card(model, cache)
     folder = cache / "models" / card.fingerprint
-    # The folder's name has the model's fingerprint: an exported one never has to be compared.
+    # The folder's name contains the model's fingerprint, so that an exported one never has to be compared.
     if not (folder / MODEL_FILE).is_file():
         _export(model, folder, card.max_tokens)
     return folder, card
 
 
 def _export(model: Path, folder: Path, max_tokens: int) -> None:
-    # In a process of its own: torch would stay in this one's memory for good.
+    # In a separate process: this one would never release torch's memory.
     outcome = run_module(
         "argot.corpus.embedding.onnx_export",
         str(model),
@@ -71,7 +73,7 @@ def _export(model: Path, folder: Path, max_tokens: int) -> None:
 
 
 def make_int8_graph(folder: Path) -> Path:
-    """The exported model in 8-bit integers, made if there is none (some seconds).
+    """Make the exported model in 8-bit integers, if missing (some seconds).
 
     Raises:
         InvalidSettings: it cannot be made.
@@ -92,8 +94,8 @@ def make_int8_graph(folder: Path) -> Path:
 
 
 def find_model_folder(name: str) -> Path:
-    """The sentence-transformers folder that the setting `embedder` names."""
-    # One after the other: looking into the cache of downloads costs a third of a second.
+    """Return the sentence-transformers folder that the setting `embedder` names."""
+    # One after the other: searching the cache of downloads costs a third of a second.
     for look in (_build_path, _find_installed, find_downloaded):
         folder = look(name)
         if folder is not None and (folder / "modules.json").is_file():
@@ -110,7 +112,7 @@ def _build_path(name: str) -> Path | None:
 
 
 def _find_installed(name: str) -> Path | None:
-    """The folder that a package of this name brings."""
+    """Return the folder in an installed package of this name."""
     try:
         package = importlib.import_module(name.replace("-", "_"))
         return Path(package.get_model_path())
@@ -119,7 +121,9 @@ def _find_installed(name: str) -> Path | None:
 
 
 def find_downloaded(name: str) -> Path | None:
-    """The folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is downloaded."""
+    """Return the folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is
+    downloaded.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -130,14 +134,14 @@ def find_downloaded(name: str) -> Path | None:
 
 
 def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
-    """Read what decides the vectors: weights, modules with their settings, longest input and prefixes."""
+    """Read the properties that decide the vectors: weights, modules with their settings, longest input and prefixes."""
     modules = json.loads((model / "modules.json").read_text())
     folders = [model / module["path"] for module in modules]
     described = _read_json(model / "config_sentence_transformers.json")
     prompts = described.get("prompts") or {}
     default = prompts.get(described.get("default_prompt_name") or "", "")
     parts = [module["type"].rsplit(".", 1)[-1] for module in modules]
-    # How texts are pooled and normalised stands there, and decides the vectors as weights do.
+    # It contains the pooling and normalisation, which affect the vectors as weights do.
     parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
     return EmbeddingModelCard(
         weights=_hash_of_files(_list_weight_files(folders), cache),
@@ -149,8 +153,8 @@ def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
 
 
 def _read_max_tokens(folder: Path) -> int:
-    """Return the longest input as sentence-transformers finds it: its own setting, else the smaller of what tokenizer
-    and model can take.
+    """Return the longest input as sentence-transformers determines it: its own setting, else the smaller of what
+    tokenizer and model accept.
     """
     own = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
     tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length")
@@ -162,7 +166,7 @@ def _read_max_tokens(folder: Path) -> int:
 
 
 def _list_weight_files(folders: Sequence[Path]) -> list[Path]:
-    """Weights and tokenizer of all modules. One kind of weights is enough: safetensors where there are any."""
+    """Return weights and tokenizer of all modules. One kind of weights is enough: safetensors if there are any."""
     found: list[Path] = []
     for folder in dict.fromkeys(folders):
         weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
@@ -171,7 +175,7 @@ def _list_weight_files(folders: Sequence[Path]) -> list[Path]:
 
 
 def _hash_of_files(files: Sequence[Path], cache: Path) -> str:
-    """A hash over contents. Reading 90 MB at each start is saved by remembering size and time of change."""
+    """Return a hash of the contents. Caching it by size and time of change saves reading 90 MB at each start."""
     remembered_in = cache / "models" / "hashes.json"
     remembered = _read_json(remembered_in)
     known = dict(remembered)
@@ -191,7 +195,7 @@ def _hash_of_files(files: Sequence[Path], cache: Path) -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """The file's object; empty where there is no such file (or a cache file was damaged)."""
+    """Return the file's object; empty if there is no such file (or a cache file was damaged)."""
     try:
         value = json.loads(path.read_text())
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):

@@ -1,4 +1,4 @@
-"""Exports a sentence-transformers model to ONNX, once. Run as a process of its own, which alone imports torch:
+"""Exports a sentence-transformers model to ONNX, once. Run as a separate process, which alone imports torch:
 
     python -m argot.corpus.embedding.onnx_export MODEL_FOLDER TARGET_FOLDER MAX_TOKENS
 
@@ -21,9 +21,9 @@ OPSET = 17
 
 
 def export(model: Path, target: Path, max_tokens: int) -> None:
-    """Write `target` with the graph and its tokenizer, whole or not at all.
+    """Write `target` with the graph and its tokenizer, completely or not at all.
 
-    Two processes may export at once: each writes a folder of its own, and the first to rename it wins.
+    Two processes may export at once: each writes its own folder, and the first to rename it wins.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".export-"))
@@ -74,14 +74,14 @@ def write_graph(model: Path, folder: Path, max_tokens: int) -> None:
 
 
 def publish(draft: Path, target: Path) -> None:
-    # On the disk before the rename, or a power cut could leave empty files under the final name.
+    # Flushed before the rename, or a power cut could leave empty files under the final name.
     for file in draft.iterdir():
         with file.open("rb") as written:
             os.fsync(written.fileno())
     try:
         draft.rename(target)
     except OSError:
-        if not (target / MODEL_FILE).is_file():  # anything but "another process was first"
+        if not (target / MODEL_FILE).is_file():  # any error except "another process was first"
             raise
 
 

@@ -2,8 +2,8 @@
 
     python -m argot.corpus.embedding.quantisation MODEL_FOLDER
 
-writes it for passages beside the graph that `onnx_export` wrote. A process of its own, since what it imports and takes
-would stay in a service for good. Questions stay in 32 bits: one takes milliseconds either way.
+writes it for passages beside the graph that `onnx_export` wrote. A separate process, since a service would never
+release its imports and memory. Questions stay in 32 bits: one takes milliseconds either way.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from argot.corpus.embedding.onnx_export import MODEL_FILE
 
 INT8_FILE = "model-int8.onnx"
 PROCESSOR_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
-"""As Linux names the instructions that add up products of 8-bit integers without a loss, of Intel, AMD and ARM."""
+"""Linux's names of the instructions of Intel, AMD and ARM that add up products of 8-bit integers without loss."""
 
 
 def can_multiply_int8() -> bool:
-    """Return whether this machine's processor has such instructions. False where that cannot be found out.
+    """Return whether this machine's processor has such instructions. False if that cannot be found out.
 
-    Older ones compute in 16 bits between, which overflow: the vectors would be worse, and hardly be there sooner.
+    Older ones compute in 16 bits between, which overflow: the vectors would be worse, and hardly faster.
     """
     try:
         flags = Path("/proc/cpuinfo").read_text()
@@ -36,16 +36,16 @@ def can_multiply_int8() -> bool:
 
 
 def quantise(plain: Any, target: Path, operators: Sequence[str] | None = None) -> None:
-    """Writes a graph (a path or a loaded model) with its weights in 8 bits, a scale for each column.
+    """Write a graph (a path or a loaded model) with its weights in 8 bits, a scale for each column.
 
     Args:
-        operators: the kinds of which the weights are quantised; None: all that onnxruntime knows how to.
+        operators: the kinds whose weights are quantised; None: all that onnxruntime supports.
     """
     # As in `argot.corpus.embedding.embedder`: no look-up of the maker's telemetry host.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    # It advises fused operators and known shapes, which help fixed scales; here they are found as the graph runs.
+    # It recommends fused operators and known shapes, which help fixed scales; here they are computed as the graph runs.
     root = logging.getLogger()
     root.addFilter(_is_no_advice)
     try:
@@ -59,9 +59,9 @@ def _is_no_advice(record: logging.LogRecord) -> bool:
 
 
 def write_int8(folder: Path) -> None:
-    """Write `INT8_FILE`, whole or not at all. Several processes may do so at once: all write the same."""
+    """Write `INT8_FILE`, completely or not at all. Several processes may do so at once: all write the same."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".int8-") as draft:
-        # Only products. The words' own vectors are looked up, not multiplied: 8 bits would make them worse for nothing.
+        # Only products. The word vectors are looked up, not multiplied: 8 bits would only make them worse.
         quantise(folder / MODEL_FILE, Path(draft) / INT8_FILE, ["MatMul"])
         (Path(draft) / INT8_FILE).replace(folder / INT8_FILE)
 

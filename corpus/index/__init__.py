@@ -1,1 +1,3 @@
-"""The vector index in Chroma: what is embedded, generations, soundness, and the outbox of what is not in SQLite."""
+"""The vector index in Chroma: embedded items, generations, consistency checks, and the outbox of work outside
+SQLite.
+"""

@@ -1,4 +1,4 @@
-"""A generation of vectors in Chroma, whichever way Chroma is reached: what the embedded and the server one share."""
+"""A generation of vectors in Chroma: the common part of the embedded and the server index."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 MAX_PROBED_VECTORS = 50
 BATCH_VECTORS = 5000  # Chroma refuses more than 5,461
 MAX_FILTERED_IDS = 1_000
-"""So many vectors are read and compared one by one, at 45 us each: Chroma's graph takes up to a second to find so few
-among half a million, and misses some."""
+"""Up to this many vectors are read and compared one by one, at 45 us each: Chroma's graph takes up to a second to find
+so few among half a million, and misses some."""
 MAX_WIDENED_WINDOWS = 2_000
-"""Vectors looked through for those of a scope of many; where too few of them are in it, it is a small part of all."""
+"""Number of vectors examined to find those of a large scope; if too few of them are in it, it is a small part of
+all."""
 _DELETED_MEANWHILE = "Error finding id"
 _MAX_ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
@@ -38,14 +39,14 @@ _PAUSE_SECONDS = 0.005
 CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
 LEAST_BREADTH, MOST_BREADTH = 200, 3_200
 VECTORS_OF_BREADTH = 75
-"""For each step of breadth. 500,000 are searched with 3,200, which takes 8 ms and finds the nearest ten; with the 200
-of a new collection 0.83 of them (bench/laboratory/scale.md)."""
+"""Number of vectors for each step of breadth. 500,000 are searched with 3,200, which takes 8 ms and finds the nearest
+ten; with the 200 of a new collection 0.83 of them (bench/laboratory/scale.md)."""
 
 log = logging.getLogger(__name__)
 
 
 def choose_breadth(vectors: int) -> int:
-    """`ef_search` of a collection of this size: in steps of twice, so that it seldom changes."""
+    """Return `ef_search` for a collection of this size: in powers of two, so that it seldom changes."""
     breadth = LEAST_BREADTH
     while breadth < MOST_BREADTH and breadth * VECTORS_OF_BREADTH < vectors:
         breadth *= 2
@@ -53,12 +54,12 @@ def choose_breadth(vectors: int) -> int:
 
 
 class ChromaIndex(ABC):
-    """A `VectorIndex` (which says what each method does) over Chroma's collections."""
+    """A `VectorIndex` (which documents the methods) over Chroma's collections."""
 
     written_together: int
     read_together: int
     threads: ClassVar[ThreadPoolExecutor]
-    """Search the collections of several sets of readers side by side: Chroma lets go of Python meanwhile."""
+    """Search the collections of several sets of readers in parallel: Chroma releases the GIL meanwhile."""
 
     def __init__(self, generation: str, fingerprint: str) -> None:
         self.generation = generation
@@ -83,17 +84,17 @@ class ChromaIndex(ABC):
 
     @abstractmethod
     def _made_collection(self, name: str) -> Collection:
-        """A new one, or the one there is."""
+        """Return the collection, created if missing."""
 
     @abstractmethod
     def _close(self) -> None: ...
 
     def _collection(self, name: str) -> Collection | None:
-        """To be searched; None if there is none."""
+        """Return a collection to be searched; None if there is none."""
         return self._collections.get(name)
 
     def _patient(self, collection: Collection) -> Collection:
-        """The same for what nobody waits for, and may take longer than a search."""
+        """Return the same for work that nobody waits for, and that may take longer than a search."""
         return collection
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ class ChromaIndex(ABC):
                 if collection is not None
             ]
             for of_collection in self._search_in_parallel(searched):
-                # While a document's readers are being changed, its vectors are in two collections for a moment.
+                # While a document's readers are being changed, its vectors are briefly in two collections.
                 for known, items in zip(best, of_collection, strict=True):
                     for item, similarity in items:
                         known[item] = max(similarity, known.get(item, -1.0))
@@ -138,7 +139,7 @@ class ChromaIndex(ABC):
         finally:
             for one in under_way:
                 one.cancel()
-            # None is to be under way when whoever waits for readers closes the index.
+            # No read may be in progress when a caller that waits for readers closes the index.
             wait(under_way)
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
@@ -204,15 +205,15 @@ class ChromaIndex(ABC):
             with self._errors_named():
                 for batch in _split_batches(ids):
                     self._patient(target).delete(ids=list(batch))
-            # Unknown ids are counted too, which at worst brings compaction forward.
+            # Unknown ids are counted too, which at worst makes compaction earlier.
             self.gone += len(ids)
         if self.copy is not None:
             self.copy.delete(collection, ids)
 
     def fit_breadth(self, counts: Mapping[str, int]) -> bool:
-        """Search collections that have grown more broadly from now on; whether any has.
+        """Increase the search breadth of collections that have grown; return whether any has.
 
-        Chroma goes by it once it has opened them again.
+        Chroma applies it once it has reopened them.
         """
         changed = False
         for name, count in counts.items():
@@ -233,7 +234,7 @@ class ChromaIndex(ABC):
                 try:
                     with self._errors_named():
                         self._close()
-                except (ArgotError, OSError):  # of a damaged one; nothing of it is used any more
+                except (ArgotError, OSError):  # of a damaged one, of which nothing is used any more
                     log.warning("the vector index %s was not closed well", self.generation, exc_info=True)
 
     @contextlib.contextmanager
@@ -258,16 +259,17 @@ class ChromaIndex(ABC):
 def _search_items(
     collection: Collection, vectors: Vectors, limit: int, only: Sequence[str] | None = None
 ) -> list[list[tuple[str, float]]]:
-    """For each vector the best `limit` items. Windows of one item may fill a list, which then is widened.
+    """Return for each vector the best `limit` items. Windows of one item may fill a list, which is then extended.
 
-    Chroma is not asked how many vectors there are: it counts them one by one. A short list says that it was all.
+    Chroma is not asked for the number of vectors: it counts them one by one. A short list shows that it was complete.
     """
     if only is not None and len(only) <= MAX_FILTERED_IDS:
         return _compare_all(collection, vectors, limit, only)
     found: dict[int, list[tuple[str, float]]] = {}
-    # Among many ids Chroma's graph is left early, and misses some of the nearest (a third of them, among 12,000).
+    # With a filter of many ids the search in Chroma's graph ends early, and misses some of the nearest (a third of
+    # them, among 12,000).
     inside = frozenset(only) if only is not None else None
-    # Most items have a single window, so twice as many vectors nearly always hold enough items.
+    # Most items have a single window, so that twice as many vectors nearly always contain enough items.
     wanted = max(1, 2 * limit)
     while left := [number for number in range(len(vectors)) if number not in found]:
         if inside is not None and wanted > MAX_WIDENED_WINDOWS:
@@ -289,8 +291,10 @@ def _search_items(
 def _compare_all(
     collection: Collection, vectors: Vectors, limit: int, only: Sequence[str]
 ) -> list[list[tuple[str, float]]]:
-    """`_search_items` among a few, which are all compared. Those not there are left out: Chroma reads what it has."""
-    if not only or not len(vectors):  # Chroma takes an empty list of ids for no filter at all
+    """Do the work of `_search_items` for a few items, which are all compared. Missing ones are left out: Chroma returns
+    those it has.
+    """
+    if not only or not len(vectors):  # Chroma treats an empty list of ids as no filter at all
         return [[] for _ in vectors]
     answer = collection.get(ids=list(only), include=["embeddings"])
     ids = answer["ids"]
@@ -316,13 +320,13 @@ def _normalize_rows(rows: Vectors) -> Vectors:
 def _find_nearest(
     collection: Collection, vectors: Vectors, count: int, only: Sequence[str] | None = None
 ) -> list[tuple[list[str], list[float]]]:
-    """Ids and distances of the vectors nearest to each, among those with the ids in `only`, or all.
+    """Return ids and distances of the vectors nearest to each, among those with the ids in `only`, or all.
 
-    Chroma fails when a vector is deleted between its steps of finding it and naming it: then it is asked again.
+    Chroma fails if a vector is deleted between the search and the look-up of its id: then the query is repeated.
     """
     ids = None if only is None else list(only)
     for attempt in range(_MAX_ATTEMPTS):
-        # It takes no empty list, and fails at an id that is not there: deleted meanwhile, or not yet written.
+        # It accepts no empty list, and fails at a missing id: deleted meanwhile, or not yet written.
         if ids is not None and attempt:
             ids = [id_ for batch in _split_batches(ids) for id_ in collection.get(ids=list(batch), include=[])["ids"]]
         if ids == []:

@@ -1,7 +1,7 @@
-"""A Chroma server: its address, how it is reached, and what its refusals mean.
+"""A Chroma server: its address, the connection to it, and the meaning of its errors.
 
-An address may hold a name and a password, for a proxy before the server that asks for them. They are sent in a header
-and stand in no message: `ServerAddress.url` is without them.
+An address may contain a name and a password, for a proxy in front of the server. They are sent in a header and appear
+in no message: `ServerAddress.url` is without them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 2.0
 LONG_WAIT_SECONDS = 60.0
-"""For what no question waits for: writing, counting, copying."""
+"""Timeout for work that no question waits for: writing, counting, copying."""
 MIN_VERSION = 1
-"""The first whose servers speak the protocol that is spoken here."""
+"""The first version whose servers use the same protocol."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """`url` is for people; `header` authorises, and is empty where nothing is asked for."""
+    """`url` is for people; `header` authorises, and is empty without credentials."""
 
     url: str
     host: str
@@ -43,7 +43,7 @@ class ServerAddress:
     def of(cls, given: str) -> ServerAddress:
         """
         Raises:
-            InvalidSettings: it is no address. The message does not repeat it, because it may hold a password.
+            InvalidSettings: it is no address. The message does not repeat it, because it may contain a password.
         """
         try:
             parts = urlsplit(given)
@@ -66,11 +66,11 @@ class ServerAddress:
 
 
 class ChromaServer:
-    """A connection to it, made at the first use. `quick` is for what a question waits for, `patient` for the rest.
+    """A connection to it, made on first use. `quick` is for requests that a question waits for, `patient` for the rest.
 
     Args:
-        search_seconds: the longest one answer may take that a question waits for.
-        mend: the command that writes all vectors of the knowledge base anew.
+        search_seconds: the maximum duration of a request that a question waits for.
+        mend: the command that rewrites all vectors of the knowledge base.
     """
 
     def __init__(self, address: ServerAddress, search_seconds: float, mend: str) -> None:
@@ -90,10 +90,10 @@ class ChromaServer:
     def version(self, *, quick: bool = False) -> str:
         """
         Raises:
-            VectorsUnavailable: it cannot be reached, or is none that can be used.
+            VectorsUnavailable: it cannot be reached, or is incompatible.
         """
         with self.errors_named():
-            # Anything may answer there, with any JSON.
+            # Any program may answer there, with any JSON.
             version = str((self.quick if quick else self.patient).get_version())[:50]
         if not version.split(".")[0].isdecimal() or int(version.split(".")[0]) < MIN_VERSION:
             raise VectorsUnavailable(
@@ -103,7 +103,7 @@ class ChromaServer:
         return version
 
     def build_lost_error(self, reason: str) -> VectorsUnavailable:
-        """The error that says that the server answers and does not have the vectors of this knowledge base."""
+        """Return the error that the server answers but lacks the vectors of this knowledge base."""
         said = " ".join(reason.split())
         return VectorsUnavailable(
             f"The vectors that should be on the Chroma server at {self.address.url} are not as they should be: {said}. "
@@ -166,7 +166,7 @@ class ChromaServer:
 
 
 def _is_lost(error: Exception) -> bool:
-    """Return whether the server answers, and no longer has what it was given."""
+    """Return whether the server answers but has lost the data written to it."""
     from chromadb.errors import InvalidDimensionException, NotFoundError
 
     return isinstance(error, NotFoundError | InvalidDimensionException)

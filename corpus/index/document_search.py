@@ -15,11 +15,12 @@ from argot.protocols import Vectors
 from argot.types import Audience
 
 FEW_DOCUMENTS = 4_000
-"""Of up to so many all vectors are compared: of 1,000 it takes some 10 ms."""
+"""Up to this many all vectors are compared: for 1,000 that takes some 10 ms."""
 MAX_CANDIDATES = 2_000
-"""Items of all documents among which those of the documents are looked for."""
+"""Number of items of all documents among which those of the documents are searched."""
 CANDIDATE_MARGIN = 2
-"""Times as many are looked at as should be enough: documents of a scope stand nearer to some questions than others."""
+"""Factor by which more are examined than should be enough: documents of a scope are nearer to some questions than
+others."""
 
 
 def find_nearest_within(  # noqa: PLR0917
@@ -31,9 +32,9 @@ def find_nearest_within(  # noqa: PLR0917
     limit: int,
     documents: Collection[str],
 ) -> list[Ranked]:
-    """`VectorIndex.searches` within these documents (ids).
+    """Search like `VectorIndex.searches`, but within these documents (ids).
 
-    Where they are many, comparing all their vectors takes longer than looking for them among the nearest of all.
+    If they are many, comparing all their vectors takes longer than searching for them among the nearest of all.
 
     Raises:
         IndexClosed: another generation is live by now.
@@ -50,7 +51,7 @@ def find_nearest_within(  # noqa: PLR0917
         )
     if not unknown:
         return compared
-    # Of a generation that has just been replaced no rows are left: nothing would be found.
+    # A generation that has just been replaced has no rows left: nothing would be found.
     if not _is_known(database.connection(), index.generation):
         raise IndexClosed(index.generation)
     only = read_vector_ids(database.connection(), index.generation, kind, unknown)
@@ -68,8 +69,8 @@ def _is_known(connection: Connection, generation: str) -> bool:
 
 
 def _choose_candidate_count(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:
-    """Return how many of the nearest of all should hold enough of these documents; None: comparing all theirs is
-    quicker.
+    """Return how many of the nearest of all should contain enough of these documents; None: comparing all theirs is
+    faster.
     """
     if len(documents) <= FEW_DOCUMENTS:
         return None

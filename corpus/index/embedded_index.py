@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class EmbeddedIndex(ChromaIndex):
-    """One generation, in a folder of its own."""
+    """One generation, in its own folder."""
 
     written_together = 64
-    """While Chroma writes vectors, no other thread of the process runs: some 30 ms for these, and seconds for
+    """While Chroma writes vectors, no other thread of the process runs: some 30 ms for this many, and seconds for
     thousands."""
     read_together = 5000
     threads = ThreadPoolExecutor(os.cpu_count() or 1, "argot-collections")
 
     def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
-        """Opens Chroma, which takes about a second the first time in a process.
+        """Open Chroma, which takes about a second the first time in a process.
 
         Raises:
             DamagedStore: the folder cannot be opened.
@@ -54,7 +54,8 @@ class EmbeddedIndex(ChromaIndex):
             with generations.convert_errors(self.root):
                 yield
         except (StoreUnavailable, OSError) as error:
-            # Chroma keeps the connection of a write that a full disk cut off, and waits for ever without a free one.
+            # Chroma keeps the connection of a write that a full disk interrupted, and waits for ever without a free
+            # one.
             self.is_starved = self.is_starved or is_no_room(error)
             raise
 
@@ -72,8 +73,8 @@ class FolderGenerations:
     """Each generation is a folder.
 
     Args:
-        root: the folder of all, in the knowledge base's own.
-        pointer: says which one is live; None: `CURRENT` in that folder does.
+        root: the folder of all generations, in the knowledge base's own.
+        pointer: names the live one; None: `CURRENT` in that folder does.
     """
 
     def __init__(self, root: Path, pointer: LivePointer | None = None) -> None:
@@ -88,7 +89,7 @@ class FolderGenerations:
         return name
 
     def unused_name(self, known: Iterable[str]) -> str:
-        # The database may have been used with the folder of another machine, where numbers went on.
+        # The database may have been used with the folder of another machine, where numbers increased.
         return generations.name_unique_generation() if self._shared else generations.name_next_generation(self.root)
 
     def make(self, generation: str, fingerprint: str) -> EmbeddedIndex:
@@ -105,7 +106,7 @@ class FolderGenerations:
             if index.fit_breadth(counts):
                 index.close()
                 index = EmbeddedIndex(self.root, generation, fingerprint)
-            # Chroma keeps deleted elements in its graphs and does not say how many.
+            # Chroma keeps deleted elements in its graphs and does not report their number.
             index.gone = max(0, count_saved_elements(self.root, generation) - sum(counts.values()))
         except BaseException:
             index.close()
@@ -129,7 +130,7 @@ class FolderGenerations:
         return generations.build_damage_error(self.root, reason)
 
     def close(self) -> None:
-        """Each index has its own files open, and closes them."""
+        """Each index closes its own files."""
 
 
 def _open_client(folder: Path) -> ClientAPI:
@@ -140,7 +141,7 @@ def _open_client(folder: Path) -> ClientAPI:
     from argot.corpus.index.roomy_bindings import RoomyBindings
 
     folder.mkdir(parents=True, exist_ok=True)
-    # Chroma finds its binding by this name, and takes no other.
+    # Chroma finds its binding by this name only.
     rust.RustBindingsAPI = RoomyBindings  # type: ignore[misc]
     # By default Chroma sends usage statistics to its makers.
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))

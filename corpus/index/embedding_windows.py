@@ -24,7 +24,7 @@ from argot.types import Audience
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One searched text. `text` is what is embedded."""
+    """One searched text. `text` is the embedded text."""
 
     kind: VectorKind
     id: str
@@ -35,7 +35,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class WindowedItem:
-    """An item in pieces that the embedder takes whole."""
+    """An item in pieces that the embedder accepts whole."""
 
     item: Item
     windows: list[str]
@@ -53,7 +53,7 @@ class EmbeddedItem:
 def list_items(new: NewRevision) -> Iterator[Item]:
     document, audience = new.document.id, new.document.audience
     for passage in new.passages:
-        # With title and headings, which tell what the text is about.
+        # With title and headings, which name the subject of the text.
         yield Item("passage", passage.id, passage.with_header, document, audience)
     for derived in new.derived:
         yield Item("derived", derived.id, derived.text, document, audience)
@@ -62,8 +62,8 @@ def list_items(new: NewRevision) -> Iterator[Item]:
 
 
 def read_items(connection: Connection) -> Iterator[Item]:
-    """All items of all live revisions, in a fixed order."""
-    # The same text as `Passage.with_header`, which is what was embedded when the passage came in.
+    """Yield all items of all live revisions, in a fixed order."""
+    # The same text as `Passage.with_header`, which was embedded when the passage was added.
     rows = connection.execute(
         """SELECT kind, id, text, document, a.tokens FROM (
             SELECT 1 AS part, 'passage' AS kind, n, id, document, audience,
@@ -103,7 +103,7 @@ def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[Windo
 
 
 def move_to_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
-    """The same vectors, for other readers than were thought of when it was embedded."""
+    """Return the same vectors for other readers than assumed when they were embedded."""
     item = replace(one.item, audience=audience)
     return EmbeddedItem(item, index.collection_name(item.kind, audience), one.vectors)
 
@@ -116,8 +116,10 @@ def group_by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str,
 
 
 def record_windows(connection: Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
-    """Record how many vectors each item has in a generation of the index, a sketch of each, and each quantised."""
-    # Content that comes back has the same ids as before: its old rows are replaced.
+    """Record how many vectors each item has in a generation of the index, with a sketch and a quantised copy of
+    each.
+    """
+    # Content that returns has the same ids as before: its old rows are replaced.
     connection.executemany(
         upsert("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
         [
@@ -135,8 +137,9 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
 def read_vector_ids(
     connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
 ) -> dict[Audience, list[str]]:
-    """The ids of the vectors of these documents, by their readers."""
-    # `|| ''` keeps SQLite from the primary key, by which it would read the whole generation, to the few documents.
+    """Return the ids of the vectors of these documents, by their readers."""
+    # `|| ''` keeps SQLite from using the primary key, by which it would read the whole generation instead of the few
+    # documents.
     rows = connection.execute(
         """SELECT a.tokens, v.item, v.windows
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
@@ -154,7 +157,7 @@ def _sketch_vectors(one: EmbeddedItem) -> bytes:
 
 
 def read_expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int]:
-    """Return how many vectors each collection must hold."""
+    """Return how many vectors each collection must contain."""
     rows = connection.execute(
         """SELECT v.kind, a.tokens, sum(v.windows)
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience

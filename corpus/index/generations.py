@@ -1,6 +1,6 @@
-"""The live generation of the vectors, and the soundness of one that is kept in a folder.
+"""The live generation of the vectors, and the consistency of one in a folder.
 
-`vectors/CURRENT` names the live one; one that is not on a server is the Chroma folder `vectors/<generation>/`.
+`vectors/CURRENT` names the live one; a local one is the Chroma folder `vectors/<generation>/`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ CHROMA_FILE = "chroma.sqlite3"
 PANIC_MODULE = "pyo3_runtime"
 """The module of panics of Chroma's Rust code; they derive from `BaseException`."""
 SMALL_BYTES = 32 * 1024 * 1024
-"""Up to this size Chroma's database is looked through at every start (about 5 ms for each megabyte)."""
+"""Up to this size Chroma's database is checked at every start (about 5 ms for each megabyte)."""
 LARGE_TABLES = ("embedding_", "embeddings")
-"""How the names of those of Chroma's tables begin that grow with the vectors."""
+"""Name prefixes of Chroma's tables that grow with the vectors."""
 
 _ON_SERVER = re.compile(r"[0-9a-f]{16}s\d+")
-_CODE = re.compile(r"\(code: (\d+)\)")  # so Chroma repeats SQLite's
+_CODE = re.compile(r"\(code: (\d+)\)")  # Chroma's wording of SQLite's error
 
 
 def require_in_folder(root: Path, generation: str) -> None:
     """
     Raises:
-        DamagedStore: the generation is on a server; or its folder or its database file is gone or truncated.
+        DamagedStore: the generation is on a server; or its folder or its database file is missing or truncated.
     """
     if is_on_server(generation):
         raise build_damage_error(root, "its vectors are on a Chroma server, and the setting 'chroma_url' names none")
@@ -48,7 +48,7 @@ def read_pointer(root: Path) -> str | None:
     if not pointer.exists():
         return None
     name = pointer.read_text("utf-8", "replace").strip()
-    # The name becomes a path: nothing in it may lead out of the folder.
+    # The name becomes a path, and must not lead out of the folder.
     if not name.isalnum():
         raise build_damage_error(root, f"{CURRENT} names no generation")
     return name
@@ -69,13 +69,13 @@ def check_folder(root: Path, generation: str) -> None:
 
 
 def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> None:
-    """See that Chroma's own database is sound, and that each graph that was ever saved still is there.
+    """Check that Chroma's own database is intact, and that each graph that was ever saved still exists.
 
-    Chroma ends in a panic where a page of it is not. In a large one only the tables of a few rows are looked through,
-    and those of the vectors if asked for. Opened for writing, what a killed process left is taken back first.
+    Chroma panics at a damaged page. In a large database only the small tables are checked, and those of the vectors on
+    request. Opened for writing, so that work that a killed process left is rolled back first.
 
-    Without its list of ids Chroma takes a graph for one never saved, and fills it again from its log alone, which it
-    has shortened when it saved: up to a thousand vectors are found then, and the others no more.
+    Without its list of ids Chroma treats a graph as never saved, and refills it only from its log, which was shortened
+    when the graph was saved: up to a thousand vectors are found then, and the others no longer.
 
     Raises:
         DamagedStore, StoreUnavailable
@@ -108,9 +108,9 @@ def _find_page_faults(connection: sqlite3.Connection, *, whole: bool) -> Iterato
 
 
 def blank_unsaved(root: Path, generation: str) -> None:
-    """Write zeros over the room that graphs never saved take up: it holds whatever stood in memory before.
+    """Zero the space allocated by graphs that were never saved: it contains earlier contents of memory.
 
-    Chroma lays out room for 100 vectors on the disk as it comes, and fills it when it saves the graph for the first
+    Chroma allocates space for 100 vectors on the disk uninitialised, and fills it when it saves the graph for the first
     time (after 1,000); until then nobody reads it.
     """
     for level in (root / generation).glob("*/data_level0.bin"):
@@ -120,14 +120,16 @@ def blank_unsaved(root: Path, generation: str) -> None:
 
 
 def name_next_generation(root: Path) -> str:
-    """A name above all that are there, also those of unfinished rebuilds."""
+    """Return a name above all existing ones, including those of unfinished rebuilds."""
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
-    # Never a name that was used before: what is left of an unfinished rebuild must not mix with this one.
+    # Never reuse a name: the remains of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"
 
 
 def name_unique_generation() -> str:
-    """A name that no other machine has given: what it holds is told by its name alone, wherever that is kept."""
+    """Return a name that no other machine has assigned: the name alone identifies the content, wherever it is
+    stored.
+    """
     return f"g{secrets.token_hex(10)}"
 
 
@@ -153,7 +155,7 @@ def build_damage_error(root: Path, reason: str) -> DamagedStore:
 
 @contextmanager
 def convert_errors(root: Path) -> Iterator[None]:
-    """Turn Chroma's errors within the block into Argot's, also its panics, which are no `Exception`.
+    """Turn Chroma's errors within the block into Argot's, including its panics, which are no `Exception`.
 
     Raises:
         DamagedStore, StoreUnavailable, OSError
@@ -163,20 +165,20 @@ def convert_errors(root: Path) -> Iterator[None]:
     except (ArgotError, OSError):
         raise
     except BaseException as error:
-        # Of what is no `Exception`, only panics are Chroma's; the others, such as Ctrl+C, go on.
+        # Of the errors that are no `Exception`, only panics are Chroma's; others, such as Ctrl+C, propagate.
         if not isinstance(error, Exception) and type(error).__module__ != PANIC_MODULE:
             raise
         raise explain_error(root, error) from error
 
 
 def explain_error(root: Path, error: BaseException) -> ArgotError:
-    """Return the error of Argot's for one of Chroma or its SQLite: damage, or a refusal of the system."""
+    """Return Argot's error for one of Chroma or its SQLite: damage, or a refusal of the system."""
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
         return build_no_room_error(f"The vector index in {root}", "the disk is full")
     told = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
-    # Without a code it is no refusal of the system, which leaves damage.
+    # Without a code it is no refusal of the system, so that only damage remains.
     told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
     remedy = find_remedy(told)
     if remedy is not None:

@@ -1,6 +1,6 @@
 """The pointer to the live generation of the vectors, and the id by which a server knows the knowledge base.
 
-Both are kept in a folder, or in the database where several processes share that.
+Both are in a folder, or in the database if several processes share that.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 class LivePointer(Protocol):
     def read_name(self) -> str | None:
-        """The live generation; None when no index was ever made.
+        """Return the live generation; None if no index was ever made.
 
         Raises:
-            DamagedStore: what stands there is no name.
+            DamagedStore: the stored value is no name.
         """
 
     def point(self, generation: str) -> None:
         """Make this generation live for every process, durably: a crash after this returns changes nothing."""
 
     def own_id(self) -> str:
-        """Made at the first use: 16 hexadecimal digits."""
+        """Return the id, created on first use: 16 hexadecimal digits."""
 
 
 class FolderPointer:
-    """`CURRENT` and `SERVER_ID` in the folder of the vectors. The id lies beside the pointer and not in corpus.db: a
-    backup that is restored elsewhere gets one of its own.
+    """`CURRENT` and `SERVER_ID` in the folder of the vectors. The id is beside the pointer and not in corpus.db, so
+    that a backup restored elsewhere gets its own.
     """
 
     def __init__(self, root: Path) -> None:

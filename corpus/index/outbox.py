@@ -1,7 +1,7 @@
-"""Work queued outside corpus.db: vectors to delete, originals that nobody needs.
+"""Work queued outside corpus.db: vectors to delete, unused originals.
 
-A row is queued before anything outside the database is touched, in a transaction of its own, and taken off in the
-transaction that makes the work count. So after `kill -9` the queue holds exactly what must go.
+A row is queued before anything outside the database is touched, in its own transaction, and removed in the transaction
+that makes the work count. After `kill -9` the queue therefore contains exactly the data to delete.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def begin(
 
 def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
     """Make the vectors written for the document count, and queue those they replace for deletion."""
-    # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
+    # In one transaction with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes
+    # the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way = 1", (document,))
     connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
     _queue(connection, document, generation, replaced, under_way=False)
@@ -50,14 +51,14 @@ def discard(connection: Connection, document: str, generation: str, vectors: Vec
 
 
 def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
-    """Do what is queued. Interrupted at any point, it can be done again."""
+    """Do the queued work. Interrupted at any point, it can be repeated."""
     connection = database.connection()
     vectors = connection.execute(
         "SELECT collection, vector FROM vector_deletions WHERE generation = ? ORDER BY collection, vector",
         (index.generation,),
     ).fetchall()
     hashes = [row[0] for row in connection.execute("SELECT DISTINCT content_hash FROM ledger")]
-    # Rows of a generation that is gone have nothing left to delete, but must leave the queue all the same.
+    # Rows of a deleted generation have nothing left to delete, but must leave the queue all the same.
     if not vectors and not hashes and connection.execute("SELECT 1 FROM vector_deletions").fetchone() is None:
         return
     for collection, ids in _group_by_collection(vectors).items():
@@ -74,14 +75,14 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
     # Drafts of originals are only written between `begin` and `finish`, so with a row in the ledger.
     if hashes:
         blobs.remove_drafts()
-    # Last: a kill before this line has the same things deleted again, which does no harm.
+    # Last: a kill before this line repeats the same deletions, which does no harm.
     with database.writing() as writer:
         writer.execute("DELETE FROM vector_deletions")
         writer.execute("DELETE FROM ledger")
 
 
 def read_vector_ids(connection: Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
-    """The ids of all vectors that a stored document has in this generation, by collection."""
+    """Return the ids of all vectors that a stored document has in this generation, by collection."""
     rows = connection.execute(
         """SELECT v.kind, v.item, v.windows, a.tokens
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
@@ -101,7 +102,7 @@ def parse_kind(collection: str) -> VectorKind:
 
 
 def subtract_ids(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
-    """The vectors of `ids` that are not among `others`."""
+    """Return the vectors of `ids` that are not among `others`."""
     return {name: sorted(set(found) - set(others.get(name, ()))) for name, found in ids.items()}
 
 

@@ -1,12 +1,12 @@
-"""Vectors once more, quantised, in the database: a search within some documents compares all of theirs.
+"""A quantised copy of the vectors in the database: a search within some documents compares all of theirs.
 
-A graph of all documents finds the nearest of a small part of them badly or slowly. So each vector is kept as the signs
-of its numbers, one bit each, and as its numbers in 16 bits. The signs of all that are within are compared with the
-question's numbers as they are, and the best few hundred again by their own numbers. Of 50,000 vectors that finds the
+A graph of all documents finds the nearest of a small part of them badly or slowly. Each vector is therefore stored as
+the signs of its numbers, one bit each, and as its numbers in 16 bits. The signs of all vectors within are compared with
+the question's exact numbers, and the best few hundred again by their own numbers. Among 50,000 vectors that finds the
 first ten of an exact search (bench/laboratory/scale.md); with 8 bits it was 0.99 of them.
 
-A row belongs to one revision of a document: where an earlier Argot, which knows no such rows, has replaced it, the row
-does not count.
+A row belongs to one revision of a document: if an earlier Argot, which does not know such rows, has replaced it, the
+row does not count.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from argot.protocols import Vectors
 from argot.types import Audience
 
 COMPARED_FACTOR = 8
-"""Times as many as are wanted are compared by their numbers. Of 50,000, 400 hold the first ten always and 0.98 of the
-first fifty."""
+"""Factor by which more vectors than wanted are compared by their numbers. Among 50,000, 400 always contain the first
+ten and 0.98 of the first fifty."""
 MIN_COMPARED_VECTORS = 200
 SKETCH_TOLERANCE = 0.02
 """The numbers are rounded to 16 bits, and a sketch sums some hundred of them."""
@@ -80,8 +80,8 @@ def add_quantised(
 ) -> None:
     """Add vectors, by id, to those of a stored document, which are recorded already.
 
-    From then on it has a part of each kind, also where there are none; but not of a kind of which an earlier Argot
-    wrote some, as long as those are not quantised.
+    After that it has a part of each kind, even an empty one; but not of a kind of which an earlier Argot wrote some, as
+    long as those are not quantised.
     """
     revision = _read_revision(connection, document)
     connection.execute(
@@ -95,7 +95,7 @@ def add_quantised(
     last: dict[VectorKind, int] = dict(map(tuple, parts))
     whole = KINDS if len(last) == len(KINDS) else _find_whole_kinds(connection, generation, document, vectors)
     for kind in KINDS:
-        # A part of its own: what is derived passage by passage would be written again and again.
+        # A separate part: texts derived passage by passage would otherwise be rewritten again and again.
         if vectors.get(kind) if kind in last else kind in whole:
             key = (document, kind, generation, last.get(kind, -1) + 1)
             _put(connection, key, revision, QuantisedVectors.of(vectors.get(kind, {})))
@@ -104,7 +104,9 @@ def add_quantised(
 def _find_whole_kinds(
     connection: Connection, generation: str, document: str, vectors: Mapping[VectorKind, Mapping[str, Vectors]]
 ) -> list[VectorKind]:
-    """The kinds of which the document has no others: a first part would hide those that an earlier Argot wrote."""
+    """Return the kinds of which the document has no others: a first part would hide those that an earlier Argot
+    wrote.
+    """
     stored = connection.execute(
         "SELECT kind, item FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
     )
@@ -116,7 +118,7 @@ def _find_whole_kinds(
 def forget_quantised(
     connection: Connection, generation: str, document: str, kind: VectorKind, items: Collection[str]
 ) -> None:
-    """Take the vectors of these items out."""
+    """Remove the vectors of these items."""
     rows = connection.execute(
         "SELECT part, revision, vectors FROM quantised_vectors WHERE document = ? AND kind = ? AND generation = ?",
         (document, kind, generation),
@@ -153,9 +155,7 @@ _Part = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The signs of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector,
-    n).
-    """
+    """The signs of several parts, concatenated. `ends`: the end of each; `codes`: shape (bytes of a vector, n)."""
 
     parts: list[_Part]
     ends: Numbers
@@ -171,8 +171,8 @@ def find_nearest_quantised(  # noqa: PLR0917
     limit: int,
     documents: Collection[str],
 ) -> tuple[list[Ranked], set[str]]:
-    """For each query the best `limit` items of these documents for these readers, with their cosine similarity to
-    about 0.0001; and the documents of which there are no quantised vectors, or damaged ones.
+    """Return for each query the best `limit` items of these documents for these readers, with their cosine similarity
+    to about 0.0001; and the documents whose quantised vectors are missing or damaged.
 
     Args:
         queries: shape (n, dimensions), each of length 1.
@@ -206,7 +206,7 @@ def _read_signs(  # noqa: PLR0917
     ).fetchall()
     damaged = {row[0] for row in rows if not _is_consistent(row[3], row[4], width, dimensions)}
     kept = [row for row in rows if row[2] in readers and row[0] not in damaged]
-    # Byte by byte, since that is how they are compared.
+    # Byte by byte, the order in which they are compared.
     codes = np.frombuffer(b"".join(row[3] for row in kept), np.uint8).reshape(-1, width).T
     ends = np.cumsum([len(row[3]) // width for row in kept], dtype=np.int64)
     unknown = set(documents) - {row[0] for row in rows} | damaged
@@ -235,11 +235,11 @@ def _rank_by_signs(codes: Codes, query: Vectors, count: int) -> Numbers:
 
 
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32) * 2 - 1
-"""What each byte stands for, shape (256, 8): 1 where a number is positive, else -1."""
+"""The signs in each byte, shape (256, 8): 1 for a positive number, else -1."""
 
 
 def _group_places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
-    """The places of vectors within their parts, by part."""
+    """Return the positions of vectors within their parts, by part."""
     found: dict[_Part, list[int]] = {}
     owners = np.searchsorted(signs.ends, chosen, side="right")
     starts = np.concatenate([[0], signs.ends])[owners]
@@ -251,7 +251,7 @@ def _group_places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
 def _read_numbers(
     connection: Connection, generation: str, kind: VectorKind, parts: Collection[_Part]
 ) -> dict[_Part, tuple[list[str], bytes]]:
-    """The ids and numbers of the vectors of these parts."""
+    """Return the ids and numbers of the vectors of these parts."""
     rows = read_binary(
         connection,
         """SELECT document, part, vectors, numbers FROM quantised_vectors
@@ -266,7 +266,7 @@ def _rank_by_numbers(
 ) -> Ranked:
     ids, rows = [], []
     for part, of_part in places.items():
-        # One that was changed since its signs were read may have fewer by now, or have gone.
+        # A part that changed since its signs were read may have fewer by now, or be deleted.
         vectors, data = numbers.get(part, ([], b""))
         there = [place for place in of_part if place < len(vectors)]
         whole = isinstance(data, bytes) and len(data) == len(vectors) * len(query) * _NUMBER.itemsize
@@ -289,7 +289,7 @@ def _rank_by_numbers(
 
 
 def list_documents_without(connection: Connection, generation: str, after: str, count: int) -> list[str]:
-    """The next documents, by id, that have passages and no quantised vectors of their live revision."""
+    """Return the next documents, by id, that have passages and no quantised vectors of their live revision."""
     rows = connection.execute(
         """SELECT d.id FROM documents AS d
         WHERE d.id > ? AND d.passages > 0 AND NOT EXISTS (
@@ -302,7 +302,7 @@ def list_documents_without(connection: Connection, generation: str, after: str, 
 
 
 def find_quantised_faults(connection: Connection, generation: str) -> Iterator[str]:
-    """One sentence, if there are documents whose quantised vectors are not those that they have. Reads everything."""
+    """Return one sentence if some documents' quantised vectors differ from their vectors. It reads everything."""
     row = connection.execute("SELECT dimensions FROM generations WHERE name = ?", (generation,)).fetchone()
     wrong = sum(
         _is_wrong(connection, generation, document, revision, row[0])
@@ -322,7 +322,7 @@ def _is_wrong(connection: Connection, generation: str, document: str, revision: 
         "SELECT kind, item, windows, sketch FROM vectors WHERE document = ? AND generation || '' = ?",
         (document, generation),
     )
-    # Of kinds without a part the service makes them by and by: an earlier Argot wrote those.
+    # The service gradually adds the kinds without a part: an earlier Argot wrote those.
     kinds = {kind for kind, *_ in parts}
     rows = [row for kind, *row in stored if kind in kinds]
     known: dict[str, Vectors] = {}
@@ -340,7 +340,7 @@ def _is_wrong(connection: Connection, generation: str, document: str, revision: 
 
 
 def _is_different(known: Mapping[str, Vectors], item: str, windows: int, sketch: bytes) -> bool:
-    """Return whether the vectors of an item are not those of its sketch."""
+    """Return whether the vectors of an item do not match its sketch."""
     sums = np.frombuffer(
         sketch_vectors(np.stack([known[build_vector_id(item, window)] for window in range(windows)])), "<f4"
     )

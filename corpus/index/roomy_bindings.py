@@ -8,11 +8,10 @@ GRAPHS_IN_MEMORY = 100_000
 
 
 class RoomyBindings(RustBindingsAPI):
-    """Keeps every graph that was read in memory, however few files the process may have open.
+    """Keeps every loaded graph in memory, however few files the process may have open.
 
-    Chroma allows one graph for each five files of `ulimit -n`, in a cache of 64 shards. Under a low limit two graphs
-    that fall into the same shard drive each other out, and a graph that was never saved is then reported as
-    "Nothing found on disk".
+    Chroma allows one graph for each five files of `ulimit -n`, in a cache of 64 shards. Under a low limit two graphs in
+    the same shard evict each other, and a graph that was never saved is then reported as "Nothing found on disk".
     """
 
     def __init__(self, system: System) -> None:

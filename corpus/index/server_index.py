@@ -1,8 +1,8 @@
 """The vector index on a Chroma server, which several knowledge bases may share.
 
 A generation is a database of the server, `argot-<id of the knowledge base>s<number>`; `vectors/CURRENT` names the live
-one without `argot-`. The id lies beside it and not in corpus.db: a backup that is restored elsewhere gets one of its
-own, and leaves the vectors of the knowledge base it was made of alone.
+one without `argot-`. The id is beside it and not in corpus.db: a backup restored elsewhere gets its own, and leaves the
+vectors of the original knowledge base alone.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _PREFIX = "argot-"
 _PAGE = 1000
 """Collections or databases that are listed at a time."""
 _RELIST_SECONDS = 2.0
-"""Another process may have made a collection: a search for one not known looks again, at most so often."""
+"""Another process may have created a collection: a search for an unknown one checks again, at most this often."""
 
 _PAUSES_SECONDS = (0.5, 2.0, 5.0)
-"""Before something is written again to a server that broke off: a restart takes a few seconds."""
+"""Pause before writing again to a server that broke off: a restart takes a few seconds."""
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class ServerIndex(ChromaIndex):
     written_together = 500
     read_together = 1000
     threads = ThreadPoolExecutor(64, "argot-collections")
-    """They only wait. So many that no question waits for another's, where the server answers nobody."""
+    """These threads only wait. There are enough that no question waits for another's if the server does not answer."""
 
     def __init__(self, server: ChromaServer, generation: str, fingerprint: str) -> None:
         """
@@ -114,7 +114,7 @@ class ServerIndex(ChromaIndex):
             model.name: Collection(self._server.quick, model, embedding_function=None)
             for model in _read_pages(lambda start: api.list_collections(_PAGE, start, database=database))
         }
-        # Those known are kept: that the server has lost one is to be an error, and no search without results.
+        # Known ones stay cached: a collection that the server has lost must be an error, not a search without results.
         self._collections = {**listed, **self._collections}
 
     def _close(self) -> None:
@@ -126,7 +126,7 @@ class ServerGenerations:
 
     Args:
         root: the folder of the knowledge base's vectors.
-        pointer: says which one is live, and keeps the id; None: `CURRENT` and `SERVER_ID` in that folder do.
+        pointer: names the live one, and stores the id; None: `CURRENT` and `SERVER_ID` in that folder do.
     """
 
     def __init__(self, server: ChromaServer, root: Path, pointer: LivePointer | None = None) -> None:
@@ -148,7 +148,7 @@ class ServerGenerations:
 
     def make(self, generation: str, fingerprint: str) -> ServerIndex:
         with self._server.errors_named():
-            # Of a removal that the server did not answer.
+            # Removals that the server did not answer.
             if _PREFIX + generation in self._list_databases(generation):
                 self._remove(_PREFIX + generation)
             self._server.patient.create_database(_PREFIX + generation)
@@ -159,29 +159,29 @@ class ServerGenerations:
         index = ServerIndex(self._server, generation, fingerprint)
         try:
             index.fit_breadth(index.counts())
-        except VectorsUnavailable as error:  # it may allow reading alone
+        except VectorsUnavailable as error:  # it may be read-only
             log.warning("large collections are searched as broadly as before: %s", error)
         return index
 
     def check(self, generation: str) -> None:
-        """Check that the server answers; the storage of its data is its own affair."""
+        """Check that the server answers; its data storage is its own responsibility."""
         self._server.version()
 
     def make_current(self, generation: str) -> None:
         self._pointer.point(generation)
 
     def remove_others(self, live: str | None) -> None:
-        generations.remove_generations(self._root, but=None)  # of the time before there was a server
+        generations.remove_generations(self._root, but=None)  # from before there was a server
         try:
             with self._server.errors_named():
                 for name in self._list_databases(self._pointer.own_id()):
                     if name != _PREFIX + (live or ""):
                         self._remove(name)
-        except VectorsUnavailable as error:  # only room is taken: the next opening removes them
+        except VectorsUnavailable as error:  # only space is taken: the next opening removes them
             log.warning("earlier vectors are not removed yet: %s", error)
 
     def blank_unsaved(self, generation: str) -> None:
-        """The server's files are its own."""
+        """The server manages its files itself."""
 
     def build_damage_error(self, reason: str) -> VectorsUnavailable:
         return self._server.build_lost_error(reason)
@@ -190,20 +190,20 @@ class ServerGenerations:
         self._server.close()
 
     def _list_databases(self, begin: str) -> list[str]:
-        """Names of databases, as far as they belong to generations whose names begin so."""
+        """Return names of databases that belong to generations with this name prefix."""
         found = _read_pages(lambda start: self._server.patient.list_databases(_PAGE, start))
         return [database["name"] for database in found if database["name"].startswith(_PREFIX + begin)]
 
     def _remove(self, database: str) -> None:
         api = self._server.patient
-        # Deleted with its database, a collection would stay in the server's memory.
+        # Deleted only with its database, a collection would stay in the server's memory.
         for model in [*_read_pages(lambda start: api.list_collections(_PAGE, start, database=database))]:
             api.delete_collection(model.name, database=database)
         api.delete_database(database)
 
 
 def _retry(work: Callable[[], T], pauses: Sequence[float]) -> T:
-    """Do it, and do it again after each of these pauses while the server breaks off. All of it can be done twice."""
+    """Do it, and repeat it after each of these pauses while the server breaks off. All of it can be repeated."""
     for pause in pauses:
         try:
             return work()

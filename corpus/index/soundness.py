@@ -1,9 +1,9 @@
-"""Checks that the index gives back the vectors that were written, and that its graphs lead to them.
+"""Checks that the index returns the vectors that were written, and that its graphs lead to them.
 
-Nothing on a disk keeps bits from changing, and a changed vector still answers. So corpus.db keeps a sketch of each:
-two sums of its numbers, with signs chosen once for all. A number that changes by more than the tolerance changes both
-sums by as much; what changes less changes no ranking. Chroma scales vectors to length 1 again as it likes, in their
-last bits, so that a hash would find fault with all of them.
+Bits on a disk may change, and a changed vector still answers. corpus.db therefore stores a sketch of each: two sums of
+its numbers, with signs chosen once for all. A number that changes by more than the tolerance changes both sums by as
+much; smaller changes affect no ranking. Chroma rescales vectors to length 1 in their last bits, so that a hash would
+reject all of them.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from argot.protocols import Vectors
 SKETCH_SUMS = 2
 TOLERANCE = 1e-4
 MAX_SEARCHED_VECTORS = 1_000
-"""Vectors of a collection that are searched for by themselves."""
+"""Vectors of a collection that are searched with themselves as queries."""
 SEARCHED_BATCH = 100
 NEIGHBOURS = 10
 CROWDED_DISTANCE = 0.01
-"""Cosine distance of vectors between which no ranking can tell."""
+"""Cosine distance below which a ranking cannot distinguish vectors."""
 CROWDED_SHARE = 0.2
-"""The share of misses allowed among texts that are nearly alike: of many thousand a sound graph misses a tenth."""
+"""The share of misses allowed among nearly identical texts: among many thousands an intact graph misses a tenth."""
 LOST_SHARE = 0.02
-"""The share of misses allowed in a sound graph: its search is not exact."""
+"""The share of misses allowed in an intact graph: its search is not exact."""
 
 Sketch = bytes
 """`SUMS` float32 numbers, little-endian."""
 
 
 def sketch_vectors(vectors: Vectors) -> bytes:
-    """The sketches of several vectors, shape (n, dimensions), one behind the other."""
+    """Return the sketches of several vectors, shape (n, dimensions), concatenated."""
     sums: bytes = np.asarray(vectors @ _build_signs(vectors.shape[1]), "<f4").tobytes()
     return sums
 
 
 def find_vector_faults(connection: Connection, index: VectorIndex, *, searched: bool = True) -> Iterator[str]:
-    """Yield the faults of the vectors, one sentence each. Reads all of them.
+    """Yield the faults of the vectors, one sentence each. It reads all of them.
 
     Args:
-        searched: whether its graphs lead to them, too.
+        searched: also check whether its graphs lead to them.
 
     Raises:
-        DamagedStore: Chroma cannot give them.
+        DamagedStore: Chroma cannot return them.
     """
     expected = read_expected_vectors(connection, index)
     for name in sorted(expected.keys() | index.counts().keys()):
         wanted, there = expected.get(name, {}), set(index.ids(name))
-        # Each check costs more than the one before, and says little once that one has failed.
+        # Each check is more expensive than the previous one, and pointless once that has failed.
         if there != wanted.keys():
             missing, surplus = len(wanted.keys() - there), len(there - wanted.keys())
             yield f"{name}: {missing} vectors are missing, {surplus} are too many"
@@ -103,11 +103,11 @@ def _count_altered(index: VectorIndex, collection: str, wanted: Mapping[str, Ske
 
 
 def _is_alike(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
-    return bool((np.abs(now - before) <= TOLERANCE).all())  # not for what is no number
+    return bool((np.abs(now - before) <= TOLERANCE).all())  # not for NaN
 
 
 def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
-    """Return how many vectors of a sample a search does not lead to; 0 if no more than a sound graph misses."""
+    """Return how many vectors of a sample a search fails to find; 0 if no more than an intact graph misses."""
     sample = (
         [ids[n * len(ids) // MAX_SEARCHED_VECTORS] for n in range(MAX_SEARCHED_VECTORS)]
         if len(ids) > MAX_SEARCHED_VECTORS
@@ -118,7 +118,7 @@ def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
         vectors = index.get(collection, sample[start : start + SEARCHED_BATCH])
         answers = index.nearest(collection, np.stack(list(vectors.values())), NEIGHBOURS)
         for id_, (found, distances) in zip(vectors, answers, strict=True):
-            # The same text may be stored twice: a vector at distance 0 under another id is found well enough.
+            # The same text may be stored twice: finding a vector at distance 0 under another id suffices.
             missed = id_ not in found and not all(distance <= TOLERANCE for distance in distances[:1])
             alike = len(distances) == NEIGHBOURS and distances[-1] <= CROWDED_DISTANCE
             lost += missed and not alike
@@ -128,7 +128,7 @@ def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
 
 @cache
 def _build_signs(dimensions: int) -> Vectors:
-    """1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
+    """Return 1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
     # Taken from a hash: numpy's random numbers may differ between its versions.
     bits = hashlib.shake_128(b"argot").digest(dimensions * SKETCH_SUMS)
     return np.where(np.frombuffer(bits, np.uint8) & 1, 1, -1).astype(np.float32).reshape(dimensions, SKETCH_SUMS)

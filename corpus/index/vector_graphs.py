@@ -1,12 +1,12 @@
-"""The saved HNSW graphs of the vector index: whether their files can be loaded, and are as they were written.
+"""The saved HNSW graphs of the vector index: whether their files can be loaded and are unchanged.
 
-Chroma loads whatever it finds. A short file reads as zeros; a number that points out of the graph ends the process, or
-keeps it busy for good. So every number that is followed while loading or searching is looked at first; that takes a
-tenth of a second for 50,000 vectors. What harms a vector without pointing anywhere is found by `Corpus.check`.
+Chroma loads any file without checks. A short file reads as zeros; a number that points out of the graph ends the
+process, or keeps it busy for good. Every number that is followed while loading or searching is therefore checked first;
+that takes a tenth of a second for 50,000 vectors. `Corpus.check` finds damage to a vector that points nowhere.
 
-The format is hnswlib's, in the version that Chroma keeps. `header.bin` says how many elements there are and how they
-are laid out; `data_level0.bin` holds for each its neighbours, its vector and its label; `link_lists.bin` the neighbours
-in the levels above, and `length.bin` the length that the vector had.
+The format is hnswlib's, in the version that Chroma uses. `header.bin` contains the number of elements and their layout;
+`data_level0.bin` for each its neighbours, its vector and its label; `link_lists.bin` the neighbours in the levels
+above, and `length.bin` the vector's length.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from argot.corpus.index.generations import build_damage_error
 IDS = "index_metadata.pickle"
 SLICE_ROWS = 8192
 LENGTH_TOLERANCE = 1e-3
-"""All vectors have length 1, but for what floating point makes of it."""
+"""All vectors have length 1, up to floating-point error."""
 MAX_ROOM_FACTOR = 16
-"""Times as many elements as there are; it grows by doubling."""
+"""Allocated elements per existing one; it grows by doubling."""
 MIN_ROOM_ELEMENTS = 1024
 
 # hnswlib writes its members one after the other, little-endian and without padding.
@@ -41,7 +41,7 @@ class _Damage(Exception):
 
 
 class Header(NamedTuple):
-    """`header.bin`. Positions are bytes within an element; `links` is how many neighbours a list has room for."""
+    """`header.bin`. Positions are bytes within an element; `links` is how many neighbours a list can hold."""
 
     version: int
     level0_at: int
@@ -59,7 +59,7 @@ class Header(NamedTuple):
     construction_breadth: int
 
     def is_consistent(self) -> bool:
-        """Return whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the
+        """Return whether its numbers agree: all but `elements`, `entry` and `top_level` can be computed from the
         others.
         """
         # hnswlib's own rules: the lowest level has twice as many links; an element is its list of links (a count and
@@ -78,10 +78,10 @@ class Header(NamedTuple):
 
 
 def check_graphs(root: Path, generation: str, *, thoroughly: bool = False) -> None:
-    """Look at the files of each saved graph of a generation.
+    """Check the files of each saved graph of a generation.
 
     Args:
-        thoroughly: at the list of ids too, which takes some 10 seconds for a million.
+        thoroughly: check the list of ids too, which takes some 10 seconds for a million.
 
     Raises:
         DamagedStore
@@ -98,12 +98,12 @@ def check_graphs(root: Path, generation: str, *, thoroughly: bool = False) -> No
 
 
 def count_saved_elements(root: Path, generation: str) -> int:
-    """Return how many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
+    """Return how many vectors the saved graphs contain, including deleted ones; `check_graphs` has passed them."""
     return sum(_read_header(folder).elements for folder in _list_saved(root, generation))
 
 
 def _list_saved(root: Path, generation: str) -> list[Path]:
-    # A graph without its list of ids was never saved; a list that was lost is found by `check_pages`.
+    # A graph without its list of ids was never saved; `check_pages` detects a lost list.
     return [saved.parent for saved in sorted((root / generation).glob(f"*/{IDS}"))]
 
 
@@ -129,7 +129,7 @@ def _check_graph(folder: Path) -> None:
 
 
 def _check_level0(folder: Path, header: Header) -> None:
-    """Neighbours, vectors and labels of all elements, a slice at a time."""
+    """Check neighbours, vectors and labels of all elements, a slice at a time."""
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     labels = np.empty(header.elements, np.uint64)
     for start in range(0, header.elements, SLICE_ROWS):
@@ -147,7 +147,7 @@ def _check_level0(folder: Path, header: Header) -> None:
 
 
 def _check_levels_above(folder: Path, header: Header) -> None:
-    """Each element has a length in 4 bytes and as many bytes of neighbours in the levels above, mostly none."""
+    """Check the levels above: each element has a length in 4 bytes and as many bytes of neighbours, usually none."""
     content = (folder / "link_lists.bin").read_bytes()
     level_bytes, position, levels = 4 + 4 * header.links, 0, []
     lists: list[bytes] = []
@@ -169,9 +169,7 @@ def _check_levels_above(folder: Path, header: Header) -> None:
 
 
 def _has_valid_links(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) -> bool:
-    """Return whether each list (a row: how many, and then their numbers) has room for its neighbours, and these
-    exist.
-    """
+    """Return whether each list (a row: a count, and then the numbers) has room for its neighbours, and these exist."""
     lists = np.ascontiguousarray(rows).view("<u4")
     counts, numbers = lists[:, 0] & _COUNT, lists[:, 1:]
     followed = np.arange(numbers.shape[1]) < counts[:, np.newaxis]
@@ -179,28 +177,28 @@ def _has_valid_links(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) 
 
 
 def _has_unit_lengths(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
-    return bool((np.abs(lengths - 1) <= LENGTH_TOLERANCE).all())  # not for what is no number
+    return bool((np.abs(lengths - 1) <= LENGTH_TOLERANCE).all())  # not for NaN
 
 
 def _check_ids(folder: Path) -> None:
-    """The list of ids holds each twice, id to label and label to id, and the two have to agree."""
+    """Check the list of ids: it has each twice, id to label and label to id, and the two have to agree."""
     try:
         labels, ids = _read_id_tables(folder / IDS)
-    except Exception as error:  # whatever a reader says of bytes that mean nothing
+    except Exception as error:  # any error that a parser raises at invalid bytes
         raise _Damage(f"not as it was written ({IDS})") from error
     header = _read_header(folder)
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     stored = set(np.ascontiguousarray(file[:, header.label_at :]).view("<u8")[:, 0].tolist())
-    # Deleted elements stay in the graph but leave the list; the list can never hold more than the graph.
+    # Deleted elements stay in the graph but leave the list; the list can never have more than the graph.
     if {label: id_ for id_, label in labels.items()} != ids or not stored.issuperset(ids):
         raise _Damage(f"not as it was written ({IDS})")
 
 
 def _read_id_tables(path: Path) -> tuple[dict[str, int], dict[int, str]]:
-    """The two tables of the pickled list of ids."""
+    """Return the two tables of the pickled list of ids."""
     tables: dict[str, dict[Any, Any]] = {"id_to_label": {}, "label_to_id": {}}
     table: dict[Any, Any] | None = None
-    # Never unpickled: a pickle that was altered can run anything.
+    # Never unpickled: a manipulated pickle can run any code.
     values = _read_values(path.read_bytes())
     for value in values:
         if isinstance(value, str) and value in _KEYS:
@@ -211,7 +209,7 @@ def _read_id_tables(path: Path) -> tuple[dict[str, int], dict[int, str]]:
 
 
 def _read_values(content: bytes) -> Iterator[str | int]:
-    """The strings and numbers of a pickle, in their order."""
+    """Yield the strings and numbers of a pickle, in their order."""
     for operation, value, _ in pickletools.genops(content):
         if isinstance(value, str | int) and operation.name != "PROTO":
             yield value

@@ -1,7 +1,7 @@
-"""The interface of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
+"""The interface of an index of vectors, wherever it is stored: in the knowledge base's folder, or on a Chroma server.
 
-A `VectorIndex` is one generation: what one embedder made of all texts. `Generations` keeps them, and says which one is
-live. Always rebuildable from corpus.db.
+A `VectorIndex` is one generation: one embedder's vectors of all texts. `Generations` manages them, and names the live
+one. Always rebuildable from corpus.db.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from argot.types import Audience
 
 
 class IndexClosed(RuntimeError):
-    """The generation was replaced by a rebuilt one between two steps of a read. Read again from the new one."""
+    """The generation was replaced by a rebuilt one between two steps of a read. Repeat the read on the new one."""
 
 
 class VectorIndex(Protocol):
     """One generation. Safe to read from several threads while one writes; `close` waits for running reads.
 
-    A collection holds what one embedder made of one kind of text for one set of readers: a search opens only
+    A collection contains one embedder's vectors of one kind of text for one set of readers: a search opens only
     collections that its principal may read, so that others' texts can neither be found nor crowd out results.
 
-    Every method raises `DamagedStore` where vectors are lost or altered, `StoreUnavailable` where they cannot be asked
-    for now, and `IndexClosed` once it is closed.
+    Every method raises `DamagedStore` if vectors are lost or altered, `StoreUnavailable` if they are temporarily
+    unavailable, and `IndexClosed` once it is closed.
     """
 
     generation: str
     fingerprint: str
     copy: VectorIndex | None
-    """The generation that is to replace this one, while it is being filled. All that is written goes there too."""
+    """The generation that will replace this one, while it is being filled. Everything is written there too."""
     gone: int
-    """Vectors that were deleted and whose room is still taken."""
+    """Number of deleted vectors that still take space."""
     spared: int
     """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
     is_starved: bool
-    """Whether a write met a full disk: it has to be opened again before the next one."""
+    """Whether a write met a full disk: it has to be reopened before the next one."""
 
     def search(
         self, kind: VectorKind, vector: Vectors, audiences: Iterable[Audience], limit: int
     ) -> list[tuple[str, float]]:
-        """(item id, cosine similarity), best first; an item's similarity is that of its best window.
+        """Return (item id, cosine similarity), best first; an item's similarity is that of its best window.
 
         Args:
             vector: shape (dimensions,), of length 1.
@@ -64,20 +64,20 @@ class VectorIndex(Protocol):
         """Search for each of several vectors, shape (n, dimensions): cheaper than one after the other.
 
         Args:
-            only: the ids of the vectors that alone are searched, for each of the audiences; None: all.
+            only: the ids of the only vectors searched, for each of the audiences; None: all.
         """
         ...
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The stored vectors, each of shape (dimensions,). Unknown ids and collections are left out."""
+        """Return the stored vectors, each of shape (dimensions,). Unknown ids and collections are left out."""
         ...
 
     def nearest(self, collection: str, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
-        """Ids and distances of the vectors nearest to each of several, shape (n, dimensions)."""
+        """Return ids and distances of the vectors nearest to each of several, shape (n, dimensions)."""
         ...
 
     def counts(self) -> dict[str, int]:
-        """Vectors by collection; empty collections do not count."""
+        """Return the number of vectors by collection; empty collections are left out."""
         ...
 
     def probe(self, dimensions: int) -> None:
@@ -89,15 +89,17 @@ class VectorIndex(Protocol):
     def collection_name(self, kind: VectorKind, audience: Audience) -> str: ...
 
     def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
-        """One thread at a time, as with `delete`: `Corpus` sees to it. On return they survive a crash."""
+        """Write vectors, which survive a crash once this returns. One thread at a time, as with `delete`: `Corpus`
+        ensures it.
+        """
         ...
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
-        """Unknown ids and collections are left alone: a crash may have come before they were written."""
+        """Delete vectors; unknown ids and collections are ignored, since a crash may have prevented their writing."""
         ...
 
     def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable:
-        """The error that says so; its message ends with the command that mends it."""
+        """Return the error for damaged vectors; its message ends with the repair command."""
         ...
 
     def close(self) -> None: ...
@@ -107,34 +109,34 @@ class Generations(Protocol):
     """The store of the generations of one knowledge base, one of which is live."""
 
     def current(self) -> str | None:
-        """The live generation's name; None when no index was ever made.
+        """Return the live generation's name; None if no index was ever made.
 
         Raises:
-            DamagedStore: it is gone, or is kept elsewhere than the settings say.
+            DamagedStore: it is missing, or stored elsewhere than the settings say.
         """
         ...
 
     def unused_name(self, known: Iterable[str]) -> str:
-        """A name that no generation has or had.
+        """Return a name that no generation has or had.
 
         Args:
-            known: the names that corpus.db knows.
+            known: the names in corpus.db.
         """
         ...
 
     def make(self, generation: str, fingerprint: str) -> VectorIndex:
-        """A new, empty generation. It is not the live one yet."""
+        """Create a new, empty generation. It is not the live one yet."""
         ...
 
     def open(self, generation: str, fingerprint: str) -> VectorIndex:
         """
         Raises:
-            DamagedStore: what can be seen from outside says that it must not be opened.
+            DamagedStore: checks from outside show that it must not be opened.
         """
         ...
 
     def check(self, generation: str) -> None:
-        """Look thoroughly at whatever it is kept in.
+        """Check its storage thoroughly.
 
         Raises:
             DamagedStore
@@ -146,21 +148,21 @@ class Generations(Protocol):
         ...
 
     def remove_others(self, live: str | None) -> None:
-        """Delete earlier generations and what is left of unfinished ones."""
+        """Delete earlier generations and the remains of unfinished ones."""
         ...
 
     def blank_unsaved(self, generation: str) -> None:
-        """Let nothing stay in the files of what was in memory before, as far as the files are ours."""
+        """Remove earlier contents of memory from the files, as far as Argot owns them."""
         ...
 
     def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
 
     def close(self) -> None:
-        """After its indexes."""
+        """Close it, after its indexes."""
         ...
 
 
 def collection_name(kind: VectorKind, fingerprint: str, audience: Audience) -> str:
-    """Names tell a reader of the files nothing of the groups there are."""
+    """Return a name that reveals nothing of the existing groups."""
     readers = blake2b(dump_audience(audience).encode(), digest_size=8).hexdigest()
     return f"{kind}-{fingerprint}-{readers}"

@@ -1,1 +1,1 @@
-"""Documents on their way in and out: sources, the job that adds them, derivation, building vectors again."""
+"""Adding and removing documents: sources, the ingest job, derivation, rebuilding vectors."""

@@ -1,7 +1,7 @@
-"""ZIP and TAR archives as a list of entries that are unpacked one by one, within bounds on bytes and on the ratio.
+"""ZIP and TAR archives as a list of entries that are unpacked one by one, with limits on bytes and on the ratio.
 
-Only the process of `archive_worker` calls this: whoever made the archive decides how long it takes. Nothing is written
-to the disk, and no path of an archive is followed.
+Only the process of `archive_worker` calls this: the archive's author decides how long it takes. Nothing is written to
+the disk, and no path of an archive is followed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from io import SEEK_SET
 from typing import IO, Protocol, cast
 
 FREE_UNPACKED_BYTES = 100_000_000
-"""Unpacked bytes below which the ratio is not looked at: short texts that repeat themselves pack to very little."""
+"""Unpacked bytes below which the ratio is not checked: short repetitive texts compress very well."""
 _PIECE_BYTES = 1 << 20
 _MAX_NAME_CHARS = 1000
 _LONG = "a name of more than 1,000 characters"
@@ -28,8 +28,8 @@ _OPENERS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """Bounds of one archive: its members, what they unpack to in all and each, and how many times its own size that
-    may be; seconds of the processor for its list and for each member, seconds by the clock for all of it.
+    """Limits of one archive: its members, their unpacked size in all and each, and its ratio to the archive's size;
+    processor seconds for its list and for each member, wall-clock seconds for all of it.
     """
 
     members: int = 100_000
@@ -44,7 +44,7 @@ class ArchiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """A file in an archive. `problem` is a reason why it is not read; `stamp` is empty where the format has none."""
+    """A file in an archive. `problem` is a reason why it is not read; `stamp` is empty if the format has none."""
 
     path: str
     size: int
@@ -53,11 +53,11 @@ class ArchiveEntry:
 
 
 class ArchiveRefused(Exception):
-    """The archive exceeds a bound; the message is a clause that names it."""
+    """The archive exceeds a limit; the message is a clause that names it."""
 
 
 class MemberRefused(Exception):
-    """One member cannot be unpacked; the message is a clause that says why."""
+    """One member cannot be unpacked; the message is a clause with the reason."""
 
 
 class OpenedFormat(Protocol):
@@ -91,13 +91,13 @@ def check_unpacked(unpacked: int, packed_bytes: int, limits: ArchiveLimits) -> N
 class _Zip:
     def __init__(self, archive: zipfile.ZipFile, packed_bytes: int, limits: ArchiveLimits) -> None:
         self._archive = archive
-        # Not `is_dir`, which fails of a name that is empty, as of one that begins with NUL.
+        # Not `is_dir`, which fails for an empty name, such as one that begins with NUL.
         self._files = [one for one in archive.infolist() if not one.filename.endswith("/")]
         self._packed_bytes = packed_bytes
         self._limits = limits
 
     def entries(self) -> Iterator[ArchiveEntry]:
-        # A larger one is refused by itself: it is never unpacked.
+        # A larger one is refused: it is never unpacked.
         sizes = (one.file_size for one in self._files if one.file_size <= self._limits.member_bytes)
         check_unpacked(sum(sizes), self._packed_bytes, self._limits)
         for one in self._files:
@@ -124,7 +124,7 @@ class _Tar:
             yield _entry(member.name, member.size, "", _special_reason(member))
 
     def open_member(self, number: int) -> IO[bytes]:
-        # Read on only as far as needed: each step forward unpacks what lies between.
+        # Read on only as far as needed: each step forward unpacks the bytes in between.
         while len(self._files) <= number:
             self._files.append(next(self._rest))
         stream = self._archive.extractfile(self._files[number])
@@ -158,12 +158,12 @@ def _entry(path: str, size: int, stamp: str, problem: str) -> ArchiveEntry:
 
 
 def _is_escaped(path: str) -> bool:
-    """Tell if all surrogates stand for bytes that were no UTF-8."""
+    """Return whether all surrogates represent bytes that were no UTF-8."""
     return all(not "\ud800" <= one <= "\udfff" or "\udc80" <= one <= "\udcff" for one in path)
 
 
 class _BoundedStream:
-    """The unpacked bytes of a compressed TAR, which counts all that is unpacked, also to be passed over."""
+    """The unpacked bytes of a compressed TAR, which counts all unpacked bytes, including skipped ones."""
 
     def __init__(self, inner: IO[bytes], packed_bytes: int, limits: ArchiveLimits) -> None:
         self._inner = inner
@@ -185,7 +185,7 @@ class _BoundedStream:
             raise OSError("only positions from the start")
         if position < self._inner.tell():
             self._inner.seek(position)
-        # Piece by piece, so that the bounds are looked at in between.
+        # Piece by piece, so that the limits are checked in between.
         while (left := position - self._inner.tell()) > 0:
             if not self.read(min(left, _PIECE_BYTES)):
                 break

@@ -1,4 +1,4 @@
-"""Archives of documents (zip, tar): each file in one is a source of its own, named by archive and path."""
+"""Archives of documents (zip, tar): each file in one is a separate source, named by archive and path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.document_names import ARCHIVE_SUFFIXES, find_leftover_kind, plain_tex
 from argot.files import NotAFile
 
 MAX_ARCHIVE_BYTES = 500_000_000
-"""Of an archive: it is held in memory while its files are read."""
+"""Maximum size of an archive: it is held in memory while its files are read."""
 _LARGE = "unpack it, and add the folder"
 
 
@@ -23,8 +23,8 @@ def is_archive(name: str) -> bool:
 
 
 def list_members(archive: Source) -> Iterator[Source]:
-    """The files in an archive, in its order; hidden ones are passed over. What is wrong with the archive as a whole, or
-    with all that is left of it, comes as one source that fails.
+    """Yield the files in an archive, in its order; hidden ones are skipped. A problem of the whole archive, or of its
+    remaining part, is yielded as one source that fails.
     """
     if archive.size > MAX_ARCHIVE_BYTES:
         yield _build_failing_source(archive, f"an archive of more than {MAX_ARCHIVE_BYTES // 1_000_000} MB; {_LARGE}")
@@ -51,7 +51,7 @@ def list_members(archive: Source) -> Iterator[Source]:
 
 def _clean_path(path: str) -> str:
     """Return the path of a file in its archive, without parts that lead outside."""
-    # Some programs of Windows part folders by backslashes.
+    # Some programs of Windows separate folders by backslashes.
     parts = (plain_text(part) for part in path.replace("\\", "/").split("/"))
     return "/".join(part for part in parts if part.strip(". "))
 
@@ -61,7 +61,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _explain_skip(path: str) -> str:
-    """Why a file in an archive is skipped; empty: it is not."""
+    """Return why a file in an archive is skipped; empty if it is not."""
     suffix = PurePosixPath(path).suffix
     if is_archive(path):
         return "an archive in an archive"

@@ -1,7 +1,7 @@
-"""Lists and unpacks archives of strangers in a child process with bounds on memory, time and bytes.
+"""Lists and unpacks untrusted archives in a child process with limits on memory, time and bytes.
 
-The service itself never looks into an archive. Each thread has one archive open at most: a folder of a thousand
-archives is no thousand processes.
+The service itself never opens an archive. Each thread has one archive open at most: a folder of a thousand archives is
+no thousand processes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from argot.files import NotAFile
 from argot.subprocesses import Child, ChildFailed
 
 MAX_FAILURES = 3
-"""Children that one archive may cost: after so many it is given up."""
+"""Children that one archive may use up before it is given up."""
 _CLOCK_FACTOR = 3
-"""Wall-clock limit, in multiples of the seconds of the processor: other work may run beside it."""
+"""Wall-clock limit, in multiples of the processor seconds: other work may run beside it."""
 _ANSWER_BYTES = 1000
 _DIGITS = 20
-"""Of the size of a member, in an answer that has several."""
+"""Length of a member's size field, in an answer with several members."""
 _PIECE_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
 class ArchiveList:
-    """The files of an archive. `problem`: why the list ends there, or (`is_refused`) why none of them is taken."""
+    """The files of an archive. `problem`: why the list ends there, or (`is_refused`) why none of them is read."""
 
     entries: list[ArchiveEntry] = field(default_factory=list)
     problem: str = ""
@@ -50,10 +50,10 @@ class ArchiveList:
 
 
 class UnpackedArchive:
-    """An archive in a child process, which is started when it is needed and stopped when nobody has this any more.
+    """An archive in a child process, which is started on demand and stopped with the last reference.
 
     Args:
-        place: a path, or what gives the archive's bytes each time it is opened.
+        place: a path, or a function that returns the archive's bytes each time it is opened.
     """
 
     def __init__(self, place: Path | Callable[[], bytes], limits: ArchiveLimits | None = None) -> None:
@@ -77,7 +77,7 @@ class UnpackedArchive:
     def list_entries(self) -> ArchiveList:
         """
         Raises:
-            NotAFile: the archive's own bytes cannot be had.
+            NotAFile: the archive's own bytes are unavailable.
         """
         found = ArchiveList()
         with self._lock:
@@ -87,7 +87,7 @@ class UnpackedArchive:
                 begin = time.monotonic()
                 while "entries" in (said := json.loads(self._child.receive(MAX_LIST_MESSAGE_BYTES)[0])):
                     found.entries += decode_entries(said)
-                    # JSON holds up other threads: each part is followed by a moment for them.
+                    # JSON blocks other threads: after each part they get a moment.
                     time.sleep(0)
                 self._spent_seconds += time.monotonic() - begin
             except ChildFailed as failure:
@@ -98,10 +98,10 @@ class UnpackedArchive:
         return ArchiveList([], found.problem, True) if found.is_refused else found
 
     def read(self, member: int) -> bytes:
-        """Return the bytes of the member with this place in the list.
+        """Return the bytes of the member with this index in the list.
 
         Raises:
-            NotAFile: it cannot be unpacked within the bounds.
+            NotAFile: it cannot be unpacked within the limits.
         """
         with self._lock:
             if member not in self._read_ahead:
@@ -109,12 +109,12 @@ class UnpackedArchive:
             return self._read_ahead.pop(member)
 
     def _read_together(self, members: list[int]) -> dict[int, bytes]:
-        """Return the first of these members, and as many of those behind it as came along."""
+        """Return the first of these members, and the following ones that the same answer contained."""
         most = self._limits.member_bytes + len(members) * (MAX_SMALL_BYTES + _DIGITS)
         try:
             said, data = self._ask(encode_read(members), most)
         except NotAFile:
-            # The child may have failed because of another member: only now is the first one alone to blame.
+            # The child may have failed because of another member: only now is the first one known to be the cause.
             if len(members) > 1 and self._failures:
                 return self._read_together(members[:1])
             raise
@@ -122,14 +122,14 @@ class UnpackedArchive:
         return {one: data[start:end] for one, start, end in zip(members, [0, *ends], ends, strict=False)}
 
     def _list_small_after(self, member: int) -> list[int]:
-        """Return the members that are read with this one, if they are wanted or not: they cost next to nothing."""
+        """Return the members that are read with this one, wanted or not, since they cost next to nothing."""
         if self._failures or not self._sizes or self._sizes[member] > MAX_SMALL_BYTES:
             return []
         after = range(member + 1, min(len(self._sizes), member + MAX_TOGETHER))
         return list(takewhile(lambda one: 0 <= self._sizes[one] <= MAX_SMALL_BYTES, after))
 
     def stream(self, member: int) -> io.BufferedReader:
-        """Return a long member, to be read piece by piece. Reading raises NotAFile."""
+        """Return a long member as a stream. Reading raises NotAFile."""
         return io.BufferedReader(_MemberStream(self, member), _PIECE_BYTES)
 
     def read_piece(self, member: int, offset: int, size: int) -> bytes:
@@ -157,7 +157,8 @@ class UnpackedArchive:
 
     def _open(self) -> None:
         process = self._child.process
-        # One that was ended meanwhile, as when memory is short, is followed by one that has nothing open.
+        # A child that was ended meanwhile, for example when memory is short, is replaced by one without an open
+        # archive.
         if self._is_open and process is not None and process.poll() is None:
             return
         _close_other_archive(self)
@@ -206,7 +207,7 @@ _OF_THREAD: Any = threading.local()
 
 
 def _close_other_archive(archive: UnpackedArchive) -> None:
-    """Let this archive be the only one that its thread has open."""
+    """Make this archive the only one that its thread has open."""
     before: UnpackedArchive | None = getattr(_OF_THREAD, "archive", lambda: None)()
     if before is not None and before is not archive:
         before.close()

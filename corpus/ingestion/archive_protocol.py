@@ -10,15 +10,15 @@ from typing import Any
 from argot.corpus.ingestion.archive_formats import ArchiveEntry, ArchiveLimits
 
 ENTRIES_PER_MESSAGE = 500
-"""JSON is parsed without letting other threads run, so a long list comes in parts."""
+"""Parsing JSON blocks other threads, so a long list comes in parts."""
 MAX_TOGETHER = 256
-"""Small members that are read by one message: each message costs more than what it brings of them."""
+"""Small members that one message reads: a message costs more than reading them."""
 MAX_SMALL_BYTES = 20_000
 MAX_LIST_MESSAGE_BYTES = 16_000_000
 
 
 def encode_open(limits: ArchiveLimits, path: str = "") -> bytes:
-    """`path`: of the archive; empty: its bytes are the data of the message."""
+    """Encode it; `path`: that of the archive; empty: its bytes are the data of the message."""
     return json.dumps({"ask": "open", "path": path, "limits": asdict(limits)}).encode()
 
 

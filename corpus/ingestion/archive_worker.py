@@ -1,4 +1,4 @@
-"""The child process of `archive_process`: lists and unpacks one archive until its parent is gone."""
+"""The child process of `archive_process`: lists and unpacks one archive until its parent ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, MAX_SMA
 from argot.subprocesses import Parent, limit_resources
 
 NICE = 10
-"""Whoever asks a question goes first."""
+"""Questions take precedence."""
 _TOGETHER_SECONDS = 0.5
 _DAMAGED = "damaged: it cannot be unpacked"
 _UNKNOWN = "damaged, or no archive of a known kind"
@@ -89,15 +89,15 @@ class _Worker:
             problem, refused = str(error), True
         except MemoryError:
             problem, refused = "it takes too much memory to be listed", True
-        # Libraries that parse what strangers made may raise anything.
+        # Parsers of untrusted data may raise any error.
         except Exception:
             problem = f"damaged behind its first {count:,} files" if count else _UNKNOWN
-        # Unpacking begins anew, so that a list that failed half-way does not disturb it.
+        # Unpacking restarts, so that a list that failed half-way does not disturb it.
         self._archive = None
         self._send(json.dumps({"problem": problem, "refused": refused}).encode())
 
     def _read_together(self, members: list[int]) -> None:
-        """Answer with the first member, and with those behind it as far as they are quick, small and sound."""
+        """Answer with the first member, and with the following ones if they are quick, small and intact."""
         problem, first = self._unpack_within_bounds(lambda: self._read(members[0]))
         parts, end = [first], time.monotonic() + _TOGETHER_SECONDS
         for member in members[1:] if not problem else ():
@@ -145,7 +145,7 @@ class _Worker:
 
 
 def _until_damaged(entries: Iterator[ArchiveEntry]) -> Iterator[ArchiveEntry | Exception]:
-    """Give the entries and, in place of the rest, the error that ends them: those before it are sound."""
+    """Yield the entries and, in place of the rest, the error that ends them: those before it are intact."""
     try:
         yield from entries
     except MemoryError:

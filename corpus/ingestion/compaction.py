@@ -1,12 +1,12 @@
-"""Giving back the room of vectors that were replaced or deleted.
+"""Reclaiming the space of vectors that were replaced or deleted.
 
-Chroma only marks them: their room in memory and on the disk stays taken, about 2 MB a thousand, searches walk through
-them, and deleting a collection does not give it back either. Closing a whole generation does. So once more are gone
-than are left, what is left is copied into a new generation; nothing is embedded again. Searches go on in the old one
-meanwhile, and so does writing: between two slices, into both.
+Chroma only marks them: their space in memory and on the disk stays taken, about 2 MB per thousand, searches walk
+through them, and deleting a collection does not reclaim it either. Closing a whole generation does. Once more are
+deleted than remain, the rest is copied into a new generation; nothing is embedded again. Searches continue in the old
+one meanwhile, and so do writes: between two slices, into both.
 
-Chroma makes a vector's length 1 again whenever it is written, as it does where a document's readers change: afterwards
-a similarity may differ in its last bit.
+Chroma renormalises a vector whenever it is written, for example when a document's readers change: afterwards a
+similarity may differ in its last bit.
 
 A kill before the new generation is made current leaves the old one, and a kill after that leaves the new one; the next
 start deletes the other.
@@ -32,12 +32,13 @@ from argot.corpus.vector_ids import build_vector_id
 from argot.errors import VectorsUnavailable
 from argot.protocols import Embedder
 
-# Some 4 MB: giving back less is not worth a copy of all the rest.
+# Some 4 MB: reclaiming less is not worth a copy of all the rest.
 MIN_GONE_VECTORS = 2_000
 SLICE_ITEMS = 32
-"""Items copied while other writers wait; while Chroma writes them no other thread of the process runs, some 15 ms."""
+"""Number of items copied while other writers wait; while Chroma writes them no other thread of the process runs, some
+15 ms."""
 PAUSE_SECONDS = 0.02
-"""Between two slices, for those who wait."""
+"""Pause between two slices, for waiting writers."""
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class CompactionSuperseded(Exception):
 
 
 class CompactedCorpus(Protocol):
-    """A corpus as far as its compaction is concerned. `vectors`: the live generation."""
+    """The interface to a corpus that compaction needs. `vectors`: the live generation."""
 
     store: CorpusStore
     embedder: Embedder
@@ -58,10 +59,10 @@ class CompactedCorpus(Protocol):
 
 
 class Compactor:
-    """At most one copy at a time, in a thread of its own.
+    """At most one copy at a time, in a separate thread.
 
     Args:
-        writers: the lock that whoever writes holds.
+        writers: the lock that every writer holds.
         swap: makes the new generation the live one, under that lock.
     """
 
@@ -74,22 +75,22 @@ class Compactor:
         self._starting = threading.Lock()
 
     def start_if_due(self) -> None:
-        """Returns at once."""
+        """Start it in the background if it is due."""
         with self._starting:
             running = self._thread is not None and self._thread.is_alive()
             if not running and not self._ended.is_set() and self._is_due():
-                # A daemon, so that a process can exit at once: the next start deletes the half-made copy.
+                # A daemon, so that a process can exit at once: the next start deletes the unfinished copy.
                 self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
                 self._thread.start()
 
     def _is_due(self) -> bool:
         try:
             return is_due(self._corpus.vectors)
-        except VectorsUnavailable:  # what is gone can wait
+        except VectorsUnavailable:  # reclaiming can wait
             return False
 
     def close(self) -> None:
-        """Give up what is under way. Not to be called by who holds the writers' lock."""
+        """Cancel work in progress. Do not call it while holding the writers' lock."""
         with self._starting:
             # Under the lock of `start_if_due`, so that no copy can begin afterwards.
             self._ended.set()
@@ -105,18 +106,18 @@ class Compactor:
             self.run(old)
         except CompactionSuperseded:
             pass
-        except Exception:  # documents go in all the same
+        except Exception:  # documents can be added all the same
             old.gone = old.spared = 0  # not again at once
             log.warning("the room of deleted vectors is not given back yet", exc_info=True)
 
     def run(self, old: VectorIndex) -> None:
-        """Copy what is live of this generation into a new one and put that in its place.
+        """Copy the live vectors of this generation into a new one and replace it.
 
         Raises:
             CompactionSuperseded: nothing has changed.
         """
-        # Another process would write into the old generation alone: none may, until the copy is whole. It may be long
-        # about what it writes now, and whoever closes the corpus waits for this thread.
+        # Another process would write only into the old generation: none may, until the copy is complete. It may take
+        # long over its present write, and closing the corpus waits for this thread.
         shared = self._corpus.store.database.shared
         with self._writers.wait_for(unless=self._ended) if shared else nullcontext(True) as alone:
             if not alone:
@@ -129,7 +130,7 @@ class Compactor:
         with self._writers:
             self._check(old)
             fresh = reindexing.create_generation(database, self._corpus.generations, self._corpus.embedder)
-            # From here on, whatever is written goes into both generations.
+            # From here on, writes go into both generations.
             old.copy = fresh
         try:
             after: str | None = ""
@@ -160,8 +161,8 @@ class Compactor:
             raise CompactionSuperseded
 
     def _copy_slice(self, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
-        """Copy the next items behind this one; the last of them, None once there are no more."""
-        # From one id to the next and not by offset, since rows come and go between two slices.
+        """Copy the next items after this one; return the last of them, None once there are no more."""
+        # From one id to the next and not by offset, since rows are added and deleted between two slices.
         rows = (
             self._corpus.store.database.connection()
             .execute(
@@ -184,7 +185,7 @@ class Compactor:
         database, generations = self._corpus.store.database, self._corpus.generations
         outbox.settle(database, old, self._corpus.store.blobs)
         expected, there = read_expected_counts(database.connection(), old), fresh.counts()
-        # A search would not notice a missing vector, so rather keep the old generation.
+        # A search would not notice a missing vector, so it is better to keep the old generation.
         if expected != there:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
         with database.writing() as connection:
@@ -205,16 +206,16 @@ class Compactor:
 
 
 def is_due(index: VectorIndex) -> bool:
-    """Return whether more of its vectors are gone than are left; of few it does not matter.
+    """Return whether more of its vectors are deleted than remain; a small number does not matter.
 
-    Chroma counts what is left one by one. A vector that goes changes the difference by two at most, so once counted it
-    need not be counted again before half of that difference has gone, too.
+    Chroma counts the remaining ones one by one. A deletion changes the difference by two at most, so that the next
+    count can wait until half of that difference has been deleted, too.
     """
     if index.gone <= max(MIN_GONE_VECTORS, index.spared):
         return False
     try:
         left = sum(index.counts().values())
-    except IndexClosed:  # a rebuild has just put another generation in its place
+    except IndexClosed:  # a rebuild has just replaced it
         return False
     index.spared = (index.gone + left) // 2
     return index.gone > left

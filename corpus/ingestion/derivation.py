@@ -1,8 +1,8 @@
-"""Adding derived texts and triples to documents that are in already, passage by passage, and taking them out again.
+"""Adding derived texts and triples to existing documents, passage by passage, and removing them again.
 
-A language model takes hours for what reading a folder takes minutes, so this can be stopped and killed at any time:
-what was made of a passage is kept in one transaction, after its vectors, in the order that `ingest_job` explains.
-Which recipe made what is written down even where nothing came of it, so that nothing is made twice.
+A language model takes hours where reading a folder takes minutes, so this can be stopped and killed at any time: the
+results of a passage are stored in one transaction, after its vectors, in the order that `ingest_job` explains. Each
+recipe is recorded with its passages even without results, so that no work is repeated.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
 
 DERIVABLE_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 SECTION_CHARS: Mapping[DerivableKind, int] = {"expert_summary": 16_000}
-"""About how much of a document a text is made of, in characters; not named: of each passage by itself.
+"""Approximate size of the part of a document from which a text is derived, in characters; kinds not listed: each
+passage by itself.
 
 16,000 are about the 4,000 tokens of Golden-Retriever 3.1.
 """
 
 
 RULES_MODEL = "rules"
-"""Stands for the model of what was made without one; a model makes it again."""
+"""Placeholder for the model of texts derived without one; a model derives them again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The maker of a kind of text. `prompt` changes with the prompt's wording."""
+    """The source of a kind of text. `prompt` changes with the prompt's wording."""
 
     kind: DerivableKind
     prompt: str
@@ -51,7 +52,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class DerivationTask:
-    """One recipe to be followed for passages (their ids) that are worked on together; mostly one."""
+    """One recipe to apply to passages (their ids) that are processed together; usually one."""
 
     document: str
     passages: tuple[str, ...]
@@ -60,7 +61,7 @@ class DerivationTask:
 
 @dataclass(frozen=True, slots=True)
 class DerivedBatch:
-    """All that came of one recipe for the passages of one task. Nothing is a result too, and is not tried again."""
+    """All results of one recipe for the passages of one task. An empty result counts too, and is not tried again."""
 
     recipe: Recipe
     passages: Sequence[Passage]
@@ -74,7 +75,7 @@ class DerivedBatch:
 
 @dataclass(frozen=True, slots=True)
 class DerivedStock:
-    """The stored texts of one kind by one recipe in one document. `passages`: how many they were made of."""
+    """The stored texts of one kind by one recipe in one document. `passages`: how many they were derived from."""
 
     document: str
     recipe: Recipe
@@ -88,10 +89,10 @@ class DerivedStock:
 def list_tasks(
     connection: Connection, document: str, recipes: Sequence[Recipe], *, renew: bool
 ) -> list[DerivationTask]:
-    """List the tasks that are left of a document, in the order of its passages.
+    """List the remaining tasks of a document, in the order of its passages.
 
     Args:
-        renew: also where another prompt or model made it; without, such texts stay as they are.
+        renew: also texts of another prompt or model; otherwise these stay unchanged.
     """
     sql = "SELECT id, length(text) FROM passages WHERE document = ? ORDER BY ordinal"
     passages = connection.execute(sql, (document,)).fetchall()
@@ -106,7 +107,7 @@ def list_tasks(
 
 
 def is_done(connection: Connection, task: DerivationTask) -> bool:
-    """Return whether the task has been done meanwhile, or its passages are gone."""
+    """Return whether the task has been done meanwhile, or its passages are deleted."""
     listed = json.dumps(task.passages)
     left = connection.execute(
         """SELECT count(p.id), count(d.passage) FROM json_each(?) AS wanted JOIN passages AS p ON p.id = wanted.value
@@ -117,9 +118,10 @@ def is_done(connection: Connection, task: DerivationTask) -> bool:
 
 
 def cut_sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
-    """Divide the passages of a document, given by their lengths, into the groups that a text of this kind is made of.
+    """Divide the passages of a document, given by their lengths, into the groups from which a text of this kind is
+    derived.
 
-    Those of `SECTION_CHARS` are cut into as few parts as that allows, of about the same length.
+    Those of `SECTION_CHARS` are divided into as few parts as that allows, of about the same length.
     """
     if kind not in SECTION_CHARS:
         return [range(n, n + 1) for n in range(len(lengths))]
@@ -133,7 +135,7 @@ def cut_sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
 
 
 def read_stock(connection: Connection) -> list[DerivedStock]:
-    """Return the stock of all documents, whoever may read them; a document's own triples have an empty prompt."""
+    """Return the stock of all documents, without access checks; a document's own triples have an empty prompt."""
     rows = connection.execute(
         """SELECT document, kind, prompt, model, sum(passages), sum(texts) FROM (
             SELECT document, kind, prompt, model, count(*) AS passages, 0 AS texts FROM derivations GROUP BY 1, 2, 3, 4
@@ -147,7 +149,9 @@ def read_stock(connection: Connection) -> list[DerivedStock]:
 
 
 def read_previous_summary(connection: Connection, passage: Passage) -> str:
-    """The summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's start."""
+    """Return the summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's
+    start.
+    """
     row = connection.execute(
         """SELECT t.text FROM passages AS p JOIN derived_passages AS l ON l.passage = p.id
         JOIN derived AS t ON t.id = l.derived
@@ -158,7 +162,7 @@ def read_previous_summary(connection: Connection, passage: Passage) -> str:
 
 
 def _find_passages_made(connection: Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
-    """Passages that this kind has been made of: now, or together with the document."""
+    """Return passages from which this kind has been derived: now, or together with the document."""
     made = connection.execute(
         "SELECT passage, prompt, model FROM derivations WHERE document = :document AND kind = :kind "
         "UNION SELECT l.passage, t.prompt, t.model FROM derived AS t JOIN derived_passages AS l ON l.derived = t.id "
@@ -177,9 +181,9 @@ def _find_passages_made(connection: Connection, document: str, recipe: Recipe, *
 
 
 def keep(parts: Parts, made: Sequence[DerivedBatch]) -> int:
-    """Store what was made, durably, in place of what other recipes made of the same passages; how many were kept.
+    """Store results durably, in place of those of other recipes for the same passages; return how many were stored.
 
-    A passage that is gone meanwhile, since its document was changed or removed, is passed over.
+    Passages deleted meanwhile, because their document was changed or removed, are skipped.
     """
     documents: dict[str, list[DerivedBatch]] = {}
     for one in made:
@@ -188,11 +192,11 @@ def keep(parts: Parts, made: Sequence[DerivedBatch]) -> int:
 
 
 def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
-    """Delete what was derived of a document of this kind; how many texts. What came with the document stays."""
+    """Delete the derived texts of this kind of a document; return how many. Those that came with the document stay."""
     database = parts.store.database
     with database.writing() as connection:
         gone = _read_made_ids(connection, kind, "document = ?", document)
-        # Read before the rows that hold the number of vectors of each text are deleted.
+        # Read before the rows that contain the number of vectors of each text are deleted.
         vectors = _read_item_vectors(connection, parts.vectors, gone, _read_audience(connection, document))
         _delete(connection, parts.vectors, document, kind, gone)
         connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
@@ -207,7 +211,7 @@ def _keep(parts: Parts, document: str, made: Sequence[DerivedBatch]) -> int:
     if not fresh:
         return 0
     audience = _read_audience(connection, document)
-    # What is stored already, word for word, keeps its vectors.
+    # A text that is stored already, word for word, keeps its vectors.
     there = {kind: _read_all_ids(connection, table, document) for kind, table in _TABLES.items()}
     embedded = embed_items(parts.embedder, index, _build_items(fresh, audience, there))
     after = {name: list(vectors) for name, vectors in group_by_collection(embedded).items()}
@@ -234,7 +238,7 @@ def _select_fresh(connection: Connection, made: Iterable[DerivedBatch]) -> list[
             WHERE p.document = ? AND p.id IN (SELECT value FROM json_each(?))""",
             (recipe.kind, one.document, _list_ids(passages)),
         ).fetchall()
-        # Fewer rows: a passage is gone. (None, None): nothing was made of it yet.
+        # Fewer rows: a passage is deleted. (None, None): nothing was derived from it yet.
         if len(rows) == len(passages) and set(map(tuple, rows)) != {(recipe.prompt, recipe.model)}:
             texts, triples = stamp_derived(one.texts, passages), stamp_triples(one.triples, passages)
             found[passages[0].id, recipe.kind] = DerivedBatch(recipe, passages, texts, triples)
@@ -258,12 +262,12 @@ def _build_items(made: Iterable[DerivedBatch], audience: Audience, there: dict[V
 def _replace(
     connection: Connection, index: VectorIndex, made: Sequence[DerivedBatch], audience: Audience
 ) -> dict[str, list[str]]:
-    """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
+    """Write the rows of the results, delete those they replace, and return the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
     for one in made:
         kind, prompt, model = one.recipe.kind, one.recipe.prompt, one.recipe.model
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
-        # What this recipe made again, word for word, stays.
+        # A text that this recipe produced again, word for word, stays.
         gone = _read_made_ids(connection, kind, _OF_PASSAGES[_choose_vector_kind(kind)], _list_ids(one.passages)) - new
         for name, ids in _read_item_vectors(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)
@@ -277,7 +281,7 @@ def _replace(
 
 
 def _insert(connection: Connection, made: DerivedBatch) -> None:
-    """Insert what is not stored yet. A triple that came with the document stays the document's."""
+    """Insert new rows. A triple that came with the document stays the document's."""
     document, recipe = made.document, made.recipe
     there = {kind: _read_all_ids(connection, table, document) for kind, table in _TABLES.items()}
     texts = [text for text in made.texts if text.id not in there["derived"]]
@@ -289,7 +293,8 @@ def _insert(connection: Connection, made: DerivedBatch) -> None:
     index.insert_some(connection, "derived", [text.id for text in texts])
     index.insert_some(connection, "triple", [triple.id for triple in triples])
     connection.execute(
-        # What an earlier recipe made too is this one's now. An empty prompt: it came with the document.
+        # A text that an earlier recipe produced too now belongs to this one. An empty prompt: it came with the
+        # document.
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
         (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
     )
@@ -309,7 +314,7 @@ def _choose_vector_kind(kind: DerivableKind) -> VectorKind:
 
 
 def _read_made_ids(connection: Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
-    """Ids of what recipes made of this kind, as `where` (our own words) narrows it."""
+    """Return ids of recipes' results of this kind, narrowed by `where` (a constant of Argot's)."""
     table, of_kind = _TABLES[_choose_vector_kind(kind)], "prompt != ''" if kind == "triple" else "kind = ?"
     values = (value,) if kind == "triple" else (value, kind)
     rows = connection.execute(f"SELECT id FROM {table} WHERE {where} AND {of_kind}", values)  # noqa: S608
@@ -330,7 +335,7 @@ def _read_audience(connection: Connection, document: str) -> Audience:
 def _read_item_vectors(
     connection: Connection, index: VectorIndex, items: Iterable[str], audience: Audience
 ) -> dict[str, list[str]]:
-    """The ids of all vectors of these items in this generation, by collection."""
+    """Return the ids of all vectors of these items in this generation, by collection."""
     rows = connection.execute(
         "SELECT kind, item, windows FROM vectors WHERE generation = ? AND item IN (SELECT value FROM json_each(?))",
         (index.generation, json.dumps(sorted(items))),
@@ -347,7 +352,7 @@ def _delete(
 ) -> None:
     listed = json.dumps(sorted(ids))
     table = _TABLES[_choose_vector_kind(kind)]
-    # Before the rows go: FTS5 takes words out by the texts they came from.
+    # Before the rows are deleted: FTS5 removes words by the texts they came from.
     choose_keyword_index(connection).delete_some(connection, _choose_vector_kind(kind), json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
     forget_quantised(connection, index.generation, document, _choose_vector_kind(kind), ids)

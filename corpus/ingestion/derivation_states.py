@@ -1,7 +1,7 @@
-"""The progress and cost of texts that the service derives unasked, by document: tables of corpus.db.
+"""The progress and cost of texts that the service derives automatically, by document: tables of corpus.db.
 
-What was made stands in `derivations`. Here is only what cannot be seen from there: that nothing is left to be done of a
-document, or that some of it failed, how often and why.
+Results are in `derivations`. These tables only add information that is not there: that a document is complete, or that
+parts of it failed, how often and why.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from argot.databases import Connection
 from argot.types import is_of_thread
 
 MAX_TRIES = 5
-"""Then a document is left alone, until it changes or somebody derives of it."""
+"""Number of failures after which a document is skipped, until it changes or somebody derives from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivationState:
-    """The note about a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
+    """The state of a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
 
     document: str
     wanted: str
@@ -34,7 +34,7 @@ class DerivationState:
     tried_at: str
 
     def is_due(self, wanted: str, now: datetime) -> bool:
-        """Return whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
+        """Return whether there may be work by now: after a failure in 1, 2, 4, ... hours."""
         if self.wanted != wanted:
             return True
         if self.state == "derived" or self.tries >= MAX_TRIES:
@@ -65,9 +65,9 @@ class DerivationStates:
         return {row[0]: DerivationState(*row) for row in rows}
 
     def due(self, wanted: str, now: datetime) -> list[str]:
-        """Ids of the documents that there may be something to be done of, the last added first.
+        """Return ids of the documents that may have work, the last added first.
 
-        Files of conversations are left out: they are there for one conversation.
+        Files of conversations are left out.
         """
         noted = self.read_states()
         rows = self._connection.execute(
@@ -83,9 +83,9 @@ class DerivationStates:
     def note(
         self, document: str, wanted: str, recipes: Sequence[Recipe], failures: Sequence[str], at: datetime
     ) -> None:
-        """Write down what came of a document, of which a part may have failed (`failures` say why).
+        """Record the outcome for a document, of which a part may have failed (`failures` are the reasons).
 
-        Nothing is written where something is left that did not fail, as after a change meanwhile.
+        Nothing is recorded if unfailed work remains, for example after a change meanwhile.
         """
         with self._database.writing() as connection:
             if connection.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is None:
@@ -107,7 +107,7 @@ class DerivationStates:
             )
 
     def forget_failures(self, documents: Sequence[str]) -> None:
-        """Whoever derives of these documents themselves has dealt with what failed; what is left is seen anew."""
+        """Forget failures, because a person has derived from these documents; remaining work is checked again."""
         with self._database.writing() as connection:
             connection.executemany(
                 "DELETE FROM derivation_states WHERE state = 'failed' AND document = ?", [(one,) for one in documents]

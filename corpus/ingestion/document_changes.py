@@ -1,4 +1,5 @@
-"""Storing, relabelling and removing documents over SQLite, Chroma and the originals, so that a kill leaves no halves.
+"""Storing, relabelling and removing documents over SQLite, Chroma and the originals, so that a kill leaves no partial
+states.
 
 All of it is called by one thread at a time (`Corpus.changing`). The order of steps is explained in `ingest_job`.
 """
@@ -52,7 +53,7 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
     with database.writing() as connection:
         for one in revisions:
             document = one.new.document
-            # Vectors that are live already stay out of the queue: after a kill it deletes whatever is in it.
+            # Vectors that are live already are not queued: after a kill everything in the queue is deleted.
             writes = outbox.subtract_ids(one.vector_ids, before[document.id])
             outbox.begin(connection, document.id, generation, writes, document.content_hash)
     for one in revisions:
@@ -69,10 +70,10 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
 
 
 def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence[str]) -> None:
-    """Change who may read a document, and its tags. Its vectors move to the collections of the new readers."""
+    """Change the readers of a document, and its tags. Its vectors move to the collections of the new readers."""
     database, index = parts.store.database, parts.vectors
     before = outbox.read_vector_ids(database.connection(), index, document.id)
-    # Where only tags change, every collection stays the same and nothing moves.
+    # If only tags change, every collection stays the same and nothing moves.
     moves = {name: index.collection_name(outbox.parse_kind(name), audience) for name in before}
     vectors = {moves[name]: _fetch(index, name, ids) for name, ids in before.items() if moves[name] != name}
     with database.writing() as connection:
@@ -86,8 +87,8 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
 
 
 def remove_document(parts: Parts, document: Document, *, keep: bool = False, erasing: bool = False) -> None:
-    """Delete a document and everything that was ever made of it; with `keep` its revisions go to the dustbin, with
-    `erasing` only until what others made of it is erased.
+    """Delete a document and everything derived from it; with `keep` its revisions go to the dustbin, with `erasing`
+    only until other stores have erased their traces of it.
     """
     with parts.store.database.writing() as connection:
         # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.

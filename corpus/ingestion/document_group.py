@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from argot.corpus.ingestion.reading import Candidate, ReadRevision
 
-# Whatever comes first ends a group: enough to be embedded together, and each file is reported soon.
+# The first limit reached ends a group: enough to embed together, or a file waits too long for its report.
 GROUP_PASSAGES = 128
 GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
 GROUP_BYTES = 32_000_000
-"""Of originals, which are kept in memory until they are written."""
+"""Bytes of originals, which are kept in memory until they are written."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class DocumentGroup:
         )
 
     def is_related_to(self, candidate: Candidate) -> bool:
-        """Return whether what becomes of the candidate depends on what is in here."""
+        """Return whether the outcome of the candidate depends on a document in this group."""
         return any(
             candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
             for other in (member.candidate for member in self.members)

@@ -11,7 +11,7 @@ from argot.document_status import is_status
 from argot.types import DocumentField
 
 MAX_PAGE_CHARS = 4_000
-"""Characters. A first page holds about so many, and a text without pages has its head at the top."""
+"""Characters. A first page has about this many, and a text without pages has its head at the top."""
 _LINE = re.compile(
     # "Region: EU", "**Region:** EU", "- Region: EU" and the row "| Region | EU |" of a table with two columns.
     r"^[\s*_>|#-]*([^\W\d_][\w /-]{0,39}?)[ \t*_]*(?::|\|)[ \t*_:]*([^|\n]{1,120}?)[ \t*_|.]*$",
@@ -23,7 +23,8 @@ _SUPERSEDED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _RUNNING_TEXT = re.compile(r"^(?![ \t]*[#|>])(?:[^\s:]+[ \t]+){7,}[^\n]*[.!?][ \t*_]*$", re.MULTILINE)
-"""The first sentence of a text, which ends the lines about it. A line with a colon at its beginning is one of those."""
+"""The first sentence of a text, which ends its metadata lines. A line that begins with a label and a colon is such a
+line."""
 _OWNERS = frozenset({"owner", "document owner", "policy owner", "process owner", "maintained by", "responsible"})
 _DATES = frozenset(
     {
@@ -40,7 +41,7 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[Docu
     text = _RUNNING_TEXT.search(page)
     for start, name, value in _read_lines(page):
         if name == "status" and "status" not in named:
-            # Below, only a row of two cells is clear enough: "Status: Draft" may be what the text speaks of.
+            # Further down, only a row of two cells is unambiguous: "Status: Draft" may be part of the text.
             below = text is not None and start > text.start() and not page.startswith("|", start)
             if below or not is_status(value):
                 continue
@@ -62,9 +63,9 @@ def read_first_page_date(read: CutDocument) -> str | None:
 
 
 def _read_lines(page: str) -> Iterator[tuple[int, str, str]]:
-    """Yield each line that names something: its offset, the name and the value."""
+    """Yield each line with a label: its offset, the name and the value."""
     for line in _LINE.finditer(page):
-        # The pattern takes the empty lines before it, too.
+        # The pattern includes the preceding empty lines.
         start = line.start() + len(line[0]) - len(line[0].lstrip())
         yield start, " ".join(line[1].split()).lower(), " ".join(line[2].split())
 

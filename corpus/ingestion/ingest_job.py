@@ -1,12 +1,12 @@
-"""Adding documents: read, cut, derive, embed, store. What is reported as added is durable.
+"""Adding documents: read, cut, derive, embed, store. A document reported as added is durable.
 
 Small documents are stored in groups, embedded together and acknowledged together. Reading and embedding hold no lock;
-once a group is embedded, its turn to write is waited for. Then (crash rule):
+once a group is embedded, it waits for its turn to write. Then (crash rule):
 
-1. one transaction queues what will be written outside corpus.db (`argot.corpus.index.outbox`);
-2. originals and vectors are written, under ids that depend on content alone;
-3. one transaction writes all rows, makes the revisions live and takes the queue back;
-4. vectors of what was replaced are deleted.
+1. one transaction queues the writes outside corpus.db (`argot.corpus.index.outbox`);
+2. originals and vectors are written, under ids that depend only on content;
+3. one transaction writes all rows, makes the revisions live and clears the queue;
+4. replaced vectors are deleted.
 
 A kill before 3 leaves nothing (the next start empties the queue), a kill after 3 leaves everything.
 """
@@ -41,29 +41,29 @@ from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Document, Principal, distinct_tags, is_of_thread
 
 Besides = Literal["progress", "waiting"]
-"""Events that say what goes on, and not what became of a source."""
+"""Events that report progress, not the outcome of a source."""
 EventKind = Literal["found", Besides, "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
 WRITE_WAIT_SECONDS = {"documents": 120.0, "attachments": 15.0}
-"""So long a server that keeps the vectors may be gone before documents fail for it."""
+"""How long a vector server may be unavailable before documents fail for it."""
 PAUSE_SECONDS = 5.0
-"""Between two tries to store documents on it."""
+"""Pause between two attempts to store documents on it."""
 
 MAX_NAMED_DOCUMENTS = 3
-"""Documents that another one is nearly the same as."""
+"""Number of documents reported as nearly the same."""
 BATCH_WINDOWS = 256
-"""Windows; then `progress` is told, at which whoever does not want the documents any more can stop."""
+"""Number of windows after which `progress` is reported, when the caller can stop."""
 
 Turn = Callable[[], AbstractContextManager[None]]
-"""Holds off all other changes of the knowledge base, of which this module knows only those of documents."""
+"""Holds off all other changes of the knowledge base; this module knows only those of documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestEvent:
     """The outcome of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
-    `progress` says that a long document is still being embedded, `waiting` what is being waited for. `uri` is the
-    source's, not that of its twin. `near` says which documents an added one is nearly the same as, by their names.
+    `progress` reports that a long document is still being embedded, `waiting` the reason for a wait. `uri` is the
+    source's, not that of its twin. `near` names the documents with which an added one is nearly the same.
     """
 
     kind: EventKind
@@ -85,7 +85,7 @@ class StoredRevision:
 
 
 class ReceivingCorpus(Protocol):
-    """A corpus as far as what is added to it is concerned. `vectors`: the live generation."""
+    """The interface to a corpus that adding needs. `vectors`: the live generation."""
 
     settings: Settings
     store: CorpusStore
@@ -147,13 +147,15 @@ class IngestJob:
         yield IngestEvent("done", "", summary, done=self._done, total=self._total)
 
     def _add_each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
-        """One event a source. A copy of a document that is itself still to come waits until that one is done."""
+        """Yield one event for each source. A copy of a document that is still to come waits until that one is done."""
         group = DocumentGroup()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
-        named = [one.strip().lower() for one in settings.header_fields.split(",") if one.strip()]
-        with DocumentReader(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
+        named = [one.strip().lower() for one in settings.reading.header_fields.split(",") if one.strip()]
+        with DocumentReader(
+            self._limits, settings.reading.passage_chars, self._embedder, self._deriver, named
+        ) as reading:
             for source in chain(sources, _drain(waiting)):
                 to_come[source.uri] -= 1
                 try:
@@ -183,14 +185,14 @@ class IngestJob:
     def _load(self, source: Source) -> Candidate:
         if source.skip:
             raise SkippedDocument(source.name, source.skip)
-        # Before it is loaded: what is too large never gets into memory.
+        # Before it is loaded: a file that is too large never gets into memory.
         if source.size:
             self._limits.check_size(source.size, source.name)
         try:
             data = source.load()
         except OSError as error:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
-        self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
+        self._limits.check_size(len(data), source.name)  # it may have grown, or been replaced by now
         stored = self._read_stored_revision(source.uri)
         metadata = self._choose_metadata(source, stored)
         audience, tags = self._choose_labels(stored, metadata)
@@ -199,7 +201,7 @@ class IngestJob:
         return Candidate(id_, source, data, hash_content(data), replaces, audience, tags, metadata)
 
     def _choose_free_id(self, uri: str) -> str:
-        """A document that was renamed keeps its id, which the next file of its old name must not take from it."""
+        """Return an id; a renamed document keeps its own, which the next file of its old name must not take."""
         for taken in count():
             id_ = build_document_id(uri, taken)
             if self._connection.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is None:
@@ -214,7 +216,7 @@ class IngestJob:
     def _choose_labels(
         self, stored: StoredRevision | None, metadata: SourceMetadata | None = None
     ) -> tuple[Audience, tuple[str, ...]]:
-        # Labels that are not given stay: adding a folder again must not make its documents public.
+        # Missing labels stay: adding a folder again must not make its documents public.
         audience, tags = (stored.document.audience, stored.document.tags) if stored else (EVERYONE, ())
         given = not stored or self._relabel_known
         if given:
@@ -222,26 +224,26 @@ class IngestJob:
         labels = set(metadata.labels) if metadata else set()
         if given and self._tags is not None:
             return audience, distinct_tags((*self._tags, *sorted(labels)))
-        # Only what the source labels otherwise than before changes: what people did to the tags stays.
+        # Only labels that the source changed are changed: people's own changes to tags stay.
         before = set(read_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
         return audience, distinct_tags((*sorted(set(tags) - (before - labels)), *sorted(labels - before)))
 
     def _check_known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
-        """The event of a source that needs no reading, after doing what little it needs.
+        """Return the event of a source that needs no reading, after the small updates it needs.
 
-        Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
+        Without `parts` this waits for the turn to write if labels change; by then, they may differ again.
         """
         stored = self._read_stored_revision(candidate.source.uri)
         if stored is None:
             return self._check_duplicate(candidate)
         document = stored.document
-        # Without a title: its file has another name now, from which it has to be made (`renaming`).
+        # Without a title: its file was renamed, and the new name becomes its title (`renaming`).
         changed = document.content_hash != candidate.content or not document.title
         if changed or self._renew or self._has_to_derive(stored):
             return None
         metadata = self._choose_metadata(candidate.source, stored)
         if metadata != read_metadata(self._connection, document.id):
-            return None  # its title may be another one, which all its passages carry
+            return None  # its title, which all its passages carry, may differ
         audience, tags = self._choose_labels(stored, metadata)
         if (document.audience, document.tags) == (audience, tags):
             return IngestEvent("unchanged", candidate.source.name, document=document, uri=candidate.source.uri)
@@ -253,9 +255,9 @@ class IngestJob:
         return IngestEvent("updated", candidate.source.name, "audience or tags", relabelled, uri=candidate.source.uri)
 
     def _check_duplicate(self, candidate: Candidate) -> IngestEvent | None:
-        """The event of a source whose bytes are stored already for the same readers; None if there are none."""
+        """Return the event of a source whose bytes are stored already for the same readers; None if there are none."""
         audience, _ = self._choose_labels(None)
-        # Whoever may not read such a document must not learn that it is there.
+        # A person who may not read such a document must not learn that it exists.
         if self._by is not None and not self._by.may_read(audience):
             return None
         twin = find_same_document(self._connection, candidate.content, audience)
@@ -270,11 +272,11 @@ class IngestJob:
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
     def _store(self, group: DocumentGroup) -> Iterator[IngestEvent]:
-        """Store these, as soon as there is what keeps their vectors: nobody else waits for it meanwhile."""
+        """Store these, as soon as the vector storage is available: nobody else waits meanwhile."""
         deadline = time.monotonic() + WRITE_WAIT_SECONDS[self._lane]
         while group.members:
             try:
-                # Yielded after the lock is released: whoever reads the events may be slow, or stop.
+                # Yielded after the lock is released, because the consumer of the events may be slow, or stop.
                 return (yield from (yield from self._embed_and_store(group)))
             except VectorsUnavailable as error:
                 if error.lost or time.monotonic() > deadline:
@@ -292,7 +294,7 @@ class IngestJob:
             for one in embed_windows(self._embedder, self._corpus.vectors, items):
                 embedded[one.item.document].append(one)
         with self._writing() as parts:
-            # Another embedder has come into force meanwhile (`Corpus.change_embedder`), with windows of its own.
+            # The embedder was changed meanwhile (`Corpus.change_embedder`), with different windows.
             if parts.vectors.fingerprint != self._embedder.fingerprint:
                 embedder = self._corpus.embedder_of(self._lane)
                 for member in group.members:
@@ -322,9 +324,9 @@ class IngestJob:
         ]
 
     def _name_near_duplicates(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
-        """The documents that it is nearly the same as, as far as who adds it may read them.
+        """Return the nearly identical documents that the person who adds it may read.
 
-        `but`: those stored with it that are still to be told of, so that a pair is named once.
+        `but`: those stored with it that are yet to be reported, so that a pair is named once.
         """
         if is_of_thread(document.audience):
             return ""
@@ -384,13 +386,13 @@ def _report_not_stored(source: Source, error: VectorsUnavailable) -> IngestEvent
 
 
 def _drain(waiting: list[Source]) -> Iterator[Source]:
-    """The items of the list, taken when their turn comes: until then more may be put in."""
+    """Yield the items of the list, each removed at its turn: until then more may be added."""
     while waiting:
         yield waiting.pop(0)
 
 
 def _split_batches(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
-    """Items in order, in batches of about `BATCH_WINDOWS` windows."""
+    """Yield items in order, in batches of about `BATCH_WINDOWS` windows."""
     some: list[WindowedItem] = []
     windows = 0
     for item in items:

@@ -1,8 +1,8 @@
-"""The live generation of the vectors, as far as there is one that can be used.
+"""The live generation of the vectors, if one is usable.
 
-A server that keeps them may go, and come back. While it is gone, each search by meaning finds nothing at once, instead
-of waiting for it, and from time to time one looks whether it is back. Then all that is looked at when a knowledge base
-is opened is looked at again: who knows what the server lost.
+A vector server may become unavailable, and return. While it is unavailable, each search by meaning finds nothing at
+once, instead of waiting, and its availability is checked from time to time. On its return, all checks of opening a
+knowledge base are repeated, since the server may have lost data.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from argot.disk_space import is_no_room
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable, VectorsUnavailable
 
 RETRY_SECONDS = 5.0
-"""From one look whether the server is back to the next."""
+"""Pause between two checks whether the server is back."""
 
 POLL_SECONDS = 2.0
-"""A search looks at most so often whether another process has made other vectors live. Nothing hangs on it: those no
-longer live are deleted at once, and a search that meets that goes on with the live ones."""
+"""Minimum interval between checks whether another process has made other vectors live. Correctness does not depend on
+it: replaced generations are deleted at once, and a search that notices it continues with the live one."""
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ class LiveVectors:
     """
     Args:
         opening: opens the live generation.
-        changing: held by whoever changes the knowledge base.
-        current: the name of the live generation, where other processes may make one; None: this one alone does.
+        changing: the lock of all writers of the knowledge base.
+        current: returns the name of the live generation, if other processes may make one; None: only this one does.
     """
 
     def __init__(
@@ -54,20 +54,20 @@ class LiveVectors:
         self._why: ArgotError | None = None
         self._again_at = 0.0
         self.index: VectorIndex | None = None
-        """None while there is none that can be used."""
+        """None while none is usable."""
 
     def get_usable(self) -> VectorIndex:
         """
         Raises:
-            DamagedStore: opened for mending, and not mended yet.
-            VectorsUnavailable: the server is gone, or has lost them.
+            DamagedStore: opened for repair, and not yet repaired.
+            VectorsUnavailable: the server is unavailable, or has lost them.
         """
         if self._current is not None and time.monotonic() > self._looked_at + POLL_SECONDS:
             self.follow(waiting=False)
-        # Opening finishes what was begun, in which nobody else may be; and it is enough if one looks.
+        # Opening completes unfinished work, which must be exclusive; and one check is enough.
         if self._is_due() and self._changing.acquire(blocking=False):
             try:
-                if self._is_due():  # another has not done it just now
+                if self._is_due():  # another thread has not just done it
                     self.open(mending=True)
             finally:
                 self._changing.release()
@@ -75,7 +75,7 @@ class LiveVectors:
             return found
         if self._why is None:
             raise VectorsUnavailable("There are no vectors yet.")
-        # Not the same error again: it would carry the traces of all who met it.
+        # Not the same error object: it would accumulate the tracebacks of everyone who met it.
         if isinstance(self._why, VectorsUnavailable):
             raise VectorsUnavailable(self._why.args[0], lost=self._why.lost)
         raise self._why
@@ -87,7 +87,7 @@ class LiveVectors:
     def open(self, *, mending: bool) -> None:
         """
         Raises:
-            DamagedStore: not with `mending`. A server that is gone is no error before it is needed.
+            DamagedStore: not with `mending`. An unavailable server is no error until it is needed.
         """
         try:
             self.index = self._opening()
@@ -99,10 +99,10 @@ class LiveVectors:
             self._why = error
 
     def follow(self, *, waiting: bool = True) -> bool:
-        """Go on with the generation that another process has made live meanwhile; whether there was one.
+        """Continue with the generation that another process has made live meanwhile; return whether there was one.
 
         Args:
-            waiting: for another thread that does so, too, or makes one live itself.
+            waiting: for another thread that is doing the same, or is making one live.
         """
         self._replace_starved()
         if self._current is None or self.index is None or not self._swapping.acquire(blocking=waiting):
@@ -118,7 +118,7 @@ class LiveVectors:
             self._swapping.release()
 
     def _replace_starved(self) -> None:
-        """Open the index again that a full disk has left without connections: its next write would never end."""
+        """Reopen the index that a full disk has left without connections: its next write would never end."""
         if self.index is not None and self.index.is_starved and self._swapping.acquire(blocking=False):
             try:
                 former, self.index = self.index, None
@@ -140,19 +140,19 @@ class LiveVectors:
 
     @contextmanager
     def hold_swap(self) -> Iterator[None]:
-        """While a generation is made live here, which is not another process's to be followed."""
+        """Hold this while a generation is made live here, which must not be followed as another process's."""
         with self._swapping:
             yield
 
     def put(self, index: VectorIndex) -> VectorIndex | None:
-        """Make this one the live one; what was it before."""
+        """Make this one the live one; return the previous one."""
         former, self.index = self.index, index
         return former
 
     def settle(self, store: CorpusStore, index: VectorIndex) -> None:
-        """Do what is queued outside the database; what a server that is gone would not do, once it is opened again.
+        """Do the work queued outside the database; an unavailable server's part is done once it is opened again.
 
-        What a full disk does not let be done stays in the queue for the next change: the change before it counts.
+        Work that a full disk prevents stays in the queue for the next change: the change before it counts.
         """
         if self.index is not None:
             try:
@@ -165,8 +165,8 @@ class LiveVectors:
                 log.warning("what was removed is not yet deleted from the vector index: %s", error)
 
     def lose(self, error: VectorsUnavailable) -> None:
-        """The server did not do what was asked of it."""
+        """Record that the server failed at a request."""
         if self.index is not None or self._why is None:
             log.warning("searches go on by words alone: %s", error)
-        # Others may be in the middle of a search in it: it is left to them, and nothing of it has to be closed.
+        # Others may be in the middle of a search in it: they keep it, and nothing of it has to be closed.
         self.index, self._why, self._again_at = None, error, time.monotonic() + RETRY_SECONDS

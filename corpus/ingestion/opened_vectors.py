@@ -1,4 +1,4 @@
-"""Opens the live vectors of a knowledge base: checked, and with what a kill left behind finished."""
+"""Opens the live vectors of a knowledge base: checked, and with the remains of a kill cleaned up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from argot.remedies import reindex_command
 from argot.settings import Settings
 
 STORE_VECTORS = "store_vectors"
-"""Of a knowledge base on PostgreSQL, where no server keeps them: apart from those of one in the same folder."""
+"""Folder of the vectors of a knowledge base on PostgreSQL without a vector server: separate from those of a local one
+in the same folder."""
 
 
 def open_generations(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
@@ -32,9 +33,11 @@ def open_generations(home: Path, settings: Settings, database: CorpusDatabase) -
     """
     pointer = DatabasePointer(database) if database.shared else None
     root = home / (STORE_VECTORS if database.shared else "vectors")
-    if not settings.chroma_url:
+    if not settings.storage.chroma_url:
         return FolderGenerations(root, pointer)
-    server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
+    server = ChromaServer(
+        ServerAddress.of(settings.storage.chroma_url), settings.storage.chroma_seconds, reindex_command(home)
+    )
     return ServerGenerations(server, root, pointer)
 
 
@@ -47,15 +50,15 @@ def open_vectors(
     *,
     settling: bool = True,
 ) -> VectorIndex:
-    """The live generation; a first, empty one where there are no documents yet.
+    """Return the live generation; a first, empty one if there are no documents yet.
 
     Args:
-        embedder_name: as the settings name the embedder.
-        settling: finish what a kill left behind, and count; not while another process is changing something.
+        embedder_name: the embedder's name in the settings.
+        settling: clean up after a kill, and count; not while another process is changing the knowledge base.
 
     Raises:
-        DamagedStore: the vectors are damaged, or another embedder's. The message ends with the command that mends it.
-        VectorsUnavailable: the server that keeps them cannot be asked, or has lost them.
+        DamagedStore: the vectors are damaged, or another embedder's. The message ends with the repair command.
+        VectorsUnavailable: the server that stores them is unavailable, or has lost them.
     """
     generation = generations.current()
     if generation is None:
@@ -70,7 +73,7 @@ def open_vectors(
     index = generations.open(generation, embedder.fingerprint)
     try:
         if settling:
-            # What a kill left behind is cleared first; only then do the counts have to agree.
+            # The remains of a kill are cleared first; only then do the counts have to agree.
             reindexing.forget_other_generations(store.database, generations, generation)
             outbox.settle(store.database, index, store.blobs)
             _check_counts(store.database.connection(), index)
@@ -85,7 +88,7 @@ def _make_first_vectors(store: CorpusStore, generations: Generations, embedder: 
     # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
     if store.database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
         raise generations.build_damage_error("it is missing")
-    generations.remove_others(None)  # of a start that was killed
+    generations.remove_others(None)  # from a start that was killed
     index = reindexing.create_generation(store.database, generations, embedder)
     reindexing.make_live(store.database, generations, index)
     return index

@@ -1,6 +1,6 @@
-"""Quantised vectors for the documents of an earlier Argot, which has kept none: made once, beside everything else.
+"""Quantised vectors for the documents of an earlier Argot, which stored none: made once, in the background.
 
-Until a document has them, searches within some documents name its vectors to the index, as they did before.
+Until a document has them, searches within some documents pass its vectors' ids to the index, as before.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from argot.errors import ArgotError
 from argot.protocols import Vectors
 
 SLICE_DOCUMENTS = 16
-"""Documents that are read and written while other writers wait."""
+"""Number of documents that are read and written while other writers wait."""
 PAUSE_SECONDS = 0.02
-"""Between two slices, for those who wait."""
+"""Pause between two slices, for waiting writers."""
 
 log = logging.getLogger(__name__)
 
 
 class QuantisedCorpus(Protocol):
-    """A corpus as far as this is concerned. `vectors`: the live generation."""
+    """The interface to a corpus that quantising needs. `vectors`: the live generation."""
 
     store: CorpusStore
 
@@ -37,10 +37,10 @@ class QuantisedCorpus(Protocol):
 
 
 class Quantiser:
-    """One pass over the documents, in a thread of its own.
+    """One pass over the documents, in a separate thread.
 
     Args:
-        writers: the lock that whoever writes holds.
+        writers: the lock that every writer holds.
     """
 
     def __init__(self, corpus: QuantisedCorpus, writers: ChangeLock) -> None:
@@ -50,14 +50,14 @@ class Quantiser:
         self._thread: threading.Thread | None = None
 
     def start_if_due(self, index: VectorIndex) -> None:
-        """Returns at once."""
+        """Start it in the background if it is due."""
         if list_documents_without(self._corpus.store.database.connection(), index.generation, "", 1):
-            # A daemon, so that a process can exit at once: the next start goes on.
+            # A daemon, so that a process can exit at once: the next start continues.
             self._thread = threading.Thread(target=self._try, args=(index,), name="argot-quantise", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """Not to be called by who holds the writers' lock."""
+        """Do not call it while holding the writers' lock."""
         self._ended.set()
         self.wait()
 
@@ -68,14 +68,14 @@ class Quantiser:
     def _try(self, index: VectorIndex) -> None:
         try:
             self.run(index)
-        except (ArgotError, IndexClosed):  # gone, or another generation is live, which has them
+        except (ArgotError, IndexClosed):  # deleted, or another generation is live, which has them
             log.warning("some documents have no quantised vectors yet", exc_info=True)
 
     def run(self, index: VectorIndex) -> None:
         connection, after = self._corpus.store.database.connection(), ""
         # Another generation has them from the beginning.
         while not self._ended.wait(PAUSE_SECONDS) and self._corpus.vectors is index:
-            # Another writer may be long about it, and whoever closes the corpus waits for this thread.
+            # Another writer may take long, and closing the corpus waits for this thread.
             with self._writers.wait_for(unless=self._ended) as held:
                 documents = list_documents_without(connection, index.generation, after, SLICE_DOCUMENTS) if held else []
                 if not documents:

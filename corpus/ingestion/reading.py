@@ -1,6 +1,6 @@
 """Turning the bytes of a source into a document ready to embed and write: read, cut, derived, windowed.
 
-None of it holds anybody up: reading and cutting happen in a child process, and no lock is held meanwhile.
+It blocks nobody: reading and cutting happen in a child process, and no lock is held meanwhile.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from argot.protocols import Deriver, Embedder
 from argot.types import Audience, Document, DocumentField, Triple
 
 DERIVATION_BATCH_PASSAGES = 64
-"""Passages whose triples are made in one go: between two, other threads have their turn."""
+"""Number of passages whose triples are derived at once; in between, other threads have their turn."""
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A source whose bytes are at hand, with the labels it shall have. `replaces`: the content it has in the store."""
+    """A source with its bytes and its intended labels. `replaces`: the hash of its stored content."""
 
     document: str
     source: Source
@@ -55,7 +55,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadRevision:
-    """A document that was read, and what is to be embedded of it."""
+    """A document that was read, and its texts to embed."""
 
     candidate: Candidate
     new: NewRevision
@@ -89,10 +89,10 @@ class DocumentReader:
     def read(self, candidate: Candidate) -> ReadRevision:
         """
         Raises:
-            UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
+            UnreadableDocument: also for a bug in Argot, which must not stop the other files: the log has the details.
         """
         try:
-            # In a process of its own: a file of strangers may crash its parser, or take all the memory.
+            # In a separate process: an untrusted file may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
             new = self._derive(_build_revision(candidate, read, self._header_fields), candidate.source.name)
             return ReadRevision(candidate, new, self._cut_windows(new, candidate.source.name))
@@ -103,7 +103,9 @@ class DocumentReader:
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
 
     def _derive(self, new: NewRevision, name: str) -> NewRevision:
-        """Add the derived texts. While the model is down, documents go in without; adding them again makes them."""
+        """Add the derived texts. While the model is unavailable, documents are added without; adding them again derives
+        them.
+        """
         if self._deriver is None:
             return new
         deriver, passages = self._deriver, new.passages
@@ -112,7 +114,7 @@ class DocumentReader:
             for start in range(0, len(passages), DERIVATION_BATCH_PASSAGES):
                 some = passages[start : start + DERIVATION_BATCH_PASSAGES]
                 triples += self._loop.run(lambda some=some: deriver.triples(some))  # type: ignore[misc]
-                # After each slice: what is refused for its triples is refused before all of them are made.
+                # After each slice: a document with too many triples is refused before all of them are derived.
                 self._limits.check_windows(len(passages) + len(triples), name)
             derived = self._loop.run(lambda: deriver.derived_texts(passages))
         except ModelUnavailable:
@@ -127,7 +129,7 @@ class DocumentReader:
     def _cut_windows(self, new: NewRevision, name: str) -> list[WindowedItem]:
         found, count = [], 0
         for item in cut_windows(self._embedder, list_items(new)):
-            # Counted while they are made, so that too many are never held.
+            # Counted while they are derived, so that too many are never held.
             count += len(item.windows)
             self._limits.check_windows(count, name)
             found.append(item)
@@ -138,7 +140,7 @@ def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequ
     document = _build_document(candidate, read, header_fields)
     said = ((name, document.values(name)) for name in header_fields)
     header = " > ".join(f"{name.capitalize()}: {values[0]}" for name, values in said if values)
-    # Cut in the child; ids are given here, where the document is known.
+    # Cut in the child; ids are assigned here, where the document is known.
     passages = build_passages(
         document.title,
         read.markdown,
@@ -178,7 +180,7 @@ def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str
 
 
 def _merge_fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
-    """Merge the fields of source, file and first page; of one name the earlier counts."""
+    """Merge the fields of source, file and first page; of one name the earlier takes precedence."""
     found = [*build_fields([("author", candidate.metadata.author)])]
     for said in (read.fields, read_first_page_fields(read, named)):
         known = {one.name for one in found}
@@ -203,7 +205,7 @@ class _EventLoop:
         return self._thread.submit(self._run, call).result()
 
     def _run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        # One loop for all documents: open connections of a model's client belong to the loop they were made in.
+        # One loop for all documents: open connections of a model's client belong to the loop that made them.
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(call())

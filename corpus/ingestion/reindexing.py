@@ -1,4 +1,4 @@
-"""Building the vectors again from what is stored, beside the old ones, which serve until the swap."""
+"""Rebuilding the vectors from the store, beside the old ones, which are used until the swap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 
 def create_generation(database: CorpusDatabase, generations: Generations, embedder: Embedder) -> VectorIndex:
-    """An empty generation, known to the database. It is not the live one yet."""
+    """Create an empty generation, recorded in the database. It is not the live one yet."""
     known = database.connection().execute("SELECT name FROM generations").fetchall()
     name = generations.unused_name(name for (name,) in known)
     with database.writing() as connection:
@@ -33,14 +33,14 @@ def create_generation(database: CorpusDatabase, generations: Generations, embedd
             upsert("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
-        for table in VECTOR_TABLES:  # of an unfinished rebuild
+        for table in VECTOR_TABLES:  # from an unfinished rebuild
             connection.execute(f"DELETE FROM {table} WHERE generation = ?", (name,))  # noqa: S608
     return generations.make(name, embedder.fingerprint)
 
 
 def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
-    """Embed everything that is stored into an empty generation. Killed at any point, the live one is untouched."""
-    # By a connection of its own: one that is in the middle of reading may not write where another wrote meanwhile.
+    """Embed all stored texts into an empty generation. After a kill at any point, the live one is unchanged."""
+    # By a separate connection: one with a read in progress may not write after another has written meanwhile.
     with database.reader_apart() as reader:
         total, stream, done = count_items(reader), read_items(reader), 0
         if progress:
@@ -48,7 +48,7 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
         while batch := list(itertools.islice(stream, BATCH_ITEMS)):
             embedded = embed_items(embedder, index, batch)
             for collection, vectors in group_by_collection(embedded).items():
-                # Vectors before their rows: a row says that its vectors are there.
+                # Vectors before their rows: a row implies that its vectors exist.
                 index.upsert(collection, vectors)
             with database.writing() as connection:
                 record_windows(connection, index.generation, embedded)
@@ -65,6 +65,6 @@ def forget_other_generations(database: CorpusDatabase, generations: Generations,
 
 
 def make_live(database: CorpusDatabase, generations: Generations, index: VectorIndex) -> None:
-    """The swap. What comes after it is tidying, which the next start does where a kill prevented it."""
+    """Swap the generations. The cleanup after it is repeated by the next start if a kill prevented it."""
     generations.make_current(index.generation)
     forget_other_generations(database, generations, index.generation)

@@ -13,10 +13,10 @@ __all__ = ["Source", "SourceMetadata"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One document to add. `load` is called when its turn comes; `size` is in bytes, -1 when not known before.
+    """One document to add. `load` is called at its turn; `size` is in bytes, -1 if unknown.
 
-    `skip` holds a reason where it is not to be added at all, so that nothing is passed over in silence. Without
-    `metadata` what was stored of the document before stays.
+    `skip` is the reason if it must not be added, so that nothing is skipped silently. Without `metadata` the stored
+    metadata stay.
     """
 
     uri: str
@@ -27,5 +27,5 @@ class Source:
     metadata: SourceMetadata | None = None
 
     def __post_init__(self) -> None:
-        # Here, where all come by: names are what strangers call their files.
+        # Checked here, where all pass: file names are untrusted.
         object.__setattr__(self, "name", plain_text(self.name))

@@ -19,19 +19,19 @@ FOLLOW_REMEDY = "name what it leads to, or give --follow-links"
 
 
 def list_sources(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
-    """The files at these paths, folders recursively, in a fixed order; of an archive, the files in it.
+    """Yield the files at these paths, folders recursively, in a fixed order; for an archive, the files in it.
 
-    A file that is named itself is always tried. Inside folders, hidden files are passed over, and those that programs
-    leave beside documents; what is of an unknown kind, no file (a pipe, a socket), a link that leaves the folder, or a
-    link to a folder comes with a reason to skip.
-    A folder that cannot be opened, and what is named and must not be added, comes as a source that fails.
+    A file that is named directly is always tried. Inside folders, hidden files are skipped, and temporary ones that
+    programs leave beside documents; a file of unknown kind, a non-file (a pipe, a socket), a link that leaves the
+    folder, or a link to a folder is yielded with a reason to skip. A folder that cannot be opened, and a named path
+    that must not be added, are yielded as sources that fail.
 
-    A link is read only if what it leads to lies in the same folder: whoever can write there must not have the reader's
-    own secrets added. What is the system's own (`/proc`, `/sys`, `/dev`) is never added.
+    A link is read only if its target is in the same folder: a person who can write there must not be able to add the
+    reader's own secrets. The system's own files (`/proc`, `/sys`, `/dev`) are never added.
 
     Args:
-        base_uri: the URI of the folder given (or of a file's folder); without it, `file:` URIs are made.
-        follow_links: links lead anywhere, also those to folders; each folder is walked once.
+        base_uri: the URI of the given folder (or of a file's folder); without it, `file:` URIs are used.
+        follow_links: links are followed anywhere, including those to folders; each folder is walked once.
     """
     for path in paths:
         walk = FolderWalk(path if path.is_dir() else path.parent, base_uri, follow_links)
@@ -61,7 +61,7 @@ class FolderWalk:
         self._walked: set[tuple[int, int]] = set()
 
     def refusal(self, named: Path) -> str:
-        """Why what was named itself must not be added; empty: it may be."""
+        """Return why the named path itself must not be added; empty: it may be."""
         found = resolve_links(named)
         if is_system(found):
             return explain_system_path(found)
@@ -74,7 +74,7 @@ class FolderWalk:
             yield self.source(path, self.explain_skip(path) if reason is None else reason)
 
     def entries(self) -> Iterator[tuple[Path, str | None]]:
-        """Yield the entries of the folder, each with the reason to skip it; None: a file not looked at yet."""
+        """Yield the entries of the folder, each with the reason to skip it; None: a file that is not yet checked."""
         unopened: list[OSError] = []
         # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)
@@ -89,14 +89,14 @@ class FolderWalk:
             # os.walk goes into the folders that are left in this list.
             folders[:] = [name for name, reason in reasons.items() if not reason]
             yield from ((below / name, reason) for name, reason in reasons.items() if reason)
-        # Without a reason: loading them fails, and so they are reported with the others.
+        # Without a reason: loading them fails, so that they are reported with the others.
         yield from ((Path(error.filename), "") for error in unopened)
 
     def source(self, file: Path, skip: str = "") -> Source:
         try:
             size = file.stat().st_size
         except OSError:
-            size = -1  # loading it will say why
+            size = -1  # loading it will report the reason
         load = partial(read_anywhere, file) if self._follow else partial(read_below, self._real, file)
         return Source(self.uri(file), file.name, load, size, skip)
 
@@ -107,7 +107,9 @@ class FolderWalk:
         return Source(self.uri(named), named.name, load)
 
     def explain_skip(self, file: Path, *, known: bool = False) -> str:
-        """Why a file in the folder is skipped; empty: it is not. What is `known` to be text is not read for it."""
+        """Return why a file in the folder is skipped; empty if it is not. A file `known` to be text is not read for
+        it.
+        """
         if file.suffix and file.suffix.lower() not in SUFFIXES and not is_archive(file.name):
             return f"unknown kind of file ({file.suffix})"
         try:
@@ -122,10 +124,10 @@ class FolderWalk:
         except NotAFile as error:
             return str(error.strerror)
         except OSError:
-            return ""  # loading it will say why
+            return ""  # loading it will report the reason
 
     def _explain_folder_skip(self, folder: Path) -> str:
-        """Why a subfolder is not walked; empty: it is."""
+        """Return why a subfolder is not walked; empty if it is."""
         found = resolve_links(folder)
         if is_system(found):
             return explain_system_path(found)
@@ -140,7 +142,7 @@ class FolderWalk:
         try:
             found = folder.stat()
         except OSError:
-            return True  # opening it will say why
+            return True  # opening it will report the reason
         # Through links a folder can have several paths and can even contain itself.
         known = (found.st_dev, found.st_ino) in self._walked
         self._walked.add((found.st_dev, found.st_ino))

@@ -1,4 +1,4 @@
-"""A source made of an original that the store keeps, to be read again."""
+"""A source made from a stored original, to be read again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from argot.errors import UnreadableDocument
 
 
 def load_stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
-    """The original of this hash, named so that it is read as the kind of file that it was.
+    """Return the original of this hash, with a name that selects the reader of its kind.
 
     Raises:
-        DamagedStore: the original is gone.
+        DamagedStore: the original is missing.
     """
     data = blobs.get(content_hash)
     return Source(uri, _name_read_as(data, name_in(uri), media_type), lambda: data, len(data))
 
 
 def _name_read_as(data: bytes, name: str, media_type: str) -> str:
-    # A page of the web was read by the kind its server named, and its address may end in anything.
+    # A web page was read by the type its server reported, and its address may have any ending.
     try:
         if media_type_of(data, name) == media_type:
             return name

@@ -1,1 +1,1 @@
-"""The keyword index in SQLite's FTS5: what it holds, its queries, building it again."""
+"""The keyword index in SQLite's FTS5: its content, its queries, its rebuilding."""

@@ -1,7 +1,7 @@
-"""BM25 over the blocks of `argot.corpus.keyword.posting_blocks`, to the last bit as FTS5 reckons it.
+"""BM25 over the blocks of `argot.corpus.keyword.posting_blocks`, bit for bit equal to FTS5's.
 
-The same weights, k1, b and inverse frequencies, in the same order of operations. All rows that hold a word are scored
-at once, as arrays: some nanoseconds each. `bm25()` of FTS5 takes microseconds, and reads all of each word twice.
+The same weights, k1, b and inverse frequencies, in the same order of operations. All rows that contain a word are
+scored at once, as arrays: some nanoseconds each. `bm25()` of FTS5 takes microseconds, and reads all of each word twice.
 """
 
 # ruff: noqa: S608  only our own names and numbers are put into SQL
@@ -34,17 +34,17 @@ from argot.databases import Connection, read_binary
 K1 = 1.2
 B = 0.75
 MIN_IDF = 1e-6
-"""FTS5's, for a token that stands in half of all rows or more."""
+"""FTS5's value for a token in half of all rows or more."""
 CHUNK_ROWS = 64
-"""Rows of which the best stands for all where it is looked for how good the best are."""
+"""Sample of rows whose best represents all when the best scores are estimated."""
 FEW_DOCUMENTS = 1_000
 MIN_COMMON_ROWS = 50_000
-"""A word of more rows is looked at last: mostly only the rows that rarer words have made good matter by then."""
+"""A word in more rows is processed last: usually only the rows with rarer words matter by then."""
 MAX_CANDIDATES = 20_000
 FEW_OF = 4
-"""Where fewer than one in so many rows may be found, the others are left out before anything is reckoned."""
+"""If fewer than one in this many rows are eligible, the others are excluded before scoring."""
 ROUNDING = 1e-9
-"""More than sums of scores can differ by the order of their parts."""
+"""More than sums of scores can differ by the order of their terms."""
 
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
@@ -52,7 +52,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class VocabularyWord:
-    """A token of the vocabulary, and in how many rows it stands."""
+    """A token of the vocabulary, and the number of rows that contain it."""
 
     id: int
     rows: int
@@ -68,7 +68,7 @@ class QueryVocabulary:
 
 
 class PhraseScores(Protocol):
-    """Finds several words that follow each other, which the engines do each in its way."""
+    """Finds several consecutive words, in a way that depends on the engine."""
 
     def __call__(
         self,
@@ -79,7 +79,7 @@ class PhraseScores(Protocol):
         known: QueryVocabulary,
         /,
     ) -> tuple[Numbers, Scores]:
-        """The rows (n) that hold the phrase, and what it adds to the score of each."""
+        """Return the rows (n) that contain the phrase, and its contribution to the score of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ class RankedScope:
 
     @property
     def is_of_many(self) -> bool:
-        """Documents, so that reading the numbers of all their rows costs more than looking at the best rows."""
+        """Number of documents for which reading the numbers of all their rows costs more than checking the best
+        rows.
+        """
         return self.documents is not None and len(self.documents) > FEW_DOCUMENTS
 
 
@@ -108,10 +110,10 @@ def rank_rows(  # noqa: PLR0917
     *,
     held: bool = False,
 ) -> list[tuple[str, float]]:
-    """(id, score) of the rows that hold any of the phrases, best first.
+    """Return (id, score) of the rows that contain any of the phrases, best first.
 
     Args:
-        held: a single word has to stand in headings or text, not only in the title.
+        held: a single word has to occur in headings or text, not only in the title.
     """
     sequences = {phrase: tokens for phrase in phrases if (tokens := tokenize_phrase(phrase))}
     known = read_vocabulary(connection, index, {token for tokens in sequences.values() for token in tokens})
@@ -130,9 +132,9 @@ def rank_rows(  # noqa: PLR0917
 class _Ranking:
     """The scores of rows while words are added, the rarest first.
 
-    Before a word of very many rows is added, one looks whether it, and those after it, can bring any row among the
+    Before a word of very many rows is added, a bound shows whether it, and those after it, can lift any row among the
     first that is not nearly there (MaxScore: Turtle and Flood 1995). From then on only such rows, the candidates, are
-    looked at.
+    processed.
     """
 
     def __init__(
@@ -150,7 +152,7 @@ class _Ranking:
         self._known = known
         self._limit = limit
         self._held = held
-        # Of many documents, and of words counted here, the first so many are not enough.
+        # With many documents, and with words counted here, the first rows are not enough.
         self._may_spare = not held and not scope.is_of_many
         self.rows = BlockRows.of(connection, index)
         self._allowed = self.rows.within(connection, index, scope)
@@ -183,7 +185,7 @@ class _Ranking:
             del left[: len(now)]
 
     def _bound_score(self, word: VocabularyWord) -> float:
-        """More than a word can add to a row's score."""
+        """Return a bound on a word's contribution to a row's score."""
         return compute_inverse_frequency(self._known.rows, word.rows) * (K1 + 1)
 
     def _look_for_candidates(self, rest: float) -> None:
@@ -191,7 +193,7 @@ class _Ranking:
         added to any row.
         """
         assert self._partial is not None
-        # What may not be found does not count.
+        # Ineligible rows do not count.
         partial = self._partial if self._allowed is None else self._partial * self._allowed
         tops = partial.reshape(-1, CHUNK_ROWS).max(axis=1)
         if len(tops) <= self._limit:
@@ -206,7 +208,7 @@ class _Ranking:
                 self._partial, self._spared = None, True
 
     def _restrict(self, allowed: NDArray[np.bool_]) -> None:
-        """Read only blocks with these rows from now on, where that pays, and score only these rows."""
+        """Read only blocks with these rows from now on, if that pays, and score only these rows."""
         self._allowed = allowed
         some = np.flatnonzero(allowed.reshape(-1, BLOCK_ROWS).any(axis=1))
         self._blocks = self.rows.blocks[some].tolist() if len(some) < self.rows.blocks.size // 2 else None
@@ -223,7 +225,7 @@ class _Ranking:
         return self._allowed[self.rows.places(numbers)]
 
     def sum_scores(self, order: Sequence[SearchPhrase]) -> Scores:
-        """The score of each row, 0 for those that may not be found or cannot be among the first."""
+        """Return the score of each row, 0 for ineligible ones and those that cannot be among the first."""
         if self._spared:
             assert self._allowed is not None
             for phrase, (places, scores) in self._found.items():
@@ -238,14 +240,14 @@ class _Ranking:
         places, scores = zip(*(self._found[phrase] for phrase in order), strict=True) if order else ((), ())
         if not places:
             return np.zeros(size)
-        # Of no rows at all they would be whole numbers.
+        # Without rows they would be integers.
         return np.bincount(np.concatenate(places), np.concatenate(scores), minlength=size).astype(
             np.float64, copy=False
         )
 
 
 def count_held(connection: Connection, index: RowIndex, token: str, audiences: Sequence[int] | None) -> int:
-    """Return how many rows hold a single word in headings or text."""
+    """Return how many rows contain a single word in headings or text."""
     known = read_vocabulary(connection, index, [token])
     if token not in known.words:
         return 0
@@ -262,9 +264,9 @@ def count_readable(connection: Connection, index: RowIndex, numbers: Numbers, au
 
 
 def _find_best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
-    """Places and scores of the best, those of equal score in the order of their places."""
+    """Return positions and scores of the best, those of equal score in the order of their positions."""
     tops = summed.reshape(-1, CHUNK_ROWS).max(axis=1)
-    # As many rows are at least as good as the last of these: few others have to be looked at.
+    # As many rows are at least as good as the last of these, so that few others have to be checked.
     least = float(np.partition(tops, -limit)[-limit]) if len(tops) > limit else 0.0
     places = np.flatnonzero(summed >= least) if least > 0 else np.flatnonzero(summed > 0)
     order = np.lexsort((places, -summed[places]))[:limit]
@@ -274,14 +276,14 @@ def _find_best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
 def _list_best(  # noqa: PLR0917
     connection: Connection, index: RowIndex, rows: BlockRows, summed: Scores, scope: RankedScope, limit: int
 ) -> list[tuple[str, float]]:
-    """(id, score) of the best. Of many documents the best rows are looked through, until enough are in them."""
+    """Return (id, score) of the best. With many documents the best rows are checked until enough belong to them."""
     wanted = 4 * limit if scope.is_of_many else limit
     while True:
         places, scores = _find_best(summed, wanted)
         numbers = rows.numbers(places).tolist()
         if not numbers:
             return []
-        # Numbers of ours, written out: for a list in JSON PostgreSQL reads the whole table.
+        # Trusted numbers, written out: for a list in JSON PostgreSQL reads the whole table.
         listed = connection.execute(
             f"SELECT r.n, r.id, r.document FROM {index.rows} AS r WHERE r.n IN ({', '.join(map(str, numbers))})"
         )
@@ -289,7 +291,7 @@ def _list_best(  # noqa: PLR0917
         found = [(ids[n], score) for n, score in zip(numbers, scores.tolist(), strict=True) if n in ids]
         if len(found) >= limit or len(numbers) < wanted:
             return found[:limit]
-        # As many as should be enough by the share that was, and half as many again.
+        # As many as should be enough by the previous share, and half as many again.
         wanted = int(wanted * max(2.0, 1.5 * limit / max(1, len(found))))
 
 
@@ -319,7 +321,7 @@ def compute_inverse_frequency(rows: int, frequency: int) -> float:
 
 
 def score_bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mean: float) -> Scores:
-    """Return the addition to each row's score by a word of this inverse document frequency."""
+    """Return the contribution to each row's score of a word with this inverse document frequency."""
     # These operations in this order: other ones differ from FTS5 in the last bit.
     many, norm = frequency.astype(np.float64), length.astype(np.float64)
     norm *= B
@@ -341,7 +343,7 @@ class Postings:
     read: list[bytes] = field(default_factory=list)
 
     def unpack(self) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
-        """The rows (n), their counts and lengths."""
+        """Return the rows (n), their counts and lengths."""
         joined = np.frombuffer(b"".join(self.read), POSTING)
         begins = np.repeat(
             np.array(self.blocks, np.int64) << BLOCK_BITS, [len(one) // POSTING.itemsize for one in self.read]
@@ -356,11 +358,11 @@ class Postings:
         held: bool,
         wanted: Callable[[Numbers], NDArray[np.bool_]] | None = None,
     ) -> tuple[Numbers, Scores]:
-        """The rows (n), and what the word adds to their scores.
+        """Return the rows (n), and the word's contribution to their scores.
 
         Args:
-            rows: in how many it stands.
-            wanted: which of the rows matter; None: all.
+            rows: the number of rows that contain it.
+            wanted: the rows that matter; None: all.
         """
         numbers, counts, length = self.unpack()
         if wanted is not None:
@@ -403,7 +405,7 @@ def read_postings(
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """The blocks there are, in their order: each row has a place in an array of `size`."""
+    """The existing blocks, in order: each row has a position in an array of `size`."""
 
     blocks: Numbers
 
@@ -417,7 +419,7 @@ class BlockRows:
         return self.blocks.size * BLOCK_ROWS
 
     def places(self, numbers: Numbers) -> Numbers:
-        # Mostly none is missing, and then a row's number is its place.
+        # Usually none is missing, and then a row's number is its position.
         if self._is_whole():
             return numbers
         blocks = numbers >> BLOCK_BITS
@@ -429,7 +431,7 @@ class BlockRows:
         return found
 
     def within(self, connection: Connection, index: RowIndex, scope: RankedScope) -> NDArray[np.bool_] | None:
-        """Return whether each row may be found; None: all may."""
+        """Return whether each row is eligible; None: all are."""
         allowed = None
         if scope.audiences is not None:
             allowed = self._readable(connection, index, scope.audiences)

@@ -25,7 +25,7 @@ from argot.databases import Connection
 
 
 def has_differing_blocks(connection: Connection, index: RowIndex) -> bool:
-    """Return whether an index does not agree with the stored rows. Reads everything, a block at a time."""
+    """Return whether an index does not agree with the stored rows. It reads everything, a block at a time."""
     words = {token: (id_, rows) for token, id_, rows in _read_vocabulary(connection, index)}
     ids = {token: id_ for token, (id_, _) in words.items()}
     counted: Counter[int] = Counter()
@@ -78,7 +78,7 @@ def _has_differing_audiences(connection: Connection, index: RowIndex, block: int
 
 
 def _has_others(connection: Connection, index: RowIndex, filled: list[int]) -> bool:
-    """Return whether something is kept of blocks behind the last row."""
+    """Return whether there are blocks after the last row."""
     last = filled[-1] if filled else -1
     return any(
         connection.execute(f"SELECT 1 FROM {index.name}_{table} WHERE block > ? LIMIT 1", (last,)).fetchone()

@@ -1,4 +1,4 @@
-"""Many rows in one statement, or in one call, whichever the engine does faster."""
+"""Many rows in one statement, or in one call, whichever is faster on the engine."""
 
 # ruff: noqa: S608  only our own names and types are put into SQL
 from __future__ import annotations
@@ -20,8 +20,8 @@ def insert_many(
     """Insert rows within the caller's transaction.
 
     Args:
-        columns: their names, and PostgreSQL's types. Names and types are ours, never a user's.
-        conflict: what is done about rows that are there, as it stands after ON CONFLICT. No two rows are the same.
+        columns: their names, and PostgreSQL's types. Names and types are constants of Argot's, never a user's.
+        conflict: the action for existing rows, as written after ON CONFLICT. No two rows are the same.
     """
     if not rows:
         return
@@ -30,7 +30,7 @@ def insert_many(
     if isinstance(connection, sqlite3.Connection):
         connection.executemany(f"{begin}VALUES ({', '.join('?' * len(columns))}){end}", rows)
     else:
-        # One statement for all: by itself each would be a round trip, or at least a plan to be begun and ended.
+        # One statement for all: each alone would be a round trip, or at least a plan to start and end.
         lists = ", ".join(f"CAST(? AS {type_}[])" for type_ in columns.values())
         connection.execute(
             f"{begin}SELECT * FROM unnest({lists}){end}", [list(column) for column in zip(*rows, strict=True)]

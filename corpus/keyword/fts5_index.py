@@ -43,7 +43,7 @@ from argot.databases import Connection
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """One FTS5 table and the table whose rows it indexes. Both names are ours, never a user's."""
+    """One FTS5 table and the table whose rows it indexes. Both names are constants of Argot's, never a user's."""
 
     words: str
     rows: str
@@ -71,14 +71,14 @@ INDEXES: dict[VectorKind, WordIndex] = {
 # Without `identifiers`: that column holds hashes, and `match_expression` searches it separately.
 SEARCHED_COLUMNS: dict[VectorKind, str] = {"passage": "title heading body", "derived": "body", "triple": "body"}
 HELD_COLUMNS = "heading body"
-"""A phrase in the title says nothing of the single passage, so it does not count as held by it."""
+"""A phrase in the title is not specific to a passage, so it does not count as contained in it."""
 
 MERGE_PAGES = 500
-"""Written in one transaction when words are forgotten; others wait for it."""
+"""Written in one transaction when words are deleted; others wait for it."""
 
 
 class Fts5Index:
-    """A `KeywordIndex`. Single words are ranked by blocks of our own, phrases are found by FTS5."""
+    """A `KeywordIndex`. Single words are ranked by Argot's own blocks, FTS5 finds phrases."""
 
     def search_keywords(  # noqa: PLR0917
         self,
@@ -159,33 +159,31 @@ class Fts5Index:
         delete_postings(connection, BLOCKS[kind], where, value)
 
     def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
-        """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
+        """Merge an index into one segment, in small transactions: until then it contains the words of deleted rows.
 
         About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
         """
         index = INDEXES[kind]
-        pages = -MERGE_PAGES  # negative: all pieces are to be merged, whatever their sizes
+        pages = -MERGE_PAGES  # negative: all segments are merged, whatever their sizes
         done = False
         while not done:
             with database.writing() as connection:
                 before = _count_changes(connection)
                 connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))
-                done = (
-                    pages > 0 and _count_changes(connection) - before < 2
-                )  # so SQLite says that nothing is left to do
+                done = pages > 0 and _count_changes(connection) - before < 2  # SQLite's sign that nothing is left to do
             pages = MERGE_PAGES
 
 
 def _build_phrase_scorer(kind: VectorKind, columns: str = "") -> PhraseScores:
     """Args:
-    columns: those that a phrase has to stand in; empty: all that are searched.
+    columns: those that must contain a phrase; empty: all searched ones.
     """
     words, searched = INDEXES[kind], columns or SEARCHED_COLUMNS[kind]
 
     def scores(
         connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: QueryVocabulary
     ) -> tuple[Numbers, Scores]:
-        # Asked for a phrase alone, FTS5 gives what it adds to a score. bm25() is smaller for better matches.
+        # Queried for one phrase, FTS5 returns its contribution to a score. bm25() is smaller for better matches.
         found = connection.execute(
             f"SELECT rowid, -{words.rank} FROM {words.words} WHERE {words.words} MATCH ?",
             (match_expression([phrase], columns=searched),),
@@ -203,7 +201,7 @@ def _count_changes(connection: Connection) -> int:
 
 
 def _has_differing_words(connection: Connection, index: WordIndex) -> bool:
-    # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
+    # Rank 1 makes FTS5 compare the index with the stored texts, and not only with itself.
     try:
         connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError:

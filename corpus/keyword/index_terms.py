@@ -1,7 +1,7 @@
 """The terms of the keyword index: those of a text, and those of a question.
 
 FTS5's tokenizer splits at every symbol and Porter's stemmer cuts endings, so `C++` would be `C` and `tCCS` would be
-`tcc`. Identifiers therefore go a second time, folded but whole, into a column of their own.
+`tcc`. Identifiers are therefore indexed a second time, folded but whole, in a separate column.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
-# Whole pages get pasted into the question; the time of a search grows with its words.
+# Users paste whole pages into the question; the time of a search grows with its words.
 MAX_QUERY_CHARS = 20_000
 MAX_QUERY_TOKENS = 128
 MAX_IDENTIFIER_CHARS = 128
@@ -31,7 +31,9 @@ _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g+
 
 
 def fold_for_index(text: str) -> str:
-    """One spelling for what looks the same: NFKC (full width, ligatures, combining marks), nothing invisible."""
+    """Return one spelling for visually equal text: NFKC (full width, ligatures, combining marks), without invisible
+    characters.
+    """
     # ASCII, which most text is, needs no normalising. SQLite would end the text at a NUL.
     if text.isascii():
         return text.replace("\x00", " ")
@@ -39,12 +41,12 @@ def fold_for_index(text: str) -> str:
 
 
 def _find_words(text: str) -> list[str]:
-    # Words are split as FTS5's unicode61 splits them; stemming and accents are left to it.
+    # Words are split like FTS5's unicode61 does; stemming and accents are left to it.
     return _WORD.findall(text)
 
 
 def find_identifiers(text: str) -> Iterator[str]:
-    """Names in the text that must be findable exactly, as written, in order and with repetitions."""
+    """Return names in the text that must be findable exactly, as written, in order and with repetitions."""
     for match in _CANDIDATE.finditer(text):
         if (name := _trim_identifier(match[0])) is not None:
             yield name
@@ -56,7 +58,7 @@ def build_identifier_column(*texts: str) -> str:
 
 
 def build_passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
-    """The columns of a passage that are there for the keyword index alone."""
+    """Return the columns of a passage that serve only the keyword index."""
     heading = " ".join(heading_path)
     return {
         "title": fold_for_index(title),
@@ -67,7 +69,7 @@ def build_passage_words(title: str, heading_path: Sequence[str], text: str) -> d
 
 
 def build_text_words(text: str) -> dict[str, Any]:
-    """The same for a derived text or a triple."""
+    """Return the same for a derived text or a triple."""
     return {"folded": _fold_if_different(text), "identifiers": build_identifier_column(text)}
 
 
@@ -78,13 +80,13 @@ def _fold_if_different(text: str) -> str | None:
 
 
 def hash_identifier(name: str) -> str:
-    """A word that FTS5 neither splits nor stems (it ends in a digit), the same for all capitalisations."""
+    """Return a word that FTS5 neither splits nor stems (it ends in a digit), the same for all capitalisations."""
     return f"x{blake2b(name.casefold().encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}0"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPhrase:
-    """Words to be found one after the other, after stemming; or the token of a name, to be found among identifiers."""
+    """Words to be found consecutively, after stemming; or the token of a name, to be found among identifiers."""
 
     words: str
     is_identifier: bool = False
@@ -93,11 +95,11 @@ class SearchPhrase:
 def parse_question(query: str) -> list[SearchPhrase]:
     """Parse any text into phrases to search, each by itself: its words without stop words, its identifiers exactly.
 
-    Empty when there is nothing to look for (empty, only emoji). Phrases hold letters, digits and spaces only.
+    Empty if there is nothing to search for (empty, only emoji). Phrases hold letters, digits and spaces only.
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split_identifiers(text)
-    # "What is it?" has nothing but stop words: then these are searched for after all.
+    # "What is it?" has only stop words, which are then searched for.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
     phrases = [SearchPhrase(hash_identifier(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
@@ -108,10 +110,10 @@ def parse_question(query: str) -> list[SearchPhrase]:
 
 
 def parse_exact_phrase(text: str) -> SearchPhrase | None:
-    """Exactly these words in this order (stemmed); names like `C++` exactly. None: no words."""
+    """Return exactly these words in this order (stemmed); names like `C++` exactly. None: no words."""
     folded = fold_for_index(text[:MAX_QUERY_CHARS]).strip()
     name = _trim_identifier(folded) if not re.search(r"\s", folded) else None
-    # As a word, `C++` would become `C` and match something else.
+    # As a word, `C++` would become `C` and match other text.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
         return SearchPhrase(hash_identifier(name), is_identifier=True)
     found = _find_words(folded)[:MAX_QUERY_TOKENS]
@@ -119,16 +121,18 @@ def parse_exact_phrase(text: str) -> SearchPhrase | None:
 
 
 def match_expression(phrases: Sequence[SearchPhrase], *, columns: str) -> str | None:
-    """An FTS5 expression for rows that hold any of the phrases, words in these columns; None for no phrases.
+    """Return an FTS5 expression for rows that contain any of the phrases, words in these columns; None for no phrases.
 
-    Nothing of a question reaches FTS5 outside quotes, and inside them there are only letters, digits and spaces.
+    Text of a question reaches FTS5 only within quotes, and there are only letters, digits and spaces.
     """
     terms = (f'{"identifiers" if one.is_identifier else f"{{{columns}}}"} : "{one.words}"' for one in phrases)
     return " OR ".join(terms) or None
 
 
 def _split_identifiers(text: str) -> tuple[list[str], list[str]]:
-    """Identifiers, and the words to look for in running text: all those outside identifiers, and their longer parts."""
+    """Return identifiers, and the words to search in running text: all those outside identifiers, and their longer
+    parts.
+    """
     exact: list[str] = []
     plain: list[str] = []
     position = 0
@@ -145,7 +149,7 @@ def _split_identifiers(text: str) -> tuple[list[str], list[str]]:
 
 
 def _trim_identifier(candidate: str) -> str | None:
-    """The candidate without the punctuation around it, if only its exact form names the thing."""
+    """Return the candidate without the punctuation around it, if only its exact form identifies the thing."""
     name = candidate.rstrip(_TRAILING)
     # `.NET` keeps its dot.
     name = name if _SYMBOL_NAME.fullmatch(name) else name.lstrip(_LEADING)
@@ -155,7 +159,9 @@ def _trim_identifier(candidate: str) -> str | None:
 
 
 def _is_exact(name: str) -> bool:
-    """Digits with letters or points (NX-4410B, L2P, 10.2.3), inner capitals or symbols (tCCS, ARGOT_HOME), C++."""
+    """Return whether it has digits with letters or points (NX-4410B, L2P, 10.2.3), inner capitals or symbols (tCCS,
+    ARGOT_HOME), or is like C++.
+    """
     parts = _find_words(name)
     has_digit = any(character.isdigit() for character in name)
     has_letter = any(character.isalpha() for character in name)
@@ -168,7 +174,7 @@ def _is_exact(name: str) -> bool:
 
 
 def _split_identifier(name: str) -> list[str]:
-    """Parts that say something by themselves. A name like `C++` has none: its `C` is another thing."""
+    """Return parts that are meaningful by themselves. A name like `C++` has none: its `C` is another thing."""
     if _SYMBOL_NAME.fullmatch(name):
         return []
     return [part for part in _find_words(name) if len(part) > 1 and not part.isdigit()]

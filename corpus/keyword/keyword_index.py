@@ -1,7 +1,7 @@
-"""Keyword search: BM25 narrowed to what a principal may read before anything is counted or cut.
+"""Keyword search: BM25 restricted to the rows that a principal may read before anything is counted or cut.
 
-A title and a passage's headings count double, as is usual for titles in a fielded BM25. Each engine that keeps a corpus
-has an index of its own, in the same transaction; both find the same, in the same order.
+A title and a passage's headings count double, as is usual for titles in a fielded BM25. Each engine of a corpus has its
+own index, in the same transaction; both find the same, in the same order.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
 
 WORDS_TO_FORGET = "words_to_forget"
-"""The key in `meta` that stands there while words of removed documents are left in the indexes."""
+"""The key in `meta` that exists while the indexes still contain words of removed documents."""
 
 WORDS_TO_INDEX = "words_to_index"
-"""The key in `meta` that stands there while a store of an earlier Argot lacks the blocks that rankings read."""
+"""The key in `meta` that exists while a store of an earlier Argot lacks the blocks that rankings read."""
 
 
 class KeywordIndex(Protocol):
-    """The indexes of one engine, one of each kind of row. All but the last work inside the caller's transaction."""
+    """The indexes of one engine, one of each kind of row. All but the last run inside the caller's transaction."""
 
     def search_keywords(  # noqa: PLR0917
         self,
@@ -38,20 +38,20 @@ class KeywordIndex(Protocol):
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """Ids of rows with a positive score, best first; any text is a query.
+        """Return ids of rows with a positive score, best first; any text is a query.
 
         Args:
-            audiences: the numbers of the audiences that may be found; None: all there are.
-            documents: the ids of the documents that alone are searched; None: all there are.
+            audiences: the numbers of the audiences to search; None: all.
+            documents: the ids of the only documents searched; None: all.
         """
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        """Ids of passages that hold these words in this order (stemmed) in headings or text, best first."""
+        """Return ids of passages that contain these words in this order (stemmed) in headings or text, best first."""
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        """Return how many passages hold it."""
+        """Return how many passages contain it."""
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         """Index all rows of a document, which must not be indexed yet."""
@@ -60,22 +60,22 @@ class KeywordIndex(Protocol):
         """Index the rows of these ids, which must not be indexed yet."""
 
     def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        """Take all rows of a document out. They must still be in their table, unchanged."""
+        """Remove all rows of a document from the index. They must still be in their table, unchanged."""
 
     def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        """Take the rows of these ids out, which must still be in their table, unchanged."""
+        """Remove the rows of these ids, which must still be in their table, unchanged, from the index."""
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        """Note the present readers of a document's rows."""
+        """Record the present readers of a document's rows."""
 
     def rebuild(self, connection: Connection) -> None:
-        """Build all indexes again from the stored rows."""
+        """Rebuild all indexes from the stored rows."""
 
     def faults(self, connection: Connection) -> list[str]:
-        """The indexes that do not agree with the stored rows. Reads everything."""
+        """Return the indexes that do not agree with the stored rows. It reads everything."""
 
     def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
-        """Let no words of rows that were taken out stay in the index's files, as far as we write them."""
+        """Remove the words of deleted rows from the index files that Argot writes."""
 
 
 def choose_keyword_index(connection: Connection) -> KeywordIndex:
@@ -92,18 +92,18 @@ def build_missing_blocks(database: CorpusDatabase) -> None:
     if database.connection().execute(due, (WORDS_TO_INDEX,)).fetchone() is None:
         return
     with database.writing() as connection:
-        if connection.execute(due, (WORDS_TO_INDEX,)).fetchone():  # else another process was faster
+        if connection.execute(due, (WORDS_TO_INDEX,)).fetchone():  # otherwise another process was faster
             rebuild_postings(connection)
             connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_INDEX,))
 
 
 def rebuild_words(database: CorpusDatabase) -> None:
-    """Fold all texts again (the rules may have changed since), and build the keyword indexes of them."""
+    """Fold all texts again (the rules may have changed since), and rebuild the keyword indexes from them."""
     with database.writing() as connection:
         # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
-                # As `row_writes.build_searched_title` puts the two together.
+                # In the form of `row_writes.build_searched_title`.
                 "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
                 "FROM passages AS p JOIN documents AS d ON d.id = p.document "
                 "WHERE p.n = ?",

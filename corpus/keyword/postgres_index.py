@@ -1,4 +1,4 @@
-"""Keyword search on PostgreSQL: ranked by the same blocks as on SQLite, with phrases from tables of its own.
+"""Keyword search on PostgreSQL: ranked by the same blocks as on SQLite, with separate tables for phrases.
 
 It implements `argot.corpus.keyword.keyword_index`. Each row's tokens are kept in their order, for phrases.
 """
@@ -118,7 +118,9 @@ class PostgresIndex:
         ]
 
     def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
-        """Nothing: words go with the last row that holds them, and PostgreSQL clears its files of them in time."""
+        """Do nothing: words are deleted with the last row that contains them, and PostgreSQL cleans its files
+        itself.
+        """
 
 
 # -- phrases ---------------------------------------------------------------------------------------------------------
@@ -130,7 +132,7 @@ def _build_phrase_scorer(*, held: bool) -> PhraseScores:
     ) -> tuple[Numbers, Scores]:
         words = [known.words[token].id for token in tokens]
         numbers, frequency, length = _find_rows(connection, index, words, held=held)
-        # Its weight depends on all rows that hold it, whoever may read them.
+        # Its weight depends on all rows that contain it, whoever may read them.
         return numbers, score_bm25(compute_inverse_frequency(known.rows, len(numbers)), frequency, length, known.mean)
 
     return scores
@@ -139,7 +141,7 @@ def _build_phrase_scorer(*, held: bool) -> PhraseScores:
 def _find_rows(
     connection: Connection, index: RowIndex, words: Sequence[int], *, held: bool
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """The rows (n) that hold these words one after the other, how often, and how long the rows are."""
+    """Return the rows (n) that contain these consecutive words, how often, and the rows' lengths."""
     postings = read_postings(connection, index, set(words))
     numbers, _, length = postings[words[0]].unpack()
     lengths = dict(zip(numbers.tolist(), length.tolist(), strict=True))
@@ -157,7 +159,7 @@ def _find_rows(
         {
             "numbers": numbers.tolist(),
             "phrase": f" {' '.join(map(str, words))} ",
-            # What follows is looked at and not consumed: occurrences may overlap.
+            # A look-ahead, which consumes nothing: occurrences may overlap.
             "pattern": f" {words[0]}(?={''.join(f' {word}' for word in words[1:])} )",
         },
     ).fetchall()
@@ -190,7 +192,7 @@ def _delete(connection: Connection, index: RowIndex, where: str, value: object) 
 
 
 def _build_sequences(row: IndexedRow, ids: Ids) -> list[str]:
-    """For each column the ids of its tokens, each between blanks."""
+    """Return for each column the ids of its tokens, each between blanks."""
     return ["".join(f" {ids[token]}" for token in column) + " " for column in row.columns]
 
 
@@ -206,7 +208,7 @@ def _has_differing_sequences(connection: Connection, index: RowIndex) -> bool:
             )
         }
         rows = read_rows(connection, index, where, value)
-        # Blocks were compared before, so each token has its id.
+        # Blocks were compared before, so that each token has its id.
         if kept != {row.n: _build_sequences(row, ids) for row in rows}:
             return True
     return False

@@ -1,9 +1,9 @@
-"""Postings for BM25 on either engine: for each word the rows that hold it, in blocks.
+"""Postings for BM25 on either engine: for each word the rows that contain it, in blocks.
 
-Per index there are a vocabulary (in how many rows a token stands) and blocks of 4,096 rows. Of each word a block keeps
-one value with all its postings: which row, how often the word stands there, and how long the row is. So a word of
-300,000 rows is read as 250 values, and reckoned with by numpy. All changes in the transaction that changes the rows.
-The tables are in `argot.corpus.keyword_tables`.
+Each index has a vocabulary (the number of rows with each token) and blocks of 4,096 rows. A block stores one value per
+word with all its postings: the row, how often the word occurs in it, and the row's length. A word of 300,000 rows is
+therefore read as 250 values, and scored by numpy. Everything changes in the transaction that changes the rows. The
+tables are in `argot.corpus.keyword_tables`.
 """
 
 # ruff: noqa: S608  only our own names and numbers are put into SQL
@@ -28,7 +28,7 @@ from argot.databases import Connection
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """An indexed table: a table of rows, the SQL of its searched columns, and what our own tables are called after."""
+    """An indexed table: a table of rows, the SQL of its searched columns, and the prefix of Argot's tables."""
 
     name: str
     rows: str
@@ -44,28 +44,28 @@ INDEXES: dict[VectorKind, RowIndex] = {
 BLOCK_BITS = 12
 BLOCK_ROWS = 1 << BLOCK_BITS
 TITLE_BITS = 3
-"""Of a posting's `counts` that say how often the word stands in the title; those above, how often in the rest."""
+"""Bits of a posting's `counts` for the occurrences in the title; the higher ones count the others."""
 MAX_TITLE_COUNT = (1 << TITLE_BITS) - 1
 MAX_HELD_COUNT = (1 << 16 - TITLE_BITS) - 1
 MAX_ROW_TOKENS = (1 << 16) - 1
-"""What the number holds. BM25 hardly tells so many occurrences from more, and no passage is so long."""
+"""Maximum of the number. BM25 hardly distinguishes that many occurrences from more, and no passage is so long."""
 
 POSTING = np.dtype([("row", "<u2"), ("counts", "<u2"), ("length", "<u2")])
-"""`row`: its place in the block. `counts`: headings count double. `length`: tokens of the row."""
+"""`row`: its position in the block. `counts`: headings count double. `length`: tokens of the row."""
 AUDIENCE = np.dtype("<u4")
-"""Of a row; 0: there is no such row."""
+"""Tokens of a row; 0: there is no such row."""
 
 MATCH_DOCUMENT = "r.document = :value"
 
 
 def match_ids(ids: Iterable[str]) -> tuple[str, str]:
-    """The condition for rows of these ids, and its value."""
+    """Return the condition for rows of these ids, and its value."""
     return "r.id IN (SELECT value FROM json_each(:value))", json.dumps(list(ids))
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """A row as the index knows it. `columns`: the tokens of title, headings, text and identifiers."""
+    """A row in the index. `columns`: the tokens of title, headings, text and identifiers."""
 
     n: int
     audience: int
@@ -89,7 +89,7 @@ def mark_identifier(token: str) -> str:
 
 
 def insert_postings(connection: Connection, index: RowIndex, where: str, value: object) -> tuple[list[IndexedRow], Ids]:
-    """Index the rows that a condition names. Gives them, and the ids of their tokens."""
+    """Index the rows that a condition selects. Return them, and the ids of their tokens."""
     rows = read_rows(connection, index, where, value)
     if not rows:
         return [], {}
@@ -101,7 +101,7 @@ def insert_postings(connection: Connection, index: RowIndex, where: str, value: 
         connection,
         index,
         [(*key, postings) for key, postings in parts.items()],
-        # The order of postings says nothing, so that new ones are put behind those there are.
+        # The order of postings is irrelevant, so that new ones are appended.
         f"CAST({index.name}_blocks.postings || excluded.postings AS BLOB)",
     )
     _put_audiences(connection, index, {row.n: row.audience for row in rows})
@@ -109,7 +109,7 @@ def insert_postings(connection: Connection, index: RowIndex, where: str, value: 
 
 
 def delete_postings(connection: Connection, index: RowIndex, where: str, value: object) -> list[IndexedRow]:
-    """Take the rows out, which must still be in their table, unchanged. Gives them."""
+    """Remove the rows, which must still be in their table, unchanged. Return them."""
     rows = read_rows(connection, index, where, value)
     if not rows:
         return []
@@ -124,19 +124,19 @@ def delete_postings(connection: Connection, index: RowIndex, where: str, value: 
         _take_out(connection, index, block, some, gone)
     _put_audiences(connection, index, dict.fromkeys((row.n for row in rows), 0))
     _count_words(connection, index, ids, {word: -count for word, count in count_rows_of_words(parts).items()})
-    # The words of what was removed are forgotten, too.
+    # The words of removed rows are deleted, too.
     connection.execute(f"DELETE FROM {index.name}_vocabulary WHERE rows <= 0")
     return rows
 
 
 def relabel_postings(connection: Connection, index: RowIndex, document: str) -> None:
-    """Note the audience that the rows of a document have now."""
+    """Record the present audience of a document's rows."""
     rows = connection.execute(f"SELECT r.n, r.audience FROM {index.rows} AS r WHERE r.document = ?", (document,))
     _put_audiences(connection, index, dict(map(tuple, rows)))
 
 
 def rebuild_postings(connection: Connection) -> None:
-    """Build the blocks of all indexes from the stored rows, block by block: no value is changed twice."""
+    """Rebuild all indexes from the stored rows, block by block, so that no value is changed twice."""
     for index in INDEXES.values():
         clear_postings(connection, index)
         for block in list_blocks(connection, index):
@@ -150,13 +150,13 @@ def clear_postings(connection: Connection, index: RowIndex) -> None:
 
 
 def list_blocks(connection: Connection, index: RowIndex) -> list[int]:
-    """The numbers of all blocks that the stored rows fill: what is built again is built block by block."""
+    """Return the numbers of all blocks that the stored rows fill."""
     last = connection.execute(f"SELECT max(n) FROM {index.rows}").fetchone()[0]
     return [] if last is None else list(range((last >> BLOCK_BITS) + 1))
 
 
 def match_block(block: int) -> tuple[str, int]:
-    """The condition for rows of a block, and its value."""
+    """Return the condition for rows of a block, and its value."""
     return f"r.n >= :value * {BLOCK_ROWS} AND r.n < (:value + 1) * {BLOCK_ROWS}", block
 
 
@@ -172,11 +172,11 @@ def read_rows(connection: Connection, index: RowIndex, where: str, value: object
 
 
 Ids = dict[str, int]
-"""Of tokens, as the vocabulary knows them."""
+"""Tokens, with their ids in the vocabulary."""
 
 
 _COUNTED = (1, 2 << TITLE_BITS, 1 << TITLE_BITS, 1 << TITLE_BITS)
-"""What a token in each of the columns adds to a posting's counts, as long as there are few."""
+"""Increments of a posting's counts by a token in each of the columns, for small numbers."""
 
 
 def build_postings(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[tuple[int, int], bytes]:
@@ -192,7 +192,7 @@ def build_postings(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[t
     block = numbers[place] >> BLOCK_BITS
     order = np.lexsort((place, word, block))
     word, place, block, weight_of = word[order], place[order], block[order], weight_of[order]
-    # All tokens of a word in a row stand together now, and all rows of a word in a block.
+    # All tokens of a word in a row are adjacent now, and all rows of a word in a block.
     begins = _find_changes(block, word, place)
     counts = _pack(np.where(weight_of == 1, weight_of, 0), np.where(weight_of == 1, 0, weight_of), begins)
     word, place, block = word[begins], place[begins], block[begins]
@@ -215,7 +215,7 @@ def count_rows_of_words(parts: Mapping[tuple[int, int], bytes]) -> dict[int, int
 
 
 def _find_changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
-    """The places at which any of the columns has another value than at the one before."""
+    """Return the positions at which any of the columns differs from the previous one."""
     differs = np.zeros(len(columns[0]), np.bool_)
     differs[:1] = True
     for column in columns:
@@ -236,7 +236,7 @@ def _pack(in_title: NDArray[Any], held: NDArray[Any], begins: NDArray[np.intp]) 
 
 
 def _add_totals(connection: Connection, index: RowIndex, rows: int, tokens: int) -> None:
-    # Comes first in each change of an index: it makes writers wait for each other here, where they cannot deadlock.
+    # First in each change of an index: it makes writers wait for each other here, where they cannot deadlock.
     connection.execute(
         "INSERT INTO keyword_totals (name, rows, tokens) VALUES (?, ?, ?) ON CONFLICT (name) "
         "DO UPDATE SET rows = keyword_totals.rows + excluded.rows, tokens = keyword_totals.tokens + excluded.tokens",
@@ -245,7 +245,7 @@ def _add_totals(connection: Connection, index: RowIndex, rows: int, tokens: int)
 
 
 def _add_to_vocabulary(connection: Connection, index: RowIndex, tokens: AbstractSet[str]) -> Ids:
-    """The ids of these tokens; a new one gets one, and stands in no row yet."""
+    """Return the ids of these tokens; a new one gets one, with no row yet."""
     ids = _read_ids(connection, index, tokens)
     fresh = [(token, 0) for token in sorted(tokens - ids.keys())]
     insert_many(connection, f"{index.name}_vocabulary", {"token": "text", "rows": "bigint"}, fresh)
@@ -253,7 +253,7 @@ def _add_to_vocabulary(connection: Connection, index: RowIndex, tokens: Abstract
 
 
 def _count_words(connection: Connection, index: RowIndex, ids: Ids, added: Mapping[int, int]) -> None:
-    """Add to the numbers of rows in which words stand."""
+    """Add to the numbers of rows that contain words."""
     insert_many(
         connection,
         f"{index.name}_vocabulary",
@@ -304,7 +304,7 @@ _WORDS = "word IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
 def _put_audiences(connection: Connection, index: RowIndex, audiences: Mapping[int, int]) -> None:
-    """Store the audiences by the numbers of rows; 0: there is no such row any more."""
+    """Store the audiences by the numbers of rows; 0: the row is deleted."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for n in audiences:
         blocks[n >> BLOCK_BITS].append(n)

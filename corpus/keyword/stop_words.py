@@ -1,7 +1,7 @@
-"""English words that carry no subject: left out of keyword queries, never out of the index.
+"""English words without a subject: left out of keyword queries, never out of the index.
 
-The list of Lucene's EnglishAnalyzer, and the auxiliaries, pronouns, prepositions and question words of the Glasgow IR
-list, as far as a single occurrence of the word says nothing about what a question is about.
+The list of Lucene's EnglishAnalyzer, with those auxiliaries, pronouns, prepositions and question words of the Glasgow
+IR list that do not indicate a question's subject.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The tokens that FTS5 makes of texts, for indexes elsewhere that are to find and rank as FTS5 does here.
+"""The tokens that FTS5 makes of texts, for other indexes that have to find and rank like FTS5.
 
-SQLite itself makes them, in memory, so that there is no second tokenizer and stemmer to differ from the first.
+SQLite itself makes them, in memory, so that there is no second tokenizer and stemmer that could differ.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from argot.sqlite import PerThread
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """As in the FTS5 tables of corpus.db (`argot.corpus.corpus_schema`)."""
 MAX_TOKEN_CHARS = 200
-"""Characters. Longer ones, as of an encoded picture, stand for themselves as a hash: no index of a table holds them."""
+"""Characters. Longer ones, such as an encoded picture, are replaced by a hash: no index stores them."""
 
 ColumnTokens = tuple[tuple[str, ...], ...]
-"""For each column of a row its tokens, in their order."""
+"""For each column of a row its tokens, in order."""
 
 
 def tokenize_columns(rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
-    """The tokens of each row, which all have the same number of columns (at most four)."""
+    """Return the tokens of each row, all with the same number of columns (at most four)."""
     if not rows:
         return []
     return _tokenize(_CONNECTIONS.get(), rows)
 
 
-# Questions have the same few words again and again.
+# Questions repeat the same few words.
 @lru_cache(maxsize=20_000)
 def tokenize_words(words: str) -> tuple[str, ...]:
     return tokenize_columns([[words]])[0][0]

@@ -1,7 +1,8 @@
-"""One reader a file format; all give Markdown that keeps headings, lists and tables.
+"""One reader per file format; all return Markdown that keeps headings, lists and tables.
 
-`read_document` reads in this process. Untrusted files are read, and cut, in a child with bounds on memory and time:
-`argot.corpus.readers.reader_process`. Readers import what they need when they are called: reading one costs no other.
+`read_document` reads in this process. Untrusted files are read, and cut, in a child with limits on memory and time:
+`argot.corpus.readers.reader_process`. Readers import their packages when they are called, so that reading one format
+does not load the others.
 """
 
 from __future__ import annotations
@@ -103,22 +104,22 @@ _READERS: Mapping[str, tuple[str, str]] = {
 }
 _ZIP_MAGIC = b"PK\x03\x04"
 _MACRO_PARTS = (b"vbaProject.bin", b"xl/macrosheets/")
-"""In the names of parts of Office files that hold programs."""
+"""In names of those parts of Office files that contain programs."""
 _MAX_TITLE_CHARS = 300
 """Characters; every passage carries the title."""
 _UNSTORABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
 _IS_INSIDE: ContextVar[bool] = ContextVar("_IS_INSIDE", default=False)
-"""Set while a file is read: what lies inside it, as an attachment does, is counted with it."""
+"""Set while a file is read: files inside it, such as attachments, count with it."""
 NOT_COUNTED_WARNING = "not all of its words could be compared with what was read"
 _MIN_COUNTING_SECONDS = 0.5
 _MAX_COUNTING_SHARE = 0.5
-"""Of the time that reading took: counting must make no file too slow to read."""
+"""Share of the reading time: counting must make no file too slow to read."""
 
 
 def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Return the file as Markdown, with a warning where words of it were not read.
+    """Return the file as Markdown, with a warning if some of its words were not read.
 
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
@@ -127,7 +128,7 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[ParsedDocument, Ledger]:
-    """Read a file, and compare what was read with all words that it holds.
+    """Read a file, and compare the result with all words in it.
 
     Raises:
         UnreadableDocument: as of `read_document`.
@@ -138,7 +139,7 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     with _mark_outer_file():
         parsed = _read_file(data, name, limits)
     took = time.process_time() - started
-    # Cutting into passages comes afterwards, and has to be done in the same time.
+    # Cutting into passages comes afterwards, within the same time limit.
     left = max(0.0, limits.seconds - took) / 4
     ledger = _count_words(data, name, parsed, limits, min(left, max(_MIN_COUNTING_SECONDS, _MAX_COUNTING_SHARE * took)))
     warning = warn_of_lost_words(ledger) or (NOT_COUNTED_WARNING if ledger.shortfall else "")
@@ -155,13 +156,13 @@ def _mark_outer_file() -> Iterator[None]:
 
 
 def _count_words(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
-    """Strike the ledger of a file that was read; whatever happens to the census, the file stays read."""
+    """Compute the ledger of a file that was read; even if counting fails, the file stays read."""
     from argot.corpus.readers.ledger import Ledger, compare_words, take_census
     from argot.corpus.readers.ledger.budget import Budget
 
     try:
         return compare_words(parsed, take_census(data, name, media_type_of(data, name), limits, Budget(seconds)))
-    except Exception as error:  # too long, too large, or broken in a way that its reader does not mind
+    except Exception as error:  # too long, too large, or damaged in a way that its reader tolerates
         return Ledger(shortfall=f"{type(error).__name__}: {error}"[:200])
 
 
@@ -173,19 +174,19 @@ def _read_file(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
     try:
         parsed = reader(data, name, limits)
-    # Running out of memory does not mean that the file is damaged: it is reported as the limit it is.
+    # Running out of memory does not mean that the file is damaged: it is reported as an exceeded limit.
     except (ArgotError, MemoryError):
         raise
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply") from error
-    except Exception as error:  # what a parser raises on a damaged file can be anything
+    except Exception as error:  # a parser may raise any error on a damaged file
         raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
     limits.check_chars(len(parsed.markdown), name)
     if not parsed.markdown.strip():
-        # Not "empty" alone where a part with text may have been left out.
+        # Not just "empty" if a part with text may have been left out.
         but = f" that can be read ({'; '.join(parsed.warnings)})"[:400] if parsed.warnings else ""
         raise UnreadableDocument(name, f"empty: it holds no text{but}")
-    # One character for one, so that offsets stay: neither can be stored.
+    # One character for one, so that offsets stay valid: neither can be stored.
     return replace(
         parsed,
         title=_replace_unstorable(parsed.title).strip()[:_MAX_TITLE_CHARS],
@@ -208,12 +209,12 @@ def _replace_unstorable(text: str) -> str:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """Return the media type by the suffix, else by the first bytes, which also tell HTML in a file named `.txt`.
+    """Return the media type by the suffix, else by the first bytes, which also reveal HTML in a file named `.txt`.
 
     A file without any suffix is text, unless its first bytes say otherwise.
 
     Raises:
-        UnreadableDocument: neither tells.
+        UnreadableDocument: neither determines it.
     """
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     known = SUFFIXES.get(suffix)
@@ -231,8 +232,8 @@ def media_type_of(data: bytes, name: str) -> str:
 
 
 def is_readable(head: bytes) -> bool:
-    """Return True where a file without a suffix can be read: its first bytes show a known format, or text."""
-    # Of an archive only the whole tells.
+    """Return True if a file without a suffix can be read: its first bytes show a known format, or text."""
+    # An archive needs to be read whole.
     if head.startswith(_ZIP_MAGIC) or _detect_media_type(head) is not None:
         return True
     try:
@@ -252,7 +253,7 @@ def _detect_media_type(data: bytes) -> str | None:
             b"ppt/presentation.xml": _PPTX_MEDIA_TYPE,
             b"xl/workbook.xml": _XLSX_MEDIA_TYPE,
         }
-        # Neither compressed: an e-book's first member, and the names of all members.
+        # Neither is compressed: an e-book's first member, and the names of all members.
         if data[30:70].startswith(b"mimetype" + _EPUB_MEDIA_TYPE.encode()):
             return _EPUB_MEDIA_TYPE
         return next((media_type for part, media_type in parts.items() if part in data), None)

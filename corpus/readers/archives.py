@@ -1,4 +1,4 @@
-"""Office files and e-books are zip archives: looked over before any library opens them."""
+"""Checks of Office files and e-books, which are zip archives, before any library opens them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argot.types import DocumentField
 # Far more than Office programs write.
 _MAX_MEMBERS = 20_000
 _BYTES_PER_ELEMENT = 100
-"""At most on average, text included, in files that are not made to be slow."""
+"""Maximum average, text included, in files that are not made to be slow."""
 _CHUNK_BYTES = 1 << 20
 _PAGE_SUFFIXES = (".xhtml", ".html", ".htm")
 _PICTURE_SUFFIXES = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".tif", ".tiff", ".bmp")
@@ -45,16 +45,17 @@ class CheckedArchive:
 def check_archive(
     data: bytes, name: str, limits: ReadLimits, *, elements_a_second: int, kind: str = "Office file", html: bool = False
 ) -> CheckedArchive:
-    """Return the archive without what is unsafe or cannot be unpacked; no part of it has a document type any more.
+    """Return the archive without parts that are unsafe or cannot be unpacked; none of its parts has a document type any
+    more.
 
-    Every member is unpacked once, counting, so that a header that lies about sizes is found out too. A few kilobytes
-    can hold more XML than any time is enough for: so its elements are counted before anything reads them. A document
-    type is taken away, as it could name files and addresses; a part that declares entities of its own is left out.
+    Every member is unpacked once, counting, so that a header that lies about sizes is detected too. A few kilobytes can
+    contain more XML than any time limit allows, so its elements are counted before anything reads them. A document type
+    is removed, as it could name files and addresses; a part that declares its own entities is left out.
 
     Args:
         elements_a_second: about how many elements the format's library reads. A number and not a clock, so that the
             same file is read or refused on every machine.
-        kind: what it should be, for the refusal.
+        kind: the expected kind, for the refusal.
         html: its pages keep their document types: they are read as HTML, which resolves none.
 
     Raises:
@@ -72,7 +73,7 @@ def check_archive(
 
 
 class _Check:
-    """The check of one archive: what it counts, and what it finds wrong."""
+    """The check of one archive: its counts and its findings."""
 
     def __init__(
         self, archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int, html: bool
@@ -87,7 +88,7 @@ class _Check:
         self._members = {_clean_name(one.filename): one for one in archive.infolist()}
 
     def read_members(self) -> None:
-        """Unpack every member and note what is wrong with it."""
+        """Unpack every member and record its problems."""
         members = self._archive.infolist()
         if len(members) > _MAX_MEMBERS:
             raise UnreadableDocument(self._name, f"suspicious: an archive of {len(members):,} parts")
@@ -102,7 +103,7 @@ class _Check:
             except UnreadableDocument:
                 raise
             except Exception as error:
-                # `zlib.error` and the like share no base class but Exception.
+                # `zlib.error` and similar errors share no base class but Exception.
                 if not _is_unpacking_error(error):
                     raise
                 self._damaged.append(_clean_name(member.filename))
@@ -132,7 +133,7 @@ class _Check:
         self._limits.check_markup(self._xml_bytes, self._elements_a_second * _BYTES_PER_ELEMENT, "XML", self._name)
 
     def is_changed(self) -> bool:
-        """Return True where the archive cannot be handed on as it is."""
+        """Return True if the archive cannot be passed on unchanged."""
         has_other_names = any(one.filename != name for name, one in self._members.items())
         is_doubled = len(self._members) < len(self._archive.infolist())
         return bool(self._typed or self._damaged) or has_other_names or is_doubled

@@ -10,14 +10,14 @@ from argot.corpus.readers.heading_levels import lower_headings
 from argot.errors import UnreadableDocument
 
 MAX_ATTACHED_DEPTH = 40
-"""Files within files within files: deeper ones are named and not read."""
+"""Maximum nesting of files within files; deeper ones are named and not read."""
 MAX_ATTACHED_FILES = 200
 _MAX_NAMED_FILES = 5
 
 
 @dataclass(slots=True)
 class AttachedFiles:
-    """`sections` in Markdown, each under its name; `warnings` of what could not be read of them."""
+    """`sections` in Markdown, each under its name; `warnings` about parts that could not be read."""
 
     sections: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def read_attached_files(files: Iterable[tuple[str, bytes | None]], limits: ReadL
 
 
 def warn_of_attachments(attached: Sequence[AttachedFiles]) -> tuple[str, ...]:
-    """Return what is to be said of the files: the warnings of those that were read, and the names of the others."""
+    """Return the warnings about the files: those of the files that were read, and the names of the others."""
     warnings = [warning for one in attached for warning in one.warnings]
     unread = [name for one in attached for name in one.unread]
     if unread:

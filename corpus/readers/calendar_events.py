@@ -1,4 +1,4 @@
-"""Invitations and calendars (RFC 5545) as text: what, where, when, who."""
+"""Invitations and calendars (RFC 5545) as text: subject, place, time, people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _METHOD_LABELS = {"CANCEL": "Cancelled", "REPLY": "Reply"}
 
 
 def render_calendar(text: str) -> str:
-    """Return the events of a calendar as lists of what is said of them.
+    """Return the events of a calendar as lists of their properties.
 
     Raises:
         ValueError: it is no calendar.
@@ -70,10 +70,10 @@ def _render_moment(event: Any, name: str) -> str:
 
 
 def _parse_date(one: Any) -> date | None:
-    """Return the day or the moment; None for what is none, which is then shown as it stands."""
+    """Return the day or the moment; None for an invalid one, which is then shown unchanged."""
     try:
         found = one.dt
-    except Exception:  # the library raises errors of several kinds for what it could not read
+    except Exception:  # the library raises errors of several kinds for unreadable values
         return None
     return found if isinstance(found, date) else None
 

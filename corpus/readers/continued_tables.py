@@ -1,4 +1,4 @@
-"""Tables that go on overleaf: the part on the next page gets the header of the one before."""
+"""Tables that continue on the next page: the continuation gets the header of the first part."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from argot.corpus.readers.pdf_tables import PageTable
 
 _EDGE_TOLERANCE_POINTS = 12.0
 _MAX_LINES_BETWEEN = 3
-"""Lines that may stand below the one part, or above the other: notes, and "continued"."""
+"""Lines that may be below the one part, or above the other: notes, and "continued"."""
 
 
 def repeat_headers_overleaf(
     pages: Sequence[Sequence[PageTable]], lines: Sequence[Sequence[Line]]
 ) -> Iterator[list[tuple[PageTable, str]]]:
-    """Yield the tables of each page with their Markdown, under the header of the page before where they continue."""
+    """Yield the tables of each page with their Markdown, under the header of the previous page if they continue."""
     last: tuple[PageTable, TableRows] | None = None
     for tables, of_page in zip(pages, lines, strict=True):
         read = [(table, build_rows(table.cells)) for table in tables]
@@ -33,7 +33,7 @@ def repeat_headers_overleaf(
 
 
 def _is_continuation(last: tuple[PageTable, TableRows], table: PageTable, rows: TableRows) -> bool:
-    """Return True where a table has the columns of the last one and no header of its own."""
+    """Return True if a table has the columns of the last one and no header of its own."""
     before, header = last[0], last[1].header
     same = (
         abs(before.area.x0 - table.area.x0) < _EDGE_TOLERANCE_POINTS

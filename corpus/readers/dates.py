@@ -66,14 +66,14 @@ def _parse_date(text: str) -> str | None:
 
 
 def _parse_candidates(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield year, month and day as the text may be read; 0 stands for what it leaves out."""
+    """Yield the possible readings as year, month and day; 0 for a missing part."""
     for form in (_ISO_DATE, _YEAR_FIRST_DATE, _COMPACT_DATE):
         if found := form.match(text):
             year, month, day = (int(part or 0) for part in found.groups())
             yield year, month, day
     if found := _NUMERIC_DATE.match(text):
         first, second, year = int(found[1]), int(found[3]), int(found[4])
-        # Of 5/4/2024 nobody knows which is the month.
+        # In 5/4/2024 the month is ambiguous.
         if first > 12 or first == second:
             yield year, second, first
         elif second > 12:

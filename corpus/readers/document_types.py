@@ -1,4 +1,4 @@
-"""Document types of XML: harmless ones are taken away, and what declares entities is not read at all.
+"""Document types of XML: harmless ones are removed, and files that declare entities are not read at all.
 
 No program needs them to read a file, and the parsers of the many libraries differ in what they do with them.
 """
@@ -31,7 +31,7 @@ def is_xml(name: str, beginning: bytes) -> bool:
 
 
 def has_declaration(chunk: bytes) -> bool:
-    """Return True where a document type or an entity may be declared, or where the encoding could hide one."""
+    """Return True if a document type or an entity may be declared, or if the encoding could hide one."""
     encoding = _ENCODING.search(chunk[:400])
     return _DECLARATIONS.search(chunk) is not None or (
         encoding is not None and not _ASCII_BASED_ENCODINGS.fullmatch(encoding[1])
@@ -39,7 +39,7 @@ def has_declaration(chunk: bytes) -> bool:
 
 
 def remove_document_type(xml: bytes) -> bytes | None:
-    """Return the part without its document type; None where it declares something, or could do so unseen."""
+    """Return the part without its document type; None if that declares something, or could do so unseen."""
     encoding = "utf-8"
     if xml.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -47,7 +47,7 @@ def remove_document_type(xml: bytes) -> bytes | None:
         # UTF-16 without a mark, or UTF-32.
         return None
     try:
-        # Under every other encoding that is let through, `<` and letters are single bytes as in ASCII.
+        # In every other accepted encoding, `<` and letters are single bytes as in ASCII.
         text = xml.decode(encoding if encoding == "utf-16" else "latin-1")
     except UnicodeDecodeError:
         return None

@@ -48,13 +48,15 @@ p[style-name='List Number 2'] => ul|ol > li > ol > li:fresh
 p[style-name='List Number 3'] => ul|ol > li > ul|ol > li > ol > li:fresh
 """
 _ELEMENTS_PER_SECOND = 10_000
-"""What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
+"""mammoth's speed: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
 _ID_PREFIX = "n-"
 _NOTE_REFERENCE = re.compile(r"(?:foot|end)note-ref-.+")
 
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
+    """Read a Word file. The title comes from the properties, else the first top heading, else the file name. Word files
+    know no pages.
+    """
     checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     data = checked.data
     package, omissions, insertions = WordPackage(data), Omissions(), Insertions(data)
@@ -62,10 +64,10 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     headers: list[HeaderText] = []
     changes: tuple[str, ...] = ()
     embedded = ""
-    # mammoth says what is wrong with a text that is no XML.
+    # mammoth reports the error of a text that is no XML.
     if (document := package.parse_tree(package.document)) is not None:
         changes = describe_changes(document)
-        # Before fields lose their instructions, which tell a page's number from text.
+        # Before fields lose their instructions, which distinguish a page number from text.
         headers = read_headers(package, document)
         prepare_text(package, omissions)
         show_all_text(document)
@@ -77,7 +79,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         count_form_controls(package, document, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
     tree = parse_body(_convert(package))
-    # Check boxes stand in the text already, as `prepare_text` wrote them.
+    # Check boxes are already text, as `prepare_text` wrote them.
     for box in tree.find_all("input"):
         box.decompose()
     write_labels(tree)
@@ -110,7 +112,9 @@ def _convert(package: WordPackage) -> str:
 
 
 def _join_notes(tree: BeautifulSoup) -> None:
-    """Put each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
+    """Put each footnote and endnote after the paragraph, list or table with its mark: one is not understood without
+    it.
+    """
     last: dict[int, Tag] = {}
     for number, mark in enumerate(tree.find_all("a", id=re.compile(_ID_PREFIX + _NOTE_REFERENCE.pattern)), start=1):
         note = tree.find("li", id=str(mark["id"]).replace("-ref-", "-", 1))
@@ -124,7 +128,7 @@ def _join_notes(tree: BeautifulSoup) -> None:
         joined = tree.new_tag("p")
         joined.string = f"^{number} {' '.join(note.get_text(' ').split())}"
         (raised[-1] if raised else mark).replace_with(f"^{number}")
-        # Behind the notes that were joined to it before.
+        # After the notes that were already added to it.
         last.get(id(block), block).insert_after(joined)
         last[id(block)] = joined
         note.decompose()

@@ -1,4 +1,4 @@
-"""Tracked changes of Word files: what is inserted is read and what is deleted is not, as if all were accepted."""
+"""Tracked changes of Word files: insertions are read and deletions are not, as if all were accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments in Word files: notes with their author and the words they mark, behind the paragraph, list or table."""
+"""Comments in Word files: notes with their author and the words they mark, after the paragraph, list or table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Comment:
 
 
 def insert_comments(package: WordPackage, root: Any, omissions: Omissions) -> None:
-    """Put each comment into the text as a note; count those that mark no place in it."""
+    """Insert each comment into the text as a note; count those that mark no place in it."""
     comments = _read_comments(package)
     if not comments:
         return
@@ -67,7 +67,7 @@ def _read_comments(package: WordPackage) -> dict[str, _Comment]:
 
 
 def _read_marked_words(root: Any, comments: dict[str, _Comment]) -> dict[str, str]:
-    """Return the words that each comment marks, shortened where they are many."""
+    """Return the words that each comment marks, shortened if they are many."""
     started: dict[str, list[str]] = {}
     found: dict[str, str] = {}
     for element in root.iter(f"{W}t", f"{W}p", f"{W}tab", f"{W}commentRangeStart", f"{W}commentRangeEnd"):
@@ -84,7 +84,7 @@ def _read_marked_words(root: Any, comments: dict[str, _Comment]) -> dict[str, st
 
 
 def _block_around(reference: Any) -> Any | None:
-    """Return the table, or the last item of the list, or the paragraph, that holds the mark of a comment."""
+    """Return the table, or the last item of the list, or the paragraph, that contains the mark of a comment."""
     around = list(reference.iterancestors())
     tables = [one for one in around if one.tag == f"{W}tbl"]
     block = tables[-1] if tables else next((one for one in around if one.tag == f"{W}p"), None)

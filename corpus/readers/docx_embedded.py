@@ -17,20 +17,20 @@ from argot.corpus.readers.plain_text import decode_text
 from argot.errors import UnreadableDocument
 
 _BUTTON_CLASS = b"{D7053240-CE69-11CD-A777-00DD01143C57}"
-"""The class of a control that is pressed and holds nothing."""
+"""The class of a button, which has no content."""
 _OLE_OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _OFFICE_SUFFIXES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
 _PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 _MAX_NESTED_FILES = 2
 _MAX_FILES = 50
 _depth: ContextVar[int] = ContextVar("_depth", default=0)
-"""How many Word files are around the one that is being read."""
+"""Nesting depth of the Word file that is being read."""
 
 
 def insert_text_parts(
     package: WordPackage, root: Any, limits: ReadLimits, insertions: Insertions, omissions: Omissions
 ) -> None:
-    """Put the text of each part that the document takes in whole at its place in the text."""
+    """Insert the text of each part that the document includes as a whole at its place in the text."""
     for number, chunk in enumerate(list(root.iter(f"{W}altChunk")), start=1):
         text = _read_related(package, chunk.get(f"{R}id"), limits, omissions) if number <= _MAX_FILES else ""
         if text:
@@ -58,7 +58,7 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
 
 
 def count_form_controls(package: WordPackage, root: Any, omissions: Omissions) -> None:
-    """Count the controls of ActiveX that a person fills in: what they hold is in a form of each program's own."""
+    """Count the ActiveX controls that a person fills in: their content is in a form of each program's own."""
     related = package.read_relations(package.document)
     for control in root.iter(f"{W}control"):
         found = related.get(str(control.get(f"{R}id")))
@@ -78,7 +78,7 @@ def _read_related(package: WordPackage, relation: str | None, limits: ReadLimits
 
 
 def _read_part(content: bytes, name: str, limits: ReadLimits, omissions: Omissions) -> str:
-    """Return the part as Markdown, by its first bytes where its name does not tell the kind."""
+    """Return the part as Markdown, by its first bytes if its name does not show the kind."""
     lowered, beginning = name.lower(), content[:1000].lstrip()
     if lowered.endswith((".mht", ".mhtml")) or beginning[:13].lower() == b"mime-version:":
         return _read_web_archive(content)

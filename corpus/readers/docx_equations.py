@@ -1,4 +1,4 @@
-"""Equations within a Word file, written into its text as LaTeX between dollars: mammoth passes over them."""
+"""Equations within a Word file, written into its text as LaTeX between dollars: mammoth ignores them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_equations(root: Any, omissions: Omissions) -> None:
         holder = next(embedded.iterancestors(f"{W}object"), None)
         if holder is not None and _OLD_EQUATION.search(str(embedded.get("ProgID") or "")):
             omissions.add("equation")
-            # A sentence with a hole would say something else.
+            # A sentence with a gap would have another meaning.
             _put_text(holder, UNREAD_EQUATION)
 
 

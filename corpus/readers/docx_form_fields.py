@@ -53,7 +53,7 @@ def _unwrap(control: Any, content: Any) -> None:
 
 
 def _read_old_field(begin: Any) -> str:
-    """Return the value of a check box or a list of the older kind, which stands in the field's data; else nothing."""
+    """Return the value of a check box or a list of the older kind, which is in the field's data; else nothing."""
     box = begin.find(f"{W}ffData/{W}checkBox")
     if box is not None:
         checked = box.find(f"{W}checked")

@@ -15,7 +15,7 @@ from argot.corpus.readers.omissions import Omissions
 
 _MIN_PICTURE_EMU = 900_000
 _MIN_PICTURE_POINTS = 70.8
-"""2.5 cm: a picture that is smaller in one direction is mostly a sign or a line."""
+"""2.5 cm: a picture that is smaller in one direction is usually a symbol or a line."""
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]+)(pt|in|cm|mm|px)?", re.IGNORECASE)
 _POINTS_PER_UNIT = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 0.75}
@@ -23,7 +23,7 @@ _OFFICE_NAMESPACE = "{urn:schemas-microsoft-com:office:office}"
 
 
 def read_graphics(package: WordPackage, root: Any, insertions: Insertions, omissions: Omissions) -> None:
-    """Put words in place of the graphics below this element, and count those that have none."""
+    """Replace the graphics below this element by their words, and count those without any."""
     for drawing in list(root.iter(f"{W}drawing")):
         blocks = _read_parts(package, drawing, omissions)
         for block in reversed(blocks):
@@ -35,7 +35,7 @@ def read_graphics(package: WordPackage, root: Any, insertions: Insertions, omiss
 
 
 def _read_parts(package: WordPackage, drawing: Any, omissions: Omissions) -> list[str]:
-    """Return the charts and SmartArt of a drawing as Markdown; mark that nothing else need be said of it."""
+    """Return the charts and SmartArt of a drawing as Markdown; mark it so that nothing else is reported about it."""
     blocks = []
     for data in drawing.iter(f"{A}graphicData"):
         for one in data:
@@ -66,7 +66,7 @@ def _read_drawn_pictures(drawing: Any, omissions: Omissions) -> None:
         properties = next((one for one in frame if str(one.tag).endswith("}docPr")), None)
         if properties is None or next(frame.iter(f"{A}blip"), None) is None:
             continue
-        # Said here, and not once more where mammoth reads the picture.
+        # Reported here, and not again when mammoth reads the picture.
         said = _choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
         extent = next((one for one in frame if str(one.tag).endswith("}extent")), None)
         sides = (_parse_whole(extent.get("cx")), _parse_whole(extent.get("cy"))) if extent is not None else (0, 0)
@@ -93,7 +93,7 @@ def _read_old_picture(picture: Any, omissions: Omissions) -> None:
 
 
 def _choose_alternative(*texts: str) -> str:
-    """Return the first text that a person wrote; a program only puts the file's name there."""
+    """Return the first text that a person wrote; a program only inserts the file's name."""
     lines = (" ".join(text.split()) for text in texts)
     return next((line for line in lines if line and not _FILE_NAME.fullmatch(line)), "")
 

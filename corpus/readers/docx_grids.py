@@ -1,4 +1,4 @@
-"""Tables of Word files whose cells say how many columns they take: wrong counts, and rows that begin further right."""
+"""Tables of Word files whose cells declare their columns: wrong counts, and rows that begin further right."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from argot.corpus.readers.omissions import Omissions
 _SPAN_TAGS = tuple(f"{W}{name}" for name in ("gridSpan", "gridBefore", "gridAfter"))
 _COLUMN_COUNT = re.compile("[0-9]{1,9}")
 _MAX_EMPTY_CELLS = 100
-"""Put in front of a row; more columns than a page can show."""
+"""Inserted before a row; more columns than a page can show."""
 
 
 def repair_grids(root: Any, _: Omissions) -> None:
-    """Drop counts of columns that are no numbers, and put empty cells where a row begins behind the first column."""
+    """Drop counts of columns that are no numbers, and insert empty cells where a row begins after the first column."""
     for span in list(root.iter(*_SPAN_TAGS)):
         if not _COLUMN_COUNT.fullmatch(span.get(f"{W}val") or ""):
             span.getparent().remove(span)

@@ -1,4 +1,4 @@
-"""Headers and footers of Word files: once, whatever number of pages and sections they stand on."""
+"""Headers and footers of Word files: read once, whatever the number of pages and sections with them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADING = re.compile(r"#{1,6} [^\n]*\n+")
 
 
 def read_headers(package: WordPackage, document: Any) -> list[HeaderText]:
-    """Return what the headers and footers say that Word shows on some page."""
+    """Return the headers and footers that Word shows on some page."""
     found: list[HeaderText] = []
     for part in dict.fromkeys(_list_shown_parts(package, document)):
         root = package.parse_tree(part)
@@ -38,7 +38,7 @@ def list_header_fields(headers: list[HeaderText]) -> tuple[DocumentField, ...]:
 
 
 def put_headers_into(markdown: str, headers: list[HeaderText], title: str) -> str:
-    """Return the text with the headers as a list behind the heading that it begins with, where askers look first."""
+    """Return the text with the headers as a list after its first heading, where askers look first."""
     shown = [one.line for one in headers if one.value.casefold() != title.casefold()]
     shown = [line for line in shown if f"# {line}\n" not in markdown]
     if not shown:
@@ -50,7 +50,7 @@ def put_headers_into(markdown: str, headers: list[HeaderText], title: str) -> st
 
 
 def _list_shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
-    """Yield the parts of headers and footers that sections use; first and even pages' only where these differ."""
+    """Yield the parts of headers and footers that sections use; those of first and even pages only if these differ."""
     settings = package.parse_tree(package.find_related_part("settings"))
     has_even = settings is not None and is_switched_on(settings.find(f"{W}evenAndOddHeaders"))
     relations = package.read_relations(package.document)
@@ -64,13 +64,13 @@ def _list_shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
                 first_pages[one.tag, kind] = relation.part
             elif relation and kind in used:
                 yield relation.part
-        # A section takes over the first page's header of the one before it.
+        # A section inherits the first page's header of the previous one.
         if is_switched_on(section.find(f"{W}titlePg")):
             yield from first_pages.values()
 
 
 def _mark_simple_fields(root: Any) -> None:
-    """Put the mark of a number of pages in place of the number where a field is one element."""
+    """Replace the page number by its mark if a field is one element."""
     for simple in root.iter(f"{W}fldSimple"):
         if mark := _choose_mark(str(simple.get(f"{W}instr") or "")):
             simple[:] = [make_text_run(mark)]
@@ -92,7 +92,7 @@ def _read_rows(element: Any) -> Iterator[Row]:
 
 
 def _read_lines(element: Any) -> list[str]:
-    """Return the lines of an element without those of text boxes within it; marks stand for numbers of pages."""
+    """Return the lines of an element without those of text boxes within it; marks replace page numbers."""
     reading = _LineReading()
     paragraphs = [element] if element.tag == f"{W}p" else list(element.iter(f"{W}p"))
     for paragraph in paragraphs:
@@ -102,12 +102,12 @@ def _read_lines(element: Any) -> list[str]:
 
 
 class _LineReading:
-    """The words of a paragraph, with a mark in place of the result of each field that is furniture."""
+    """The words of a paragraph, with a mark in place of the result of each field for page numbers or dates."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self._fields: list[tuple[list[str], int]] = []
-        """The instruction of each field that is open, and how many words stood before it."""
+        """The instruction of each open field, and the number of words before it."""
 
     def read(self, element: Any) -> None:
         for child in element:

@@ -1,4 +1,4 @@
-"""Headings of Word documents whose writers used no heading styles, but set lines bold or large."""
+"""Headings of Word documents without heading styles, recognised by bold or large lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _MAX_HEADING_CHARS = 100
 _MIN_HEADING_POINTS = 12.5
-"""Points: body text is mostly set in 10 to 12."""
+"""Points: body text is usually 10 to 12."""
 _MAX_LEVELS = 6
 
 
@@ -24,7 +24,7 @@ def mark_headings(document: Any) -> Any:
         level = levels.index(sizes[id(one)]) + 1 if sizes.get(id(one)) in levels else 0
         if not level:
             return one
-        # Its heading says that it is bold.
+        # Its heading style says that it is bold.
         children = [run.copy(is_bold=False) if hasattr(run, "is_bold") else run for run in one.children]
         return one.copy(style_id=f"Heading{level}", style_name=f"Heading {level}", children=children)
 

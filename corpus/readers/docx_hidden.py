@@ -1,4 +1,4 @@
-"""Text that Word hides: it stands in the file and is not shown, so it is nothing that its author tells everybody."""
+"""Hidden text in Word files: it is in the file and not shown, so its author did not mean it for readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from argot.corpus.readers.docx_package import W, WordPackage, is_switched_on
 
 
 def remove_hidden_text(package: WordPackage) -> bool:
-    """Remove the runs that are formatted as hidden; tell whether any of them held text."""
+    """Remove the runs that are formatted as hidden; return whether any of them had text."""
     has_hidden = False
     for part in package.list_xml_parts():
         if b"vanish" not in (package.read_content(part) or b""):

@@ -1,4 +1,4 @@
-"""Markdown that stands at a place of a Word file's text, such as the numbers of a chart: mammoth cannot carry it."""
+"""Markdown inserted into a Word file's text, such as the numbers of a chart, which mammoth cannot carry."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from argot.corpus.readers.docx_package import W
 
 
 class Insertions:
-    """Blocks of Markdown, each with a mark that stands for it in the text until that is Markdown, too."""
+    """Blocks of Markdown, each with a mark that represents it in the text until that is Markdown, too."""
 
     def __init__(self, data: bytes) -> None:
-        # Of the file's own bytes, so that no file can hold such a mark.
+        # Derived from the file's own bytes, so that no file can contain such a mark.
         self._key = hashlib.sha256(data).hexdigest()[:16]
         self._mark = re.compile(f"\ue0f0{self._key}x([0-9]+)\ue0f1")
         self._blocks: list[str] = []
 
     def make_run(self, markdown: str) -> Any:
-        """Return a run of text that stands for the block."""
+        """Return a run of text that represents the block."""
         self._blocks.append(markdown.strip())
         return make_text_run(f"\ue0f0{self._key}x{len(self._blocks) - 1}\ue0f1")
 
     def fill_marks(self, markdown: str) -> str:
-        """Return the text with each block in place of its mark, or below the paragraph or table that holds it."""
+        """Return the text with each mark replaced by its block, or with the block below the paragraph or table that
+        contains the mark.
+        """
         if not self._blocks:
             return markdown
         lines: list[str] = []

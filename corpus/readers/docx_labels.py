@@ -1,6 +1,7 @@
-"""Labels of lists and headings, such as "2.2" and "(a)": put into the XML before mammoth, taken up in its HTML after.
+"""Labels of lists and headings, such as "2.2" and "(a)": inserted into the XML before mammoth, read from its HTML
+afterwards.
 
-Between the two a label stands at the front of its paragraph within marks that no text holds.
+In between, a label is at the front of its paragraph within marks that no text contains.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ _BEGIN, _END = "\ufdd0", "\ufdd1"
 _MARKED_LABEL = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 _MARKDOWN_NUMBER = re.compile(r"(\d{1,9})([.)])")
 _BULLET_LIST_ID, _NUMBER_LIST_ID = "1", "2"
-"""The two lists that mammoth is told of."""
+"""The two lists that mammoth knows."""
 
 
 def mark_labels(package: WordPackage) -> None:
-    """Put the label that Word prints in front of each numbered paragraph."""
+    """Insert the label that Word prints in front of each numbered paragraph."""
     styles = package.parse_tree(package.find_related_part("styles") or "word/styles.xml")
     numbering = package.parse_tree(package.find_related_part("numbering") or "word/numbering.xml")
     root = package.parse_tree(package.document)
@@ -45,7 +46,7 @@ def mark_labels(package: WordPackage) -> None:
 
 
 def _replace_lists(numbering: Any) -> None:
-    """Leave two plain lists: mammoth fails at damaged ones, and knows only some of the ways into the others."""
+    """Keep two plain lists: mammoth fails at damaged ones, and supports only some of the references to the others."""
     from lxml import etree  # type: ignore[import-untyped]
 
     for child in list(numbering):
@@ -60,7 +61,7 @@ def _replace_lists(numbering: Any) -> None:
 
 
 def _is_removed(paragraph: Any) -> bool:
-    """Tell whether a paragraph is deleted or moved away, or hidden and empty: Word does not count it."""
+    """Return whether a paragraph is deleted or moved away, or hidden and empty: Word does not count it."""
     mark = paragraph.find(f"{W}pPr/{W}rPr")
     if mark is None:
         return False
@@ -109,7 +110,7 @@ def write_labels(tree: BeautifulSoup) -> None:
 
 
 def _is_printed_by_markdown(item: Tag, label: str) -> bool:
-    """Tell whether Markdown prints this label itself: it counts on from the first item of a list."""
+    """Return whether Markdown prints this label itself: it counts on from the first item of a list."""
     match = _MARKDOWN_NUMBER.fullmatch(label)
     if match is None:
         return False
@@ -119,7 +120,7 @@ def _is_printed_by_markdown(item: Tag, label: str) -> bool:
 
 
 def _move_labelled_items(item: Tag) -> None:
-    """Lift the items of a list out of an item that holds nothing else: mammoth makes one for each missing level."""
+    """Lift the items of a list out of an item without other content: mammoth makes one for each missing level."""
     inner = item.find(["ol", "ul"], recursive=False)
     if inner is None or item.parent is None or inner.find("li", attrs={BULLET_ATTRIBUTE: True}) is None:
         return

@@ -1,4 +1,4 @@
-"""Marks of footnotes and endnotes whose note is missing: mammoth would give up the whole file for one."""
+"""Marks of footnotes and endnotes whose note is missing: mammoth would reject the whole file for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that Word prints in front of paragraphs: they stand nowhere in a file, only the rules for them."""
+"""The numbers that Word prints in front of paragraphs: a file contains only the rules for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ListLevel:
 
 @dataclass(slots=True)
 class WordList:
-    """A list of a document: the rules of its levels, and where its counting begins anew.
+    """A list of a document: the rules of its levels, and where its counting restarts.
 
     Attributes:
         counted: the name of the list whose counters it shares; Word counts through lists of the same definition.
@@ -66,7 +66,7 @@ class ListNumbers:
         self._begun: set[tuple[str, int]] = set()
 
     def read_next_label(self, paragraph: Any) -> ListLabel | None:
-        """Return the label of the next paragraph; None where it stands in no list."""
+        """Return the label of the next paragraph; None if it is in no list."""
         list_id, level = self._styles.place_in_list(paragraph, self._lists)
         found = self._lists.get(list_id)
         if found is None or level not in found.levels:
@@ -130,7 +130,7 @@ def _write_roman(number: int) -> str:
 
 
 class _ParagraphStyles:
-    """The lists that paragraph styles name: a paragraph stands in the list of its style."""
+    """The lists that paragraph styles name: a paragraph belongs to the list of its style."""
 
     def __init__(self, root: Any | None) -> None:
         styles = list(root.iter(f"{W}style")) if root is not None else []
@@ -204,7 +204,7 @@ def _read_levels(element: Any) -> dict[int, ListLevel]:
     levels = {}
     for one in element.findall(f"{W}lvl"):
         index = _parse_number(_read_attribute(one, "ilvl"), 0)
-        # A kind that older programs do not know stands in `mc:AlternateContent`, the newer one first.
+        # A kind that older programs do not know is in `mc:AlternateContent`, the newer one first.
         kind = next(one.iter(f"{W}numFmt"), None)
         levels[index] = ListLevel(
             start=_parse_number(_read_value(one.find(f"{W}start")), 0),

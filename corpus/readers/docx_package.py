@@ -1,4 +1,4 @@
-"""The parts of a Word file as trees that the steps of its reader change before mammoth reads the whole."""
+"""The parts of a Word file as trees that the steps of its reader change before mammoth reads everything."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class WordPackage:
         return sorted(part for part in self._names if part.endswith((".xml", ".rels")) or part == self.document)
 
     def read_content(self, part: str) -> bytes | None:
-        """Return the part as it stands in the file; None where there is none."""
+        """Return the part unchanged from the file; None if there is none."""
         if part not in self._names:
             return None
         content = self._archive.read(part)
         return _STRICT_NAMESPACE.sub(_TRANSITIONAL_NAMESPACE, content) if b"purl.oclc.org/ooxml" in content else content
 
     def parse_tree(self, part: str) -> Any | None:
-        """Return the root of the part, which callers may change; None where it is missing or no XML."""
+        """Return the root of the part, which callers may change; None if it is missing or no XML."""
         if part not in self._trees:
             self._trees[part] = self._parse_part(part)
         return self._trees[part]
@@ -73,7 +73,7 @@ class WordPackage:
         return self._relations[part]
 
     def find_related_part(self, kind: str) -> str:
-        """Return the name of the part of this kind that the text points to; empty where there is none."""
+        """Return the name of the part of this kind that the text refers to; empty if there is none."""
         return next((one.part for one in self.read_relations(self.document).values() if one.kind == kind), "")
 
     def drop_damaged_parts(self) -> None:
@@ -84,7 +84,7 @@ class WordPackage:
             self.read_relations(part)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return the warning that names damaged parts; none where all are sound."""
+        """Return the warning that names damaged parts; none if all are intact."""
         return (f"damaged parts were left out: {', '.join(sorted(self.damaged))}",) if self.damaged else ()
 
     def find_missing_parts(self) -> list[str]:
@@ -94,7 +94,9 @@ class WordPackage:
         return [part for part in dict.fromkeys(lacking) if part not in self.damaged]
 
     def pack(self) -> bytes:
-        """Return the file with all changes, without pictures and embedded files. It is read at once: not compressed."""
+        """Return the file with all changes, without pictures and embedded files. It is read at once, so it is not
+        compressed.
+        """
         from lxml import etree  # type: ignore[import-untyped]
 
         packed = io.BytesIO()
@@ -115,7 +117,7 @@ class WordPackage:
         try:
             return etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
         except etree.XMLSyntaxError:
-            # mammoth is never given a part that it would fail at.
+            # mammoth never gets a part at which it would fail.
             if part != self.document:
                 self._names.discard(part)
                 self.damaged.append(part)
@@ -140,7 +142,7 @@ class WordPackage:
 
 
 def is_switched_on(element: Any | None) -> bool:
-    """Tell whether a property such as `w:vanish` is there and not switched off."""
+    """Return whether a property such as `w:vanish` is present and not switched off."""
     return element is not None and element.get(f"{W}val") not in ("0", "false", "off")
 
 

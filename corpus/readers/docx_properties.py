@@ -21,7 +21,7 @@ _MAX_VALUE_CHARS = 200
 
 
 def read_custom_fields(package: WordPackage) -> tuple[DocumentField, ...]:
-    """Return the properties under names of people's own; what programs note for themselves is left out."""
+    """Return the properties with names that people chose; those that programs add for themselves are left out."""
     return build_fields(_read_named_values(package))
 
 

@@ -10,7 +10,7 @@ from argot.corpus.readers.docx_package import W
 from argot.corpus.readers.omissions import Omissions
 
 UNREAD_SYMBOL = "[symbol]"
-# What the fonts show, not the names that their characters have elsewhere: a box is a box to tick.
+# By the glyphs of the fonts, not the names of their characters elsewhere: a box is a check box.
 _BOX_SYMBOLS = {
     **dict.fromkeys("☐□🞎🞏🗆⬜❏❑❒", OPEN),
     **dict.fromkeys("☑☒🗹🗷🗵⌧⮽🗸🗴", TICKED),
@@ -22,7 +22,7 @@ _SYMBOL_FONTS = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"
 
 
 def write_symbol_characters(root: Any, omissions: Omissions) -> None:
-    """Replace symbols by characters, boxes to tick by `[x]` and `[ ]`; those of unknown fonts are counted."""
+    """Replace symbols by characters, check boxes by `[x]` and `[ ]`; those of unknown fonts are counted."""
     for symbol in list(root.iter(f"{W}sym")):
         code = _parse_code(str(symbol.get(f"{W}char") or ""))
         text = symbol.makeelement(f"{W}t")
@@ -51,7 +51,7 @@ def _name_symbol(font: str, code: int, omissions: Omissions) -> str:
     known = dingbats.get((font, low))
     if known is not None:
         return _BOX_SYMBOLS.get(chr(known), chr(known)) if font != "Symbol" else chr(known)
-    # Outside the fonts of symbols a code is that of Unicode.
+    # Outside symbol fonts a code is Unicode.
     if font not in _SYMBOL_FONTS and code != low and 0x20 < low < 0x7F:
         return chr(low)
     if 0x20 <= code < 0xD800 and font not in _SYMBOL_FONTS:

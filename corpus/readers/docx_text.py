@@ -1,4 +1,4 @@
-"""Steps that put what stands in the text of a Word file into elements that mammoth reads."""
+"""Steps that convert text of a Word file into elements that mammoth reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text boxes of Word files, old and new ones alike, brought into the one shape that mammoth reads."""
+"""Text boxes of Word files, old and new, converted to the one form that mammoth reads."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ def show_all_text(root: Any) -> None:
 
 
 def _choose_branches(root: Any) -> None:
-    """Keep of each `mc:AlternateContent` the newer branch if it holds a graphic that is read here, else the older."""
-    # From the outside in; those within a branch that was dropped are changed to no effect.
+    """Keep of each `mc:AlternateContent` the newer branch if it contains a graphic that is read here, else the
+    older.
+    """
+    # From the outside in; changes within a branch that was dropped have no effect.
     for one in list(root.iter(f"{MC}AlternateContent")):
         branches = [branch for branch in one if branch.tag in (f"{MC}Choice", f"{MC}Fallback") and len(branch)]
         newer = [branch for branch in branches if next(branch.iter(*_READ_GRAPHICS), None) is not None]
@@ -33,7 +35,7 @@ def _choose_branches(root: Any) -> None:
 
 
 def _lift_text_boxes(root: Any) -> None:
-    """Put the content of all boxes of a drawing, of whatever shape and group, into one `v:textbox` in its place."""
+    """Move the content of all boxes of a drawing, of any shape and group, into one `v:textbox` that replaces it."""
     from lxml import etree  # type: ignore[import-untyped]
 
     for drawing in list(root.iter(f"{W}drawing", f"{W}pict", f"{W}object")):
@@ -57,7 +59,7 @@ def _is_outermost(content: Any, drawing: Any) -> bool:
 
 
 def _content_of(box: Any) -> Any:
-    """Return the content of a box of Word's; that of a box of a drawing as paragraphs of Word's."""
+    """Return the content of a Word text box; that of a drawing's text box as Word paragraphs."""
     from lxml import etree
 
     if box.tag == _CONTENT:
@@ -79,7 +81,7 @@ def _word_art(path: Any) -> Any:
 
 def _unwrap_text(root: Any) -> None:
     for ruby in list(root.iter(f"{W}ruby")):
-        # The reading that stands above a word in small letters follows it in brackets.
+        # The phonetic guide printed above a word follows it in brackets.
         base, reading = (
             read_text(one) if one is not None else "" for one in (ruby.find(f"{W}rubyBase"), ruby.find(f"{W}rt"))
         )

@@ -7,13 +7,13 @@ from typing import Any
 from argot.corpus.readers.docx_package import MC, W
 from argot.corpus.readers.omissions import Omissions
 
-# A field with its last result, text of another direction, and what newer programs may put around text.
+# A field with its last result, text of another direction, and wrappers of newer programs around text.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("fldSimple", "dir", "bdo"))
 _SAME_TAGS = {f"{W}ptab": f"{W}tab", f"{W}cr": f"{W}br"}
 
 
 def lift_unknown_elements(root: Any, omissions: Omissions) -> None:
-    """Put what mammoth does not know into words that it knows; a text in another file is counted."""
+    """Convert unknown elements to ones that mammoth knows; a text in another file is counted."""
     for wrapper in list(root.iter(*_WRAPPERS)):
         _unwrap(wrapper, [child for child in wrapper if not str(child.tag).endswith("Pr")])
     for ruby in list(root.iter(f"{W}ruby")):
@@ -21,7 +21,7 @@ def lift_unknown_elements(root: Any, omissions: Omissions) -> None:
     for element in list(root.iter(*_SAME_TAGS)):
         element.tag = _SAME_TAGS[element.tag]
     for hyphen in list(root.iter(f"{W}noBreakHyphen", f"{W}softHyphen")):
-        # One that is only there to break a word at the end of a line would part the word for the search.
+        # A soft hyphen would split the word for the search.
         _put_text(hyphen, "-" if hyphen.tag == f"{W}noBreakHyphen" else "")
     for alternative in list(root.iter(f"{MC}AlternateContent")):
         choice = alternative.find(f"{MC}Choice")
@@ -37,7 +37,7 @@ def _unwrap(wrapper: Any, children: list[Any]) -> None:
 
 
 def _write_ruby(ruby: Any) -> None:
-    """Write how a word is read in brackets behind it."""
+    """Write a word's phonetic guide in brackets after it."""
     reading, word = (
         "".join(text.text or "" for part in ruby.findall(f"{W}{name}") for text in part.iter(f"{W}t"))
         for name in ("rt", "rubyBase")

@@ -10,13 +10,13 @@ from argot.corpus.readers.omissions import Omissions
 
 _EMU_PER_CM = 360_000
 MIN_PICTURE_EMU = int(2.5 * _EMU_PER_CM)
-"""A smaller picture is taken for a sign or a logo."""
+"""A smaller picture is treated as a symbol or a logo."""
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _NUMBER_FIELDS = ("slidenum",)
 
 
 def unwrap_alternatives(root: Any) -> None:
-    """Replace each choice between ways to draw something by its first way, which the newest programs show."""
+    """Replace each choice between ways to draw something by its first one, which the newest programs show."""
     for choice in list(root.iter("{*}AlternateContent")):
         above = choice.getparent()
         ways = [one for one in choice if isinstance(one.tag, str) and len(one)]
@@ -54,12 +54,12 @@ def _read_equations(element: Any, omissions: Omissions) -> str:
 
 
 def read_paragraphs(body: Any, omissions: Omissions) -> list[str]:
-    """Return the lines of a text body (`a:txBody`, `xdr:txBody`) that hold something."""
+    """Return the non-empty lines of a text body (`a:txBody`, `xdr:txBody`)."""
     return [line for one in body.iterfind("{*}p") if (line := read_paragraph(one, omissions))]
 
 
 def read_alternative(properties: Any) -> str:
-    """Return the words that stand for a picture, unless a program only put the name of the file there."""
+    """Return a picture's alternative text, unless it is only the file's name, added by a program."""
     text = " ".join(str(properties.get("descr") or "").split()) if properties is not None else ""
     return "" if _FILE_NAME.fullmatch(text) else text
 

@@ -1,7 +1,7 @@
 """HTML within Markdown: tags with a meaning become Markdown, pictures and links that lead elsewhere are removed.
 
-READMEs hold raw HTML, badges and rows of links into the page itself. None of that is text, and quoted it is noise. Only
-tags of HTML count: "<name>" and "x < 5" stay. Code stays as it is. The work grows no faster than the text.
+READMEs contain raw HTML, badges and rows of links within the page. These are no text, and quoted they are noise. Only
+tags of HTML count: "<name>" and "x < 5" stay. Code stays as it is. The work is linear in the text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ADDRESS = re.compile(r"""\bhref\s{0,9}=\s{0,9}["']?(https?://[^\s"'<>)]{1,2000}
 _ITEM = re.compile(r"<li\b", re.IGNORECASE)
 _MAX_DEPTH = 20
 _PAGE_COST_ELEMENTS = 10
-"""Elements that take as long to read as beginning a page does."""
+"""Elements that take as long to read as the start of a page."""
 _MAX_ROW_CHARS = 5_000  # characters
 
 
@@ -55,7 +55,7 @@ def convert_embedded_html(markdown: str) -> str:
 
 
 def estimate_elements(markdown: str) -> int:
-    """Return the cost of reading its HTML, in elements of a page; each table is read as a page of its own."""
+    """Return the cost of reading its HTML, in elements of a page; each table is read as a separate page."""
     tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|t[rdh])\b", markdown, re.IGNORECASE))
     return tags.total() + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"])
 
@@ -70,9 +70,9 @@ class _HtmlCleaner:
         self._at = 0
         self._paragraph_end = 0
         self._list_end = -1
-        """Where the last item ends of a list of links that the text announces."""
+        """The end of the last item of a list of links that the text announces."""
         self._never: set[str] = set()
-        """Ends that do not come any more: what opens so is not looked for to the end of the text again."""
+        """Closing marks known to be absent, so that the text is not searched to its end again."""
 
     def clean(self) -> str:
         while (mark := _MARK.search(self._text, self._at)) is not None:
@@ -130,7 +130,7 @@ class _HtmlCleaner:
         self._parts.append(self._text[mark.start() : self._at])
 
     def _end(self, closing: str) -> str | None:
-        """Return the text before the next closing mark and move behind it; None if there is no such mark."""
+        """Return the text before the next closing mark and move after it; None if there is no such mark."""
         if closing in self._never:
             return None
         found = re.compile(re.escape(closing), re.IGNORECASE).search(self._text, self._at)
@@ -142,7 +142,7 @@ class _HtmlCleaner:
 
     def _convert_element(self, tag: str, mark: re.Match[str]) -> None:
         inner = self._end(f"</{tag}>")
-        # Left open, the tag alone goes.
+        # Left open, only the tag is removed.
         if inner is None or self._depth > _MAX_DEPTH:
             self._parts.append(inner or "")
         elif tag in ("table", "pre"):
@@ -175,14 +175,14 @@ class _HtmlCleaner:
             self._at += 1
 
     def _is_in_row(self) -> bool:
-        """Return True where the line is a row of a pipe table, which has no second line."""
+        """Return True if the line is a row of a pipe table, which has no second line."""
         start = self._text.rfind("\n", max(0, self._at - _MAX_ROW_CHARS), self._at) + 1
         return self._text[start : start + 4].lstrip().startswith("|")
 
 
 def _link(inner: str, attributes: str) -> str:
     address = _ADDRESS.search(attributes)
-    # Within the page or the site it leads nowhere from here.
+    # A link within the page or the site is useless outside it.
     return f"[{inner}]({address[1]})" if address and not re.search(r"[\[\]]", inner) else inner
 
 

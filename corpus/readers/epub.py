@@ -29,7 +29,7 @@ _PAGE_TYPES = ("application/xhtml+xml", "text/html")
 
 
 def read_epub(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title and date: those of the book, else the file name. A page that cannot be read costs that page.
+    """Read a book. Title and date are those of the book, else the file name. An unreadable page loses only that page.
 
     Raises:
         UnreadableDocument: damaged, encrypted (copy protection), or no book.
@@ -79,13 +79,13 @@ def _warn_of_pages(missing: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read_xml(archive: zipfile.ZipFile, member: str, name: str) -> Any:
-    """Return the outermost element of a part that the book cannot do without.
+    """Return the root element of a required part of the book.
 
     Raises:
         UnreadableDocument: it is no XML.
     """
     root = parse_part(archive.read(member))
-    # A book is often made by hand, and one wrong character should not cost all its pages.
+    # A book is often made by hand, and one wrong character should not lose all its pages.
     root = parse_part(archive.read(member), recover=True) if root is None else root
     if root is None:
         raise UnreadableDocument(name, f"damaged: its part '{member}' is no XML", "Export the book again as EPUB.")
@@ -93,7 +93,7 @@ def _read_xml(archive: zipfile.ZipFile, member: str, name: str) -> Any:
 
 
 def _find_package_path(archive: zipfile.ZipFile, members: set[str], name: str) -> str:
-    """Return the list of the book's parts: the one that is named, or the only one where the naming part is lost."""
+    """Return the path of the book's package: the one that is named, or the only one if the naming part is missing."""
     if _CONTAINER_PART not in members:
         lists = [one for one in members if one.endswith(".opf")]
         return lists[0] if len(lists) == 1 else ""
@@ -139,5 +139,5 @@ def _read_field(package: Any, field: str) -> str:
 
 
 def _find_elements(root: Any, tag: str) -> Iterator[Any]:
-    """Find the elements of that name in any namespace: versions of the format differ in it."""
+    """Find the elements of that name in any namespace, which differs between versions of the format."""
     return root.iterfind(f".//{{*}}{tag}")  # type: ignore[no-any-return]

@@ -40,7 +40,7 @@ _MATH_LETTERS = re.compile("[\U0001d400-\U0001d7ff]")
 _GREEK_LETTER = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _GREEK_NAMES = {"LAMDA": "lambda"}
 _GREEK_CAPITALS = ("GAMMA", "DELTA", "THETA", "LAMDA", "XI", "PI", "SIGMA", "UPSILON", "PHI", "PSI", "OMEGA")
-"""Capitals that LaTeX has a command for; the others look like Latin letters and stay as they are."""
+"""Capitals for which LaTeX has a command; the others look like Latin letters and stay unchanged."""
 _ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
 
 
@@ -51,7 +51,7 @@ def write_symbols(text: str) -> str:
 
 
 def write_words(text: str) -> str:
-    """Return words within an equation, which LaTeX sets as they are."""
+    """Return words within an equation, which LaTeX sets unchanged."""
     escaped = re.sub(r"[#$%&_{}]", r"\\\g<0>", text)
     return f"\\text{{{escaped}}}"
 

@@ -35,11 +35,11 @@ _SKIPPED_TAGS = ("del", "moveFrom", "instrText", "delText")
 
 
 def read_omml(element: Any) -> str:
-    """Return an `m:oMath` or `m:oMathPara` as LaTeX without dollars; a part that is not known keeps its characters."""
+    """Return an `m:oMath` or `m:oMathPara` as LaTeX without dollars; an unknown part keeps its characters."""
     try:
         return _collapse_spaces(_read_lines(element))
     except RecursionError:
-        # Nested deeper than any real equation: its characters alone.
+        # Nested deeper than any real equation: only its characters.
         return _collapse_spaces(write_symbols("".join(one.text or "" for one in element.iter() if _name(one) == "t")))
 
 
@@ -91,7 +91,7 @@ def _read_run(run: Any) -> str:
 
 
 def _read_property(element: Any, name: str, default: str) -> str:
-    """Return the value of a property such as `m:chr` in `m:naryPr`; the default where it is not given."""
+    """Return the value of a property such as `m:chr` in `m:naryPr`; the default if it is missing."""
     properties = next((one for one in element if _name(one).endswith("Pr") and _name_namespace(one) == "math"), None)
     found = next((one for one in properties if _name(one) == name), None) if properties is not None else None
     if found is None:
@@ -112,7 +112,7 @@ def _read_part(element: Any, name: str) -> str:
 
 
 def _read_base(element: Any) -> str:
-    """Return the part that others are written at, in braces where it is more than one symbol."""
+    """Return the base to which others are attached, in braces if it is more than one symbol."""
     base = _read_part(element, "e")
     return base if _ONE_SYMBOL.fullmatch(base) else f"{{{base}}}"
 

@@ -1,4 +1,4 @@
-"""Metadata of files (properties, front matter, headers), under the same names whatever the format."""
+"""Metadata of files (properties, front matter, headers), under the same names in every format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELD_NAMES = {
     "superseded": "superseded_by",
 }
 _LIST_SEPARATORS = {TAG: re.compile(r"[,;]"), "author": re.compile(r";")}
-"""Fields of several values, and what stands between them."""
+"""Fields with several values, and their separators."""
 _PROGRAM_AUTHORS = {
     "python-docx",
     "python-pptx",
@@ -37,7 +37,7 @@ _PROGRAM_AUTHORS = {
     "anonymous",
     "(anonymous)",
 }
-"""Authors that a program put there because nobody was named."""
+"""Authors that a program inserted because nobody was named."""
 
 
 def build_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
@@ -47,7 +47,7 @@ def build_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
 
 def list_mail_authors(sender: str) -> list[str]:
     """Return the name and the address of "Ann Lee <ann@example.org>": people ask by either."""
-    # Where it is no address, nothing is read: then it stands as it is.
+    # If it is no address, it is not parsed, and stays unchanged.
     found = [one for pair in getaddresses([sender]) for one in pair if one]
     return list(dict.fromkeys(found)) if any("@" in one for one in found) else [sender.strip('"')]
 

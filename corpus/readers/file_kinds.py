@@ -1,4 +1,4 @@
-"""Files that carry the name of an Office file or an e-book and are something else: which, and what to do."""
+"""Files with the name of an Office file or an e-book but another content: the actual kind, and the remedy."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _KINDS_BY_BEGINNING = {
     b"<html": _WEB_PAGE_REFUSAL,
     b"<?xml": ("a single XML file, as Office 2003 wrote", "Save it as .docx or .xlsx."),
 }
-"""First letters of other files, to what they are and what to do."""
+"""First letters of other files, with their kind and the remedy."""
 
 
 def name_other_kind(data: bytes, kind: str) -> tuple[str, str] | None:
-    """Return the reason for a refusal and its remedy, where the first bytes show another kind of file; else None."""
+    """Return the reason for a refusal and its remedy if the first bytes show another kind of file; else None."""
     if data.startswith(_OLE_MAGIC):
         return _name_old_file(data)
     if not data.strip(b"\0 \t\r\n"):

@@ -1,4 +1,4 @@
-"""Headers and footers of sheets and slides: what they say of the document, under the names that all formats share."""
+"""Headers and footers of sheets and slides: their document properties, under the names that all formats share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_VALUE_CHARS = 120
 
 
 def read_labelled_fields(texts: Iterable[str]) -> tuple[DocumentField, ...]:
-    """Return what headers and footers say behind labels such as "Document no." and "Revision"."""
+    """Return the values after labels such as "Document no." and "Revision" in headers and footers."""
     return build_fields(pair for text in texts for pair in _read_pairs(text))
 
 

@@ -13,7 +13,7 @@ _MAX_HEADER_ROWS = 6
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """`title`: a first row that reaches over all columns. `header` is empty where the table begins with figures."""
+    """`title`: a first row that spans all columns. `header` is empty if the table begins with figures."""
 
     title: str
     header: tuple[str, ...]
@@ -32,8 +32,8 @@ class TableRows:
 def build_rows(cells: Sequence[GridCell]) -> TableRows:
     """Return the cells row by row.
 
-    A cell over several rows is repeated in each, so that a row can be read alone. One over several columns is repeated
-    in the header and stands once in the body, where it would be taken for several figures.
+    A cell over several rows is repeated in each, so that a row can be read alone. A cell over several columns is
+    repeated in the header but not in the body, where it would be read as several figures.
     """
     used_rows, used_columns = (sorted({getattr(cell, name) for cell in cells}) for name in ("row", "column"))
     width = len(used_columns)
@@ -74,7 +74,7 @@ def _count_header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:
         count += 1
         if label and filled:
             break
-    # The name of the first column may reach down beside headings and those below them.
+    # The name of the first column may extend down beside headings and those below them.
     reaching = {cell: sum(cell in row for row in rows[:_MAX_HEADER_ROWS]) for cell in rows[0] if cell}
     wide = any(sum(cell is other for other in rows[0]) > 1 for cell in reaching)
     if count == 1 and (wide or sum(down > 1 for down in reaching.values()) > 1):

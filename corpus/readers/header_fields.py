@@ -10,9 +10,9 @@ from itertools import zip_longest
 Row = Sequence[str]
 """The cells of a row of a table, or the texts between the tabs of a line."""
 PAGE_NUMBER_MARK = "\ue0f2"
-"""Stands where Word shows the number of a page or of all pages."""
+"""Placeholder where Word shows the number of a page or of all pages."""
 TODAY_MARK = "\ue0f3"
-"""Stands where Word shows the day on which the file is opened or printed."""
+"""Placeholder where Word shows the day on which the file is opened or printed."""
 _FURNITURE_TEXT = re.compile(
     rf"(?:\b(?:page|pages|p\.|seite|side|sida|página|pagina|strana|pág\.)\s*)?{PAGE_NUMBER_MARK}"
     rf"(?:\s*(?:of|von|av|af|van|de|di|sur|/|\||-)\s*{PAGE_NUMBER_MARK})?(?:\s*pages?\b)?"
@@ -57,7 +57,7 @@ _MAX_LABEL_CHARS = 40
 
 @dataclass(frozen=True, slots=True)
 class HeaderText:
-    """One thing that a header says; `label` is empty where it has none."""
+    """One entry of a header; `label` is empty if it has none."""
 
     label: str
     value: str
@@ -68,12 +68,12 @@ class HeaderText:
 
     @property
     def field_name(self) -> str:
-        """The name of the field that it is of the document; empty for other text."""
+        """The document field that it corresponds to; empty for other text."""
         return "" if (name := name_label(self.label)) in _IGNORED_FIELDS else name
 
 
 def read_header_rows(rows: Sequence[Row]) -> list[HeaderText]:
-    """Return what a header or footer says, without the numbers of pages, each thing once."""
+    """Return the entries of a header or footer, without page numbers, each once."""
     cleaned = [[_remove_furniture(cell) for cell in row] for row in rows]
     found: list[HeaderText] = []
     skipped = False
@@ -89,7 +89,7 @@ def read_header_rows(rows: Sequence[Row]) -> list[HeaderText]:
 
 
 def name_label(label: str) -> str:
-    """Return the name that fields bear whatever word a header uses; empty for a label that is none of these."""
+    """Return the common field name for a header's label; empty for any other label."""
     return next((name for name, pattern in _LABELS.items() if label.strip() and pattern.fullmatch(label)), "")
 
 
@@ -98,7 +98,7 @@ def _remove_furniture(text: str) -> str:
 
 
 def _is_label_row(row: Row, below: Row) -> bool:
-    """Tell whether a row of a table holds labels for the values in the row below it."""
+    """Return whether a row of a table has labels for the values in the row below it."""
     if len(row) < 2 or len(row) != len(below) or not any(below):
         return False
     return all(_is_label(cell) or not cell for cell in row) and not any(_is_label(cell) for cell in below)
@@ -115,7 +115,7 @@ def _read_row(cells: Sequence[str]) -> Iterator[HeaderText]:
             yield HeaderText(_strip_label(waiting), cell)
             waiting = ""
         elif _is_label(cell):
-            # A label whose value is furniture, as that of a page's number, says nothing.
+            # A label whose value is furniture, such as a page number, carries no information.
             waiting = cell
         else:
             yield from _read_cell(cell)

@@ -1,4 +1,6 @@
-"""HTML to Markdown. Chrome, scripts and hidden text stay out; tables, lists, definitions and code keep their shape."""
+"""HTML to Markdown. Site navigation, scripts and hidden text are dropped; tables, lists, definitions and code keep
+their structure.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})|\A\s*<\?xml[^>]{0,200}encoding\s*=\s*[\"']([\w.:-]{2,40})",
     re.IGNORECASE,
 )
-# These numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml takes them for control characters.
+# These numbers mean windows-1252 characters (HTML, 13.2.5.80); lxml reads them as control characters.
 _WINDOWS_REFERENCE = re.compile(r"&#(?:0{0,5}(1[2-5]\d)|x0{0,4}([89][0-9a-f]));?", re.IGNORECASE)
 _DATE_SELECTORS = (
     'meta[property="article:modified_time"]',
@@ -35,7 +37,7 @@ _DATE_SELECTORS = (
     'meta[property="article:published_time"]',
     'meta[name="dcterms.date" i]',
 )
-# What is for browsers, searching robots and other sites. Names with a dot or a colon are those of some vocabulary.
+# Metadata for browsers, search engines and other sites. Names with a dot or a colon are those of some vocabulary.
 _IGNORED_FIELDS = frozenset(
     {
         *DATE_NAMES, "title", "description", "viewport", "generator", "charset", "robots", "referrer", "rating",
@@ -54,13 +56,13 @@ _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>",
 # All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _OUTER_TABLE_MARK = "\x03"
-"""An attribute set on tables that hold tables; no document can have it."""
+"""An attribute set on tables that contain tables; no document can have it."""
 ELEMENTS_PER_SECOND = 8_000
-"""What is read of ordinary pages."""
+"""Speed of reading ordinary pages."""
 # A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN_COLUMNS = 50
 _MAX_SPAN_ROWS = 65_534
-"""As the standard has it (HTML, 4.9.11)."""
+"""According to the standard (HTML, 4.9.11)."""
 _MAX_ABBREVIATION_CHARS = 150  # characters of an abbreviation's long form
 _MAX_CELLS = 2_000_000
 _TERM, _DEFINITION = "\x01", "\x02"
@@ -68,7 +70,7 @@ _TERM, _DEFINITION = "\x01", "\x02"
 
 
 def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the first top heading if there is one, else `<title>`, else the file name."""
+    """Read a page. The title is the first top heading if there is one, else `<title>`, else the file name."""
     text = decode_html(data, name)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_PER_SECOND, "HTML", name)
     soup = _parse_html(text)
@@ -97,7 +99,7 @@ def decode_html(data: bytes, name: str, declared: str | None = None) -> str:
 
 
 def convert_html(html: str) -> str:
-    """Convert HTML to Markdown, for readers whose library gives HTML."""
+    """Convert HTML to Markdown, for readers whose library returns HTML."""
     return convert_tree(parse_body(html))
 
 
@@ -110,7 +112,7 @@ def parse_body(html: str) -> BeautifulSoup:
 
 
 def convert_tree(root: Tag, omissions: Omissions | None = None) -> str:
-    """Return the Markdown of a part of a page; what is seen in it and not read is added to `omissions`."""
+    """Return the Markdown of a part of a page; visible parts that are not read are added to `omissions`."""
     from argot.corpus.readers.html_forms import write_form_fields
     from argot.corpus.readers.html_media import write_media
     from argot.corpus.readers.html_visibility import remove_unseen
@@ -121,7 +123,7 @@ def convert_tree(root: Tag, omissions: Omissions | None = None) -> str:
     write_form_fields(root)
     write_list_numbers(root)
     for element in root.find_all(["address", "summary"]):
-        element.name = "div"  # apart from what stands beside it
+        element.name = "div"  # except for adjacent text
     flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
@@ -132,7 +134,7 @@ def convert_tree(root: Tag, omissions: Omissions | None = None) -> str:
 def _parse_html(html: str) -> BeautifulSoup:
     from bs4 import BeautifulSoup
 
-    # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
+    # Document type and entity declarations are dropped: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
     return BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
 
@@ -143,12 +145,12 @@ def _restore_reference(reference: re.Match[str]) -> str:
 
 def _find_main_part(soup: BeautifulSoup) -> Tag:
     """Return the part marked as the content; without such a mark the page less its header and footer."""
-    # As Confluence exports a page.
+    # In the form in which Confluence exports a page.
     if (page := soup.select_one("#main-content.wiki-content")) is not None:
         return page
     for selector in ("main", "[role=main]", "body > article"):
         found = soup.select(selector)
-        # Some pages mark a part as the main one that holds next to nothing.
+        # Some pages mark a nearly empty part as the main one.
         if len(found) == 1 and len(found[0].get_text(strip=True)) > 200:
             return found[0]
     body = soup.body or soup
@@ -162,7 +164,7 @@ def _read_line(element: Any) -> str:
 
 
 def _list_dates(soup: BeautifulSoup) -> list[str]:
-    """Return the dates that the page gives: of its last change first, then of its making."""
+    """Return the dates on the page: of its last change first, then of its creation."""
     named = dict(reversed(list(_read_named_meta(soup))))
     return [
         *(_read_content(soup, selector) for selector in _DATE_SELECTORS),
@@ -190,7 +192,7 @@ def _read_content(soup: BeautifulSoup, selector: str) -> str:
 
 
 def _clean_markdown(markdown: str) -> str:
-    # Several terms in a row share the definition behind them.
+    # Several consecutive terms share the definition after them.
     joined = re.sub(rf"\*\*{_TERM}\s*\*\*", ", ", markdown)
     joined = re.sub(rf"\*\*{_TERM}\s*{_DEFINITION}[ \t]*", "**: ", joined)
     joined = joined.replace(_TERM, "").replace(_DEFINITION, "")
@@ -209,10 +211,10 @@ def _make_converter() -> Any:
     """Abbreviations whose long form was given."""
 
     class Converter(MarkdownConverter):  # type: ignore[misc, unused-ignore]
-        """markdownify's rules, but for what a passage must not lose: tables with spans, definitions, code."""
+        """markdownify's rules, except where a passage would lose content: tables with spans, definitions, code."""
 
         def convert_table(self, el: Any, text: str, parent_tags: Any) -> str:
-            if el.has_attr(_OUTER_TABLE_MARK):  # no pipe table can hold another: its cells are read one by one
+            if el.has_attr(_OUTER_TABLE_MARK):  # a pipe table cannot contain another: its cells are read one by one
                 return f"\n\n{text}\n\n"
             rows, headers = _build_grid(self, el)
             if max((len(row) for row in rows), default=0) <= 1:
@@ -251,7 +253,7 @@ def _make_converter() -> Any:
             return text
 
         def convert_caption(self, el: Any, text: str, parent_tags: Any) -> str:
-            # `convert_table` has put it above the table.
+            # `convert_table` has moved it above the table.
             return ""
 
         def convert_dt(self, el: Any, text: str, parent_tags: Any) -> str:
@@ -278,7 +280,7 @@ def _make_converter() -> Any:
             if not el.get_text(strip=True):  # a badge, or a picture that opens larger
                 return _name_of_choice(el, text)
             href = str(el.get("href") or "")
-            # A relative link is of no use outside its site.
+            # A relative link is useless outside its site.
             if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:
                 return text
             return f"[{text.strip()}]({href})" if text.strip() != href else href
@@ -319,7 +321,7 @@ def _make_converter() -> Any:
 
 
 def _name_of_choice(link: Any, text: str) -> str:
-    """Return what names a link without text, where it is all that an item of a list or a cell holds."""
+    """Return the name of a link without text, if that is all an item of a list or a cell contains."""
     item = link.find_parent(["li", "td", "th", "dd"])
     if item is None or item.get_text(strip=True):
         return ""
@@ -346,7 +348,7 @@ def _build_grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
     widest = _measure_columns(elements)
     group = None
     for element in elements:
-        if element.parent is not group:  # no cell reaches out of its group of rows
+        if element.parent is not group:  # no cell extends beyond its group of rows
             held, group = {}, element.parent
         row: list[str] = []
         cells = list(element.find_all(["td", "th"], recursive=False))
@@ -365,7 +367,7 @@ def _build_grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
         if made > _MAX_CELLS:
             break
         is_header = bool(cells) and (element.find_parent("thead") is not None or all(c.name == "th" for c in cells))
-        # Only rows at the top are headers: a row of headings further down is a row like any other.
+        # Only rows at the top are headers: a row of headings further down is an ordinary row.
         headers += is_header and headers == len(rows)
         rows.append(row)
     return rows, headers
@@ -378,7 +380,7 @@ def _sort_rows(table: Any) -> list[Any]:
 
 
 def _measure_columns(rows: list[Any]) -> int:
-    """Return the columns of the widest row of several cells: a lone cell that claims more means "all of them"."""
+    """Return the columns of the widest row of several cells: a single cell that claims more means "all of them"."""
     cells = [row.find_all(["td", "th"], recursive=False) for row in rows]
     return max(
         (sum(_parse_span(one, "colspan", _MAX_SPAN_COLUMNS) for one in row) for row in cells if len(row) > 1), default=0
@@ -404,6 +406,6 @@ def _parse_span(element: Any, attribute: str, largest: int) -> int:
 def _read_cell(converter: Any, element: Any) -> str:
     # List items and breaks end up on one line, since a pipe table has no second.
     text = converter.process_tag(element) if element.contents else ""
-    # Neither fences of code nor a line break's backslash mean anything within a cell.
+    # Fences of code and a line break's backslash have no meaning within a cell.
     text = re.sub(r"^```\w*$|\\$", "", text, flags=re.MULTILINE)
     return " ".join(text.replace(_TERM, ": ").replace(_DEFINITION, "").split()).rstrip("; ")

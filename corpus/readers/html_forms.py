@@ -16,13 +16,13 @@ _BLOCK_TAGS = frozenset({"form", "fieldset", "div", "section", "body"})
 
 
 def write_form_fields(root: Tag) -> None:
-    """Put text in place of the fields of forms, as a person who looks at the page reads them."""
+    """Replace the fields of forms by text, as a person who looks at the page reads them."""
     labels = {str(label["for"]): label for label in select_elements(root, "label[for]")}
     for element in select_elements(root, ", ".join(f"[role={role}][aria-checked]" for role in _BOX_ROLES)):
         if element.name != "input":
             element.insert(0, _make_box(element["aria-checked"] == "true"))
     named: set[int] = set()
-    """Labels without `for` that a field has taken."""
+    """Labels without `for` that belong to a field."""
     if root.find(["input", "select", "textarea", "label", "legend", "output"]) is None:
         return
     for field in select_elements(root, "input, select, textarea"):
@@ -35,7 +35,7 @@ def write_form_fields(root: Tag) -> None:
         named.add(id(label))
         (_write_box if kind in _BOX_INPUT_TYPES else _write_value)(field, label)
     for part in select_elements(root, "label, legend, output"):
-        part.name = "div"  # apart from what stands beside it
+        part.name = "div"  # except for adjacent text
 
 
 def _is_form_field(field: Tag, kind: str, labels: dict[str, Tag]) -> bool:
@@ -54,7 +54,7 @@ def _find_label(field: Tag, labels: dict[str, Tag]) -> Tag | None:
     found = around or labels.get(str(field.get("id") or ""))
     if found is None:
         before = field.find_previous_sibling(True)
-        # A label without `for` that stands right before the field and holds none itself.
+        # A label without `for` directly before the field that contains none itself.
         if before is not None and before.name == "label" and before.find(["input", "select", "textarea"]) is None:
             found = before if not before.has_attr("for") else None
     return found

@@ -11,13 +11,13 @@ from argot.corpus.readers.docx_numbering import format_number
 from argot.corpus.readers.html_selection import select_elements
 
 BULLET_ATTRIBUTE = "argot-bullet"
-"""The attribute of a list item with what Markdown shall print in front of it."""
+"""The attribute of a list item with the label that Markdown shall print."""
 _NUMBER_FORMATS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _NUMBER = re.compile(r"\s*(-?\d{1,9})\s*")
 
 
 def write_list_numbers(root: Tag) -> None:
-    """Put numbers into the items of lists that Markdown would count in another way."""
+    """Add numbers to the items of lists that Markdown would number differently."""
     for numbered in select_elements(root, "ol"):
         items = numbered.find_all("li", recursive=False)
         kind = _NUMBER_FORMATS.get(str(numbered.get("type") or ""))
@@ -38,7 +38,7 @@ def _read_number(element: Tag, attribute: str, otherwise: int) -> int:
 
 
 def write_item(el: Any, text: str) -> str:
-    """Return an item with the number that its document prints, which is not always what Markdown would count."""
+    """Return an item with the number that its document prints, which may differ from Markdown's."""
     bullet = str(el.get(BULLET_ATTRIBUTE) or "")
     if not bullet or not text.strip():
         return text.strip()

@@ -17,8 +17,8 @@ _MATHJAX_COPIES = (
 
 
 def write_media(root: Tag, omissions: Omissions) -> None:
-    """Put text in place of what is embedded, before hidden parts are removed: formulas are often hidden copies."""
-    # One look for all of them: most pages hold none, and each selection walks the whole page.
+    """Replace embedded parts by text, before hidden parts are removed: formulas are often hidden copies."""
+    # One search for all of them: most pages have none, and each selection walks the whole page.
     if root.find(_EMBEDDED_TAGS) is None:
         return
     _write_formulas(root)
@@ -39,7 +39,7 @@ def write_media(root: Tag, omissions: Omissions) -> None:
             said = str(element.get("aria-label") or element.get("title") or "")
             element.replace_with(NavigableString(f" {said} "))
     for element in select_elements(root, "object"):
-        element.unwrap()  # shown where the object cannot be
+        element.unwrap()  # shown if the object cannot be
 
 
 def _write_formulas(root: Tag) -> None:
@@ -57,7 +57,7 @@ def _write_formulas(root: Tag) -> None:
             else:
                 _write_formula(picture, tex, block=False)
     for element in select_elements(root, ".mwe-math-mathml-a11y[style]"):
-        del element["style"]  # hidden, since a picture of it stands beside it
+        del element["style"]  # hidden, since a picture of it is beside it
     for element in select_elements(root, "math"):
         if not element.decomposed:
             container = element.find_parent(class_="katex-display") or element.find_parent("mjx-container")

@@ -1,4 +1,4 @@
-"""Elements of a page by CSS selector, found in one quick walk: soupsieve tries every rule on every element."""
+"""Elements of a page by CSS selector, found in one fast walk: soupsieve tries every rule on every element."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ATTRIBUTE = re.compile(r"\[([\w-]+)")
 def select_elements(root: Tag, selector: str, limit: int | None = None) -> list[Tag]:
     """Return what `root.select` returns for a list of elements without combinators, such as `nav, [role=search]`.
 
-    Most elements have neither the name nor an attribute that is asked for, and are passed over at once.
+    Most elements have neither a wanted name nor a wanted attribute, and are skipped at once.
     """
     names, attributes, compiled = _read_selector(selector)
     found: list[Tag] = []

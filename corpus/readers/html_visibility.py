@@ -1,4 +1,4 @@
-"""The parts of a page that nobody sees or that only lead about its site: taken out. What a reader can open stays."""
+"""Removal of the parts of a page that nobody sees or that are site navigation. Parts that a reader can open stay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.corpus.readers.html_selection import select_elements
 if TYPE_CHECKING:
     from bs4.element import PageElement
 
-# `a.headerlink` is the paragraph sign that Sphinx puts behind headings.
+# `a.headerlink` is the paragraph sign that Sphinx puts after headings.
 _NEVER_TEXT_SELECTOR = (
     "script, style, noscript, template, iframe, embed, canvas, datalist, [role=banner], [role=search], "
     "[role=contentinfo], a.headerlink"
@@ -38,9 +38,9 @@ _MAX_OPENERS = 20_000
 
 
 def remove_unseen(root: Tag) -> None:
-    """Take out what no reader of the page can see, and what leads elsewhere without being announced by the text.
+    """Remove the parts that no reader of the page can see, and links elsewhere that the text does not announce.
 
-    A panel that a button, tab or expander of the page opens is content, whatever its style says before.
+    A panel that a button, tab or expander of the page opens is content, whatever its initial style.
     """
     for element in select_elements(root, _NEVER_TEXT_SELECTOR):
         element.decompose()
@@ -108,7 +108,7 @@ def _is_behind_expander(element: Tag) -> bool:
 
 
 def _add_panel_titles(root: Tag, openers: dict[str, Tag]) -> None:
-    """Put the name of a tab or of a button in front of the panel that it opens."""
+    """Insert the name of a tab or of a button before the panel that it opens."""
     for panel in select_elements(root, "[id]"):
         opener = openers.get(_read_attribute(panel, "id"))
         if opener is None or opener.decomposed or opener.name not in ("button", "a", "li", "div", "span"):
@@ -127,7 +127,7 @@ def _add_panel_titles(root: Tag, openers: dict[str, Tag]) -> None:
 
 
 def _has_mostly_links(part: Tag) -> bool:
-    """Return True where a part is mostly links, as "Related" is; other asides comment on the text beside them."""
+    """Return True if a part is mostly links, as "Related" is; other asides comment on the text beside them."""
     links, headings = (
         sum(len(one.get_text(strip=True)) for one in select_elements(part, selector))
         for selector in ("a", "h1, h2, h3, h4, h5, h6")

@@ -22,10 +22,12 @@ _MIN_WIDTH_PIXELS = 1500
 
 
 def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the largest line if it is a heading, else the file name. Each page of a TIFF is a page.
+    """Read a picture. The title is the largest line if it is a heading, else the file name. Each page of a TIFF is a
+    page.
 
     Raises:
-        NoText: it shows something else. UnreadableDocument: damaged, too large, or no tesseract is there.
+        NoText: it shows something other than text. UnreadableDocument: damaged, too large, or tesseract is not
+            installed.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -45,7 +47,7 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     warnings = [*late, *([f"hardly legible: page {', '.join(unsure)}"] if unsure else [])]
     contents = PageContents([page.lines for page in pages], kinds=kinds)
     found = build_document(contents, "", name_without_suffix(name), media_type, warnings)
-    # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
+    # Boxes serve to mark places on a drawn page, which only PDF has.
     return replace(found, boxes=())
 
 

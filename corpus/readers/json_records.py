@@ -1,4 +1,4 @@
-"""JSON and JSON lines: objects as sections of fields, and lists of alike flat objects as tables."""
+"""JSON and JSON lines: objects as sections of fields, and lists of similar flat objects as tables."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from argot.types import ParsedDocument
 
 VALUES_PER_SECOND = 50_000
 _NAMING_FIELDS = ("title", "name", "label", "subject", "key", "id")
-"""Fields that say what an object is about, the best first."""
+"""Fields that name the subject of an object, the best first."""
 _MAX_COLUMNS = 12
 _MAX_CELL_CHARS = 200
 """Characters: longer texts are no cells of a table, but paragraphs."""
 _MAX_HEADING_LEVEL = 6
-_MAX_NAMED_LINES = 5  # that a warning names
+_MAX_NAMED_LINES = 5  # number named in a warning
 
 
 def read_json(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the object's own title or name, else the file name.
+    """Read JSON. The title is the object's own title or name, else the file name.
 
-    Raises:
+    UnreadableDocument: it is no JSON; the message names the position.
         UnreadableDocument: it is no JSON; the message says where.
     """
     try:
@@ -38,7 +38,7 @@ def read_json(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """One value a line. Lines that are no JSON are left out, with a warning.
+    """Read one value per line. Lines that are no JSON are left out, with a warning.
 
     Raises:
         UnreadableDocument: no line is JSON.
@@ -59,7 +59,7 @@ def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocumen
 
 
 def _load_value(text: str) -> Any:
-    # Numbers as they are written: 1.10 may be a version, and 9.50 a price.
+    # Numbers as written: 1.10 may be a version, and 9.50 a price.
     return json.loads(text, parse_int=str, parse_float=str)
 
 
@@ -120,14 +120,14 @@ def _write_list(values: Sequence[Any], level: int) -> Iterator[str]:
 
 
 def _list_columns(values: Sequence[Any]) -> list[str]:
-    """Return the fields of alike flat objects in their order; none if the objects make no table."""
+    """Return the fields of similar flat objects in their order; none if the objects make no table."""
     if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
         return []
     if not all(_is_short(held) for value in values for held in value.values()):
         return []
     columns = list(dict.fromkeys(key for value in values for key in value))
     filled = sum(len(value) for value in values)
-    # Objects with few fields in common would be a table of holes.
+    # Objects with few fields in common would be a table of gaps.
     return columns if len(columns) <= _MAX_COLUMNS and 2 * filled >= len(columns) * len(values) else []
 
 

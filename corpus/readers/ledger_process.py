@@ -1,4 +1,4 @@
-"""Ledgers of untrusted files, built in a child process with the bounds of reading."""
+"""Ledgers of untrusted files, built in a child process with the limits of reading."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argot.subprocesses import Child, ChildFailed
 
 
 class LedgerProcess:
-    """A process that reads files and counts their words; for one thread at a time, and to be used in a `with`."""
+    """A process that reads files and counts their words; for one thread at a time, and for use in a `with`."""
 
     def __init__(self) -> None:
         self._child = Child("argot.corpus.readers.ledger_worker")

@@ -1,4 +1,4 @@
-"""Mail: a message (`.eml`) or a mailbox of many (`.mbox`), as text with who wrote it, to whom and when."""
+"""Mail: a message (`.eml`) or a mailbox of many (`.mbox`), as text with sender, recipients and date."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
 PARTS_PER_SECOND = 1_000
-"""Messages, and parts of a message, that are read."""
-# "From ann@example.org Thu Mar  5 10:12:00 2026" begins a message; a body's own line of that kind begins with ">From".
+"""Maximum messages, and parts of a message, that are read."""
+# "From ann@example.org Thu Mar 5 10:12:00 2026" begins a message; such a line of a body begins with ">From".
 _ENVELOPE = re.compile(rb"^From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
 _ESCAPED_FROM_LINE = re.compile(rb"^>(>*From )", re.MULTILINE)
 _HEADERS_END = re.compile(rb"\r?\n\r?\n")
@@ -28,7 +28,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the subject, else the file name. Each attachment that can be read is a section.
+    """Read a message. The title is the subject, else the file name. Each readable attachment is a section.
 
     Raises:
         UnreadableDocument: it has neither sender, date nor subject, so it is no message.
@@ -56,7 +56,7 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the file name. Each message is a section that bears its subject.
+    """Read a mailbox. The title is the file name. Each message is a section titled by its subject.
 
     Raises:
         UnreadableDocument: no line in it begins a message.
@@ -86,7 +86,7 @@ def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 def _split_messages(data: bytes) -> Iterator[bytes]:
     starts = [
         found for found in _ENVELOPE.finditer(data)
-        # Behind an empty line only: "From 2019 on ..." may begin a line of a text.
+        # Only after an empty line: "From 2019 on ..." may begin a line of a text.
         if found.start() == 0 or data.endswith((b"\n\n", b"\r\n\r\n"), 0, found.start())
     ]  # fmt: skip
     told_end = 0
@@ -110,7 +110,7 @@ def _find_declared_end(data: bytes, start: int, end: int) -> int:
 
 
 def _normalize_bytes(data: bytes, name: str) -> bytes:
-    """Return the file as the mail parser wants it: in UTF-8 instead of UTF-16, and without a mark in front."""
+    """Return the file in the form that the mail parser needs: UTF-8 instead of UTF-16, and without a leading mark."""
     if is_utf16(data):
         data = decode_text(data, name).encode("utf-8", "replace")
     return data.removeprefix(_UTF8_MARK).lstrip(b"\r\n")

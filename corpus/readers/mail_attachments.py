@@ -33,13 +33,13 @@ def _list_files(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[tup
             yield f"{name} (Outlook's own format, which no other program reads)", None
             continue
         data = part.get_payload(decode=True)
-        # Pictures are mostly logos below signatures, which cost a second each.
+        # Pictures are usually logos below signatures, which cost a second each.
         is_read = isinstance(data, bytes) and part.get_content_maintype() != "image"
         yield name, data if is_read and isinstance(data, bytes) else None
 
 
 def _name_by_kind(part: MIMEPart) -> str:
-    """Return a name for what has none, by which its reader is found."""
+    """Return a name for an unnamed part, by which its reader is found."""
     kind = part.get_content_type()
     suffix = mimetypes.guess_extension(kind) or (".txt" if part.get_content_maintype() == "text" else "")
     return f"unnamed{suffix}"

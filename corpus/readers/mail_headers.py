@@ -1,4 +1,4 @@
-"""Headers of mail as text, with what many programs do wrong in them put right."""
+"""Headers of mail as text, with common errors of mail programs corrected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _RAW_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 class ReadableHeaders(EmailPolicy):
-    """The default policy, for headers in windows-1252 under another name and for raw bytes without any name."""
+    """The default policy, for headers in windows-1252 under another name and for raw bytes without a declared
+    encoding.
+    """
 
     def header_fetch_parse(self, name: str, value: str) -> Any:
         return super().header_fetch_parse(name, value if hasattr(value, "name") else _repair_header(str(value)))
@@ -35,13 +37,13 @@ def parse_message(data: bytes) -> EmailMessage:
 def read_header(part: MIMEPart, field: str) -> str:
     try:
         value = part.get(field)
-    except Exception:  # a broken header can make the parser raise anything; the message is read without it
+    except Exception:  # a broken header can make the parser raise any error; the message is read without it
         return ""
     return " ".join(restore_windows_characters(str(value or "")).split())
 
 
 def read_file_name(part: MIMEPart) -> str:
-    """Return the name of what is attached; empty where it has none."""
+    """Return the name of the attachment; empty if it has none."""
     try:
         name = part.get_filename() or ""
     except Exception:  # as above

@@ -32,7 +32,7 @@ _NO_HTML_NOTICE = re.compile(
 )
 _MAX_NOTICE_CHARS = 300  # characters
 _MIN_PLAIN_SHARE = 2 / 3
-"""Of the words of the HTML: a plain form with fewer leaves something out."""
+"""Share of the HTML's words: a plain form with fewer omits something."""
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
 _TEXT_NAME = "the text of a mail"
@@ -70,7 +70,7 @@ def _sort(part: MIMEPart, found: MailParts) -> None:
         signed = "signed" in str(part.get_param("smime-type") or "")
         found.unread.append("S/MIME-signed text" if signed else "encrypted text")
     elif kind in _SIGNATURE_TYPES:
-        pass  # proves who wrote the rest, and says nothing itself
+        pass  # proves the authorship of the rest, and has no content itself
     elif kind in _REPORT_TYPES:
         found.reports.append(part)
     elif kind in ("message/rfc822", "message/global", "message/news"):
@@ -93,7 +93,7 @@ def _sort_several(part: MIMEPart, found: MailParts) -> None:
     best = _choose_form(forms)
     found.texts += best.texts if best else []
     for form in forms:
-        # What is said in two forms is read once; what is attached to either of them is read.
+        # Text in two forms is read once; attachments of either form are read.
         found.calendars += form.calendars
         found.reports += form.reports
         found.messages += form.messages
@@ -102,7 +102,7 @@ def _sort_several(part: MIMEPart, found: MailParts) -> None:
 
 
 def _choose_form(forms: Sequence[MailParts]) -> MailParts | None:
-    """Return the plain form, or the HTML where the plain one is empty, leaves much out, or says that there is HTML."""
+    """Return the plain form, or the HTML if the plain one is empty, omits much, or refers to the HTML."""
     with_text = [form for form in forms if form.texts]
     plain = [
         form for form in with_text if form.texts[0].get_content_type() == "text/plain" and not _is_no_html_notice(form)
@@ -114,16 +114,16 @@ def _choose_form(forms: Sequence[MailParts]) -> MailParts | None:
 
 
 def _is_teaser(plain: MailParts, html: MailParts) -> bool:
-    """Tell whether the plain form is a teaser for the HTML and not the same text."""
+    """Return whether the plain form is a teaser for the HTML and not the same text."""
     written = b" ".join(map(decode_payload, html.texts))
-    # The markup makes the HTML longer by far: where it is not, nothing needs to be counted.
+    # The markup makes the HTML longer by far: if it is not, nothing needs to be counted.
     if len(written) <= len(b" ".join(map(decode_payload, plain.texts))):
         return False
     return _count_words(plain) < _MIN_PLAIN_SHARE * _count_words(html)
 
 
 def _count_words(form: MailParts) -> int:
-    """Return the number of words that a form shows, without addresses of links, which stand in the plain one alone."""
+    """Return the number of words that a form shows, without addresses of links, which only the plain one contains."""
     total = 0
     for part in form.texts:
         data, charset = decode_payload(part), part.get_content_charset()
@@ -162,7 +162,7 @@ def _sort_single(part: MIMEPart, kind: str, found: MailParts) -> None:
 
 
 def _list_forwarded_messages(part: MIMEPart) -> list[EmailMessage]:
-    """Return the messages in a part, decoded where a program has encoded them although no program should."""
+    """Return the messages in a part, decoded if a program has wrongly encoded them."""
     held = [one for one in cast("list[EmailMessage]", part.get_payload()) if isinstance(one, EmailMessage)]
     if str(part.get("Content-Transfer-Encoding", "")).strip().lower() not in _TRANSFER_ENCODINGS:
         return held
@@ -173,6 +173,6 @@ def _list_forwarded_messages(part: MIMEPart) -> list[EmailMessage]:
         coded.set_payload(one.as_bytes(policy=POLICY).decode("ascii", "surrogateescape").lstrip("\n"))
         data = decode_payload(coded)
         inner = parse_message(data)
-        # Where the parser found headers in it, nothing was encoded at all.
+        # If the parser found headers in it, nothing was encoded at all.
         decoded.append(inner if inner.keys() and not inner.defects else one)
     return decoded

@@ -1,4 +1,4 @@
-"""Quotations at the end of a reply: left out, since the earlier message is read by itself."""
+"""Quotations at the end of a reply: left out, since the earlier message is read separately."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SUBJECT = re.compile(
     r"[\s*_]*(?:subject|betreff|emne|ämne|objet|asunto|assunto|oggetto|onderwerp|temat)[\s*_]*:", re.IGNORECASE
 )
 _MAX_HEADER_LINES = 8
-"""Lines within which sender, date and subject of a quoted message stand."""
+"""Number of lines within which sender, date and subject of a quoted message occur."""
 _MAX_ATTRIBUTION_LINES = 3
-"""Lines that say who wrote what follows: programs break them."""
+"""Number of lines of an attribution, which programs break."""
 _MAX_SIGNATURE_LINES = 12  # lines
 
 
@@ -39,7 +39,7 @@ def is_reply(subject: str, *, answers: bool) -> bool:
 
 
 def remove_quotation(text: str, *, reply: bool) -> str:
-    """Return the text without the earlier message quoted at its end; all of it where nothing else would be left.
+    """Return the text without the earlier message quoted at its end; all of it if nothing else would be left.
 
     Quotations between the lines of an answer stay. Without `reply`, only text below an attribution ("Ann wrote:")
     counts as an earlier message.
@@ -55,7 +55,7 @@ def remove_quotation(text: str, *, reply: bool) -> str:
 
 
 def _split_signature(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines, and the signature that stands below a quotation."""
+    """Return the lines, and the signature below a quotation."""
     last = next((n for n in range(len(lines) - 1, -1, -1) if lines[n].rstrip("\r") in ("-- ", "--")), None)
     if last is None or len(lines) - last > _MAX_SIGNATURE_LINES or any(map(_QUOTED_LINE.match, lines[last:])):
         return list(lines), []
@@ -75,7 +75,7 @@ def _find_quoted_end(lines: Sequence[str], *, reply: bool) -> int | None:
     naming = _find_attribution(lines, above)
     if naming is not None:
         return naming
-    # "The rule says:" leads in a quotation of something else.
+    # "The rule says:" introduces a quotation of something else.
     said = above > 0 and _strip_break(lines[above - 1]).endswith(":")
     return quoted if reply and not said else None
 
@@ -103,14 +103,14 @@ def _is_attribution(lines: Sequence[str], first: int, last: int) -> bool:
 
 
 def _find_attribution(lines: Sequence[str], end: int) -> int | None:
-    """Return the first of the lines before `end` that say who wrote the text below; None without such lines."""
+    """Return the first of the lines before `end` that attribute the text below; None without such lines."""
     if not end or not _strip_break(lines[end - 1]).endswith(":"):
         return None
     for start in range(end - 1, max(-1, end - 1 - _MAX_ATTRIBUTION_LINES), -1):
         if not lines[start].strip():
             return None
         if _WROTE_LINE.search(" ".join(_strip_break(line) for line in lines[start:end])):
-            # "On Tuesday, 9 September 2025 at 10:02, Berit Strand" may stand on a line above.
+            # "On Tuesday, 9 September 2025 at 10:02, Berit Strand" may be on a line above.
             begins = [n for n in range(max(0, start - 1), start) if re.match(r"\s*(?:On|Am|Le|El|Den|Il) ", lines[n])]
             return begins[0] if begins else start
     return None

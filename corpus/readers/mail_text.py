@@ -1,4 +1,4 @@
-"""The text of a message: who wrote it to whom, what, its invitations, and the messages that it passes on."""
+"""The text of a message: sender and recipients, body, invitations, and forwarded messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TEXT_NAME = "the text of a mail"
 
 @dataclass(slots=True)
 class MessageText:
-    """`head` and `body` in Markdown. `files`: what is attached to it, and to messages that it passes on."""
+    """`head` and `body` in Markdown. `files`: the attachments of it and of messages that it forwards."""
 
     head: str
     body: str
@@ -41,7 +41,7 @@ class MessageText:
 
 
 def read_message_text(message: EmailMessage, omissions: Omissions, depth: int = 0) -> MessageText:
-    """Return what a message says; what is seen in it and cannot be read is added to `omissions`.
+    """Return the text of a message; visible parts that cannot be read are added to `omissions`.
 
     A reply is read without the earlier message that it quotes at its end.
     """
@@ -113,7 +113,7 @@ def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
 
 
 def _read_calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]:
-    """Yield each calendar once: most invitations hold theirs as a part and as an attached file."""
+    """Yield each calendar once: most invitations contain theirs as a part and as an attached file."""
     seen: set[str] = set()
     for part in parts:
         try:
@@ -127,7 +127,7 @@ def _read_calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator
 
 
 def _read_report(part: MIMEPart) -> str:
-    """Return what a mail server says of a message that it could not deliver."""
+    """Return a mail server's report about a message that it could not deliver."""
     payload = part.get_payload()
     blocks = payload if isinstance(payload, list) else [part]
     lines = [

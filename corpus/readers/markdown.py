@@ -1,4 +1,4 @@
-"""Markdown: front matter read and left out, HTML in it turned into Markdown, all else kept word for word."""
+"""Markdown: front matter read and left out, HTML in it turned into Markdown, everything else unchanged."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _ITEM = re.compile(r"\s*- +(\S.*)")
 _INLINE_LIST = re.compile(r"\[[^\[\]]*\]")
 _IGNORED_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
-"""What tells of the page on its site, or is kept elsewhere."""
+"""Keys that concern the page on its site, or are stored elsewhere."""
 
 
 def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the front matter, else the first heading, else the file name. Date and fields: of the front matter.
+    """Read Markdown. The title comes from the front matter, else the first heading, else the file name. Date and
+    fields: of the front matter.
 
-    HTML in it becomes Markdown; all else is kept word for word. The front matter speaks about the document and is no
-    part of what is searched and quoted.
+    HTML in it becomes Markdown; everything else is kept word for word. The front matter describes the document and is
+    not searched or quoted.
     """
     front, markdown = _split_front_matter(decode_text(data, name))
     limits.check_elements(estimate_elements(markdown), ELEMENTS_PER_SECOND, "HTML", name)
@@ -58,7 +59,7 @@ def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
             continue
         key, colon, value = line.partition(":")
         named = colon and key.strip().replace("-", "_").isidentifier()
-        # What is indented without being an item belongs to the key above, and is no pair of its own.
+        # An indented line that is no item belongs to the key above, and is no separate pair.
         name = key.strip().lower().replace("-", "_")
         under = name if named and not line[:1].isspace() else ""
         if under and value.strip():

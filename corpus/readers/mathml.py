@@ -1,6 +1,6 @@
-"""MathML as LaTeX. Letters and signs stay Unicode, which LaTeX of today takes and a search finds; nothing is left out.
+"""MathML as LaTeX. Letters and signs stay Unicode, which current LaTeX accepts and a search finds; nothing is left out.
 
-A page that holds its formula as TeX, as KaTeX, MathJax and Wikipedia do, is taken at its word.
+If a page contains its formula as TeX, as KaTeX, MathJax and Wikipedia do, that is used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LAYOUT_TAGS = frozenset({"mprescripts", "none"})
 
 
 def convert_mathml(math: Tag) -> str:
-    """Return the LaTeX of a `<math>` element, without dollar signs; empty if it holds nothing."""
+    """Return the LaTeX of a `<math>` element, without dollar signs; empty if it has no content."""
     annotation = next(
         (one for one in math.find_all("annotation") if _TEX_ENCODING.fullmatch(str(one.get("encoding", "")))), None
     )
@@ -43,7 +43,7 @@ def convert_mathml(math: Tag) -> str:
 
 
 def parse_image_tex(alt: str) -> str:
-    """Return the TeX that the alternative text of a picture of a formula is, as Wikipedia writes it; or nothing."""
+    """Return the TeX in the alternative text of a picture of a formula, as Wikipedia writes it; or nothing."""
     styled = _DISPLAY_STYLE.fullmatch(alt.strip())
     return " ".join(styled[1].split()) if styled else ""
 
@@ -75,7 +75,7 @@ def _convert_part(part: Tag | NavigableString) -> str:
         return _TOKEN_WRITERS[name](_INVISIBLE_CHARACTER.sub("", " ".join(part.get_text().split())))
     args = [_convert_part(one) for one in _list_parts(part)]
     made = _ELEMENT_WRITERS.get(name)
-    # What has not the parts that its name asks for is read as a row, so that nothing is lost.
+    # An element without the parts that its name requires is read as a row, so that nothing is lost.
     return made[1](args) if made and len(args) == made[0] else _convert_special(name, part, args)
 
 

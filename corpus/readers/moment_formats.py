@@ -16,7 +16,7 @@ _EPOCH = datetime.datetime(1899, 12, 30)
 def format_moment(value: datetime.datetime | datetime.time | datetime.timedelta, number_format: str) -> str:
     """Return a date as 2024-05-01, and a time of day or a duration as the format shows it.
 
-    A date keeps its time where it has one, whatever the format: nothing that is there may be rounded away.
+    A date keeps its time if it has one, whatever the format: no stored value may be rounded away.
     """
     plain = _LITERALS.sub("", number_format.partition(";")[0])
     if isinstance(value, datetime.timedelta) or _DURATION.search(plain):

@@ -1,7 +1,7 @@
-"""Tables within the cells of other tables: data stays in its row, and what only lays out a page is read block by block.
+"""Tables within the cells of other tables: data stays in its row, and layout tables are read block by block.
 
-A pipe table cannot hold another. So a small table in a cell of data becomes one line of it ("day: 4403; night: 4499"),
-and a large one stands below the outer table under a number that the cell names.
+A pipe table cannot contain another. A small table in a data cell therefore becomes one line of it ("day: 4403; night:
+4499"), and a large one is placed below the outer table under a number that the cell names.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _MAX_LINE_CHARS = 400
 _MAX_CELL_CHARS = 600
-"""A cell that holds more beside a table is a part of a page."""
+"""A cell with more content beside a table is a part of a page."""
 _PAGE_PART_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "hr")
 
 
 def flatten_nested_tables(root: Tag) -> None:
-    """Take the tables out of the cells of each table of data; those that lay out a page stay as they are."""
+    """Move the tables out of the cells of each data table; layout tables stay unchanged."""
     around = {id(one): one for inner in root.select("table table") if (one := inner.find_parent("table")) is not None}
-    # The innermost first: what is flat then is an ordinary cell for the table around it.
+    # The innermost first: once flat it is an ordinary cell for the table around it.
     for outer in reversed(list(around.values())):
         rows = list(_group_cells(outer))
         if _is_data_table(rows):
@@ -71,7 +71,7 @@ def _flatten(outer: Tag, rows: list[list[Tag]]) -> None:
 
 
 def _make_line(table: Tag) -> Tag:
-    """Return the table as one line: its rows parted by semicolons, two cells by a colon and more by commas."""
+    """Return the table as one line: its rows separated by semicolons, two cells by a colon and more by commas."""
     rows = [[cell for cell in row if cell.get_text(strip=True) or cell.find("img")] for row in _group_cells(table)]
     line = _make_tag("")
     caption = table.find("caption")
@@ -94,7 +94,7 @@ def _make_line(table: Tag) -> Tag:
 
 
 def _strip_last_blanks(cell: Tag) -> None:
-    """Remove the blanks at the end, so that a colon or semicolon stands right behind the last word."""
+    """Remove the blanks at the end, so that a colon or semicolon directly follows the last word."""
     from bs4.element import NavigableString
 
     cell.smooth()
@@ -103,7 +103,7 @@ def _strip_last_blanks(cell: Tag) -> None:
 
 
 def _read_column_names(rows: list[list[Tag]]) -> list[str]:
-    """Return the names in the first row where it is a header, and all rows below have as many cells."""
+    """Return the names in the first row if it is a header, and all rows below have as many cells."""
     if len(rows) < 2 or any(cell.name != "th" for cell in rows[0]) or len({len(row) for row in rows}) > 1:
         return []
     return [cell.get_text(" ", strip=True) for cell in rows[0]]

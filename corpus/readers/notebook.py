@@ -1,4 +1,4 @@
-"""Jupyter notebooks: text cells as they are, code and what it printed as blocks of code. Pictures are left out."""
+"""Jupyter notebooks: text cells unchanged, code and its output as blocks of code. Pictures are left out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from argot.types import ParsedDocument
 
 CELLS_PER_SECOND = 2_000
 _MAX_OUTPUT_CHARS = 4_000
-"""Characters of what one cell printed: the rest of a long log answers no question."""
+"""Characters of one cell's output: the rest of a long log answers no question."""
 _COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _FENCE = re.compile(r"`{3,}")
 
 
 def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the first heading, else the file name.
+    """Read a notebook. The title is the first heading, else the file name.
 
     Raises:
         UnreadableDocument: it is no notebook.

@@ -26,7 +26,7 @@ _MAX_DECIMALS = 30
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """One part of a format. `patterns`: its groups of digits, with the marks between them in `between`."""
+    """One part of a format. `patterns`: its groups of digits, with the separators in `between`."""
 
     before: str = ""
     patterns: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class _Section:
 
 
 def format_number(value: float, number_format: str) -> str:
-    """Return `value` with all its digits as the format shows it, and with what the format says around it."""
+    """Return `value` with all its digits in the format, with the format's literal text."""
     plain = str(value) if isinstance(value, int) else f"{value:.12g}"
     if not number_format or number_format == _GENERAL_FORMAT:
         return plain
@@ -79,7 +79,7 @@ def _format_digits(plain: str, section: _Section) -> str:
 
 
 def _fill_groups(plain: str, section: _Section) -> str:
-    """Return the digits between the marks of a format such as 000-000; as they are where they are no whole number."""
+    """Return the digits between the separators of a format such as 000-000; unchanged if they are no whole number."""
     if not plain.isdigit() or any(pattern.strip("0#?") for pattern in section.patterns):
         return plain
     groups: list[str] = []
@@ -95,7 +95,7 @@ def _fill_groups(plain: str, section: _Section) -> str:
 
 
 def _format_fraction(value: float, section: _Section) -> str:
-    """Return the number as a whole one and a fraction; "" where no fraction of that size is the same number."""
+    """Return the number as a whole one and a fraction; "" if no fraction of that size equals the number."""
     bottom = section.over[1:]
     exact = Fraction(str(abs(value)))
     limit = int(bottom) if bottom.isdigit() and bottom.strip("0") else 10 ** len(bottom) - 1
@@ -115,7 +115,9 @@ def _format_fraction(value: float, section: _Section) -> str:
 
 
 def _choose_section(number_format: str, value: float) -> tuple[str, bool]:
-    """Return the section of the format that shows this number, and True where the format has one for such numbers."""
+    """Return the section of the format that shows this number, and whether the format has a separate one for such
+    numbers.
+    """
     sections = _split_sections(number_format)
     conditional = [(found, section) for section in sections if (found := _CONDITION.search(section))]
     if conditional:

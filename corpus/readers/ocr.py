@@ -1,6 +1,6 @@
-"""Text of scanned pages and pictures, by tesseract: a program of its own, which Debian has as `tesseract-ocr`.
+"""Text of scanned pages and pictures, by tesseract: an external program, in Debian `tesseract-ocr`.
 
-It gives words with places and how sure it is of each; here they become the lines that the PDF reader makes blocks of.
+It returns words with positions and confidences; here they become the lines from which the PDF reader builds blocks.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ INSTALL_HINT = (
 )
 SWITCHED_OFF_HINT = "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng."
 DPI = 300
-"""What tesseract reads best."""
+"""The resolution that tesseract reads best."""
 SECONDS_PER_PAGE = 60
-"""Of a processor; an ordinary page takes one to three. By the clock it may be far longer on a busy machine: files are
-read behind everything else.
+"""Processor time; an ordinary page takes one to three. Wall-clock time may be far longer on a busy machine, since files
+are read at low priority.
 """
 _MAX_WAIT_SECONDS = 20 * SECONDS_PER_PAGE
 _BOUNDED_COMMAND = f'ulimit -t {SECONDS_PER_PAGE}; exec "$0" "$@"'
 _MIN_WORD_CONFIDENCE = 30
-"""Of 100: what it is less sure of is mostly a smudge, a line or a picture."""
+"""Confidence, of 100: words below it are usually a smudge, a line or a picture."""
 _MIN_PAGE_CONFIDENCE = 85
-"""Of 100, on average of the page's characters: below, every other line has a wrong word (a page printed ever more
-coarsely, read and compared)."""
+"""Average confidence of the page's characters, of 100: below it, every other line has a wrong word (a page printed ever
+more coarsely, read and compared)."""
 _MIN_FORM_LETTERS = 3
-"""Letters of a word that tell, by its form, whether it is upright."""
+"""Letters of a word from which its shape shows whether it is upright."""
 _CELL_GAP_HEIGHTS = 1.6
-"""Wider gaps than this many heights of a line part the cells of a table."""
+"""Wider gaps than this many heights of a line separate the cells of a table."""
 _MIN_HEADING_RATIO = 1.25
 """A line is set larger if it is this many times as high as the page's others; measured heights vary by a tenth."""
 _DESCENDERS = re.compile(r"[gjpqyQ,;()\[\]{}|$]")
 _DESCENDER_RATIO = 1.27
-"""How many times as high a line is with letters that reach below it."""
+"""Ratio of a line's height with descenders to that without."""
 _WORD_LEVEL = "5"  # level of a row of tesseract's table
 
 
@@ -60,7 +60,7 @@ _WORD_LEVEL = "5"  # level of a row of tesseract's table
 class OcrPage:
     """The lines of a picture in reading order, in points from the top left corner; `confidence` from 0 to 100.
 
-    `turned`: it lies on its side or stands on its head, and the places of the lines are those of it set upright.
+    `turned`: it is sideways or upside down, and the positions of the lines refer to it set upright.
     """
 
     lines: list[Line]
@@ -77,7 +77,7 @@ def is_installed() -> bool:
 
 
 def describe_ocr(languages: str) -> str:
-    """Return a line for the doctor on how scans are read here.
+    """Return a line for `argot doctor` on how scans are read here.
 
     Raises:
         NotFound: a language that is set is not installed.
@@ -103,7 +103,7 @@ def _suggest_languages(languages: Sequence[str]) -> str:
 def require_ocr(languages: str, name: str, reason: str) -> None:
     """
     Raises:
-        UnreadableDocument: scans cannot be read here; `reason` says what is wrong with the file without.
+        UnreadableDocument: scans cannot be read here; `reason` names the problem of the file without OCR.
     """
     if not languages:
         raise UnreadableDocument(name, reason, SWITCHED_OFF_HINT)
@@ -115,14 +115,14 @@ def recognize_text(picture: Image, languages: str, name: str, points: float) -> 
     """Return the text of a picture.
 
     Args:
-        languages: as tesseract names them, e.g. "eng+deu".
-        points: of one pixel.
+        languages: tesseract's names, e.g. "eng+deu".
+        points: size of one pixel.
 
     Raises:
-        UnreadableDocument: tesseract fails, e.g. for want of a language.
+        UnreadableDocument: tesseract fails, e.g. because a language is missing.
     """
     turn, words = 0, _read_words(picture, languages, name, points)
-    # Tesseract reads what lies on its side, but its lines are no lines of a page then.
+    # Tesseract reads sideways text, but its lines are then no lines of a page.
     if _is_on_its_side(words):
         turn, words = 90, _read_words(picture.rotate(90, expand=True), languages, name, points)
     # Upside down, letters look like other letters.
@@ -136,7 +136,7 @@ def recognize_text(picture: Image, languages: str, name: str, points: float) -> 
 
 def _read_words(picture: Image, languages: str, name: str, points: float) -> list[_Word]:
     straight = level(picture)
-    # Turned about its middle, the picture has grown on all sides.
+    # Rotated about its centre, the picture has grown on all sides.
     left, top = (straight.width - picture.width) // 2, (straight.height - picture.height) // 2
     return list(_parse_words(_run_tesseract(straight, languages, name), points, left, top))
 
@@ -209,7 +209,7 @@ def _parse_words(table: str, points: float, first_column: int, first_row: int) -
 
 
 def _make_spans(words: list[_Word]) -> Iterator[LineSpan]:
-    """Yield the words of a line as one span, or as cells where wide gaps part them."""
+    """Yield the words of a line as one span, or as cells if wide gaps separate them."""
     height = max(word.y1 - word.y0 for word in words)
     cell: list[_Word] = []
     for word in words:
@@ -218,7 +218,7 @@ def _make_spans(words: list[_Word]) -> Iterator[LineSpan]:
             cell = []
         cell.append(word)
     last = _make_span(cell, height)
-    # At a line's end it mostly parts a word; the PDF reader looks whether the document knows the whole one.
+    # At a line's end it usually splits a word; the PDF reader checks whether the document contains the whole one.
     parted = re.search(r"[a-z]-$", last.text)
     yield replace(last, text=last.text[:-1] + HYPHEN) if parted else last
 
@@ -237,7 +237,7 @@ def _make_span(words: list[_Word], height: float) -> LineSpan:
 
 
 def _iter_word_starts(words: list[_Word]) -> Iterator[int]:
-    """Yield the offset of each word but the first in the joined text."""
+    """Yield the offset of each word except the first in the joined text."""
     place = 0
     for word in words[:-1]:
         place += len(word.text) + 1

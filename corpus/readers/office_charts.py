@@ -1,7 +1,7 @@
 """Charts of Office files: the title, the titles of the axes and the cached numbers as small tables.
 
 No library reads every kind: python-pptx refuses 3-D charts and `#N/A`, and nothing reads the kinds of 2016 (waterfall,
-treemap and so on). All of them keep their points alike, so the points are read and the kind of chart does not matter.
+treemap and so on). All of them store their points alike, so the points are read and the kind of chart does not matter.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _XY_CHARTS = ("scatterChart", "bubbleChart")
 _EPOCH_1904_DAYS = 1462
 
 Labels = Mapping[int, tuple[str, ...]]
-"""The category of each point by its index; several texts where categories have levels, the outermost first."""
+"""The category of each point by its index; several texts if categories have levels, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """One row of numbers of a chart. `size`: of the bubbles."""
+    """One series of numbers of a chart. `size`: those of the bubbles."""
 
     name: str
     labels: Labels
@@ -33,7 +33,7 @@ class _Series:
 
 
 def read_chart(xml: bytes) -> str:
-    """Return a chart's title and its cached numbers as Markdown; "" where it shows nothing.
+    """Return a chart's title and its cached numbers as Markdown; "" if it shows nothing.
 
     Args:
         xml: a chart part (`c:chartSpace`), or one of the kinds of 2016 (`cx:chartSpace`).
@@ -82,7 +82,7 @@ def _read_older_chart(root: Any, chart: Any) -> Iterator[str]:
             if is_xy:
                 yield render_pipe_table(list(_make_point_rows(series, corner)))
                 continue
-            # Without categories of its own a series is drawn over those of the first one.
+            # A series without categories uses those of the first one.
             shared = shared or series.labels
             own = series.labels or shared
             tables.setdefault(tuple(own.items()), []).append(_Series(series.name, own, series.values))
@@ -150,7 +150,7 @@ def _read_numbers(element: Any, label_format: str, since_1904: bool) -> Iterator
 
 
 def _format_value(text: str, number_format: str, since_1904: bool = False) -> str:
-    """Return a cached value as it is shown. Errors such as `#N/A`, and whatever is no number, stay as they are."""
+    """Return a cached value as displayed. Errors such as `#N/A`, and other non-numbers, stay unchanged."""
     from openpyxl.styles.numbers import is_date_format
     from openpyxl.utils.datetime import from_excel
 
@@ -177,7 +177,7 @@ def _read_label_format(plot: Any, element: Any) -> str:
 def _read_point_labels(element: Any) -> Iterator[tuple[int, str]]:
     """Yield the words that someone wrote on a point, or took for it from cells."""
     for label in element.iterfind("{*}dLbls/{*}dLbl"):
-        # Fields such as [VALUE] stand for what the table says anyway.
+        # Fields such as [VALUE] repeat the table.
         text = "".join(one.text or "" for one in label.iterfind("{*}tx/{*}rich/{*}p/{*}r/{*}t"))
         if _clean(text) and label.find("{*}idx") is not None:
             yield int(_read_attribute(label, "{*}idx") or 0), _clean(text)

@@ -7,11 +7,11 @@ from typing import Any
 
 _MAX_DEPTH = 20
 _DRAWING_POINTS = ("parTrans", "sibTrans", "pres")
-"""Points that draw arrows and frames, and none of the boxes."""
+"""Points of arrows and frames, which are no boxes."""
 
 
 def read_diagram(xml: bytes) -> str:
-    """Return the boxes of a SmartArt picture as a list, those that belong to another box indented under it.
+    """Return the boxes of a SmartArt picture as a list, subordinate boxes indented under their parent.
 
     Args:
         xml: its data part (`dgm:dataModel`).
@@ -29,7 +29,7 @@ def read_diagram(xml: bytes) -> str:
     if etree.QName(root).localname != "dataModel":
         raise ValueError(f"no data of a diagram: its outermost element is '{etree.QName(root).localname}'")
     texts = {str(point.get("modelId")): _read_box(point) for point in root.iterfind("{*}ptLst/{*}pt")}
-    # Words on an arrow are words of the diagram, too: they come last, as no box holds them.
+    # Words on an arrow are words of the diagram, too: they come last, as no box contains them.
     boxes = [
         str(one.get("modelId")) for one in root.iterfind("{*}ptLst/{*}pt") if one.get("type") not in _DRAWING_POINTS
     ]
@@ -46,7 +46,7 @@ def _read_children(root: Any) -> Mapping[str, list[str]]:
     """Return the boxes under each box, in the order in which they are shown."""
     found: dict[str, list[tuple[int, str]]] = {}
     for connection in root.iterfind("{*}cxnLst/{*}cxn"):
-        # Without a type a connection joins a box to the one above it.
+        # A connection without a type joins a box to its parent.
         if connection.get("type", "parOf") == "parOf":
             order = str(connection.get("srcOrd") or "")
             place = int(order) if order.isascii() and order.isdigit() and len(order) < 10 else 0
@@ -57,7 +57,7 @@ def _read_children(root: Any) -> Mapping[str, list[str]]:
 def _list_boxes(
     box: str, depth: int, texts: Mapping[str, str], children: Mapping[str, list[str]], seen: set[str]
 ) -> Iterator[str]:
-    # The file can join boxes in a ring.
+    # The file can connect boxes in a cycle.
     if box in seen or depth > _MAX_DEPTH:
         return
     seen.add(box)

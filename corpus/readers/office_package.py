@@ -1,4 +1,4 @@
-"""Packages of Office files: their parts and what each refers to, and the mending of what libraries cannot open."""
+"""Packages of Office files: their parts and references, and repairs for errors that libraries reject."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class OfficePackage:
         return self._archive.read(part)
 
     def find_main_part(self) -> str:
-        """Return the part that all others belong to, as "xl/workbook.xml"; "" where none is named."""
+        """Return the part that all others belong to, such as "xl/workbook.xml"; "" if none is named."""
         return next(iter(self.find_related("", "officeDocument")), "")
 
     def read_relationships(self, part: str) -> dict[str, Relationship]:
@@ -68,7 +68,7 @@ class OfficePackage:
         }
 
     def find_related(self, part: str, kind: str) -> list[str]:
-        """Return the parts of one kind that `part` refers to, as far as they are there."""
+        """Return the existing parts of one kind that `part` refers to."""
         return [
             one.target
             for one in self.read_relationships(part).values()
@@ -77,10 +77,10 @@ class OfficePackage:
 
 
 def parse_part(xml: bytes, *, recover: bool = False) -> Any:
-    """Return the outermost element of a part; None where it is no XML. Nothing outside the part is opened.
+    """Return the root element of a part; None if it is no XML. Nothing outside the part is opened.
 
     Args:
-        recover: keep what can be read of a damaged part.
+        recover: keep the readable content of a damaged part.
     """
     from lxml import etree  # type: ignore[import-untyped]
 
@@ -92,9 +92,9 @@ def parse_part(xml: bytes, *, recover: bool = False) -> Any:
 
 
 def translate_strict(data: bytes) -> bytes:
-    """Return a file saved as Strict Open XML with the names of the usual, transitional kind; any other as it is.
+    """Return a file saved as Strict Open XML with the names of the usual, transitional kind; any other unchanged.
 
-    Both say the same under different names, and libraries know only those of the usual kind.
+    Both have the same content under different names, and libraries know only those of the usual kind.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if "_rels/.rels" not in archive.namelist() or _STRICT_PREFIX not in archive.read("_rels/.rels"):
@@ -112,11 +112,11 @@ def _translate_name(match: re.Match[bytes]) -> bytes:
 
 
 def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tuple[bytes, tuple[str, ...]]:
-    """Return the file without references to parts that it lacks, and the names of those that can hold text.
+    """Return the file without references to missing parts, and the names of those that can contain text.
 
     Args:
-        blanks: blank parts by their kinds, put in where a part of that kind is missing, because a list elsewhere in
-            the file counts on it.
+        blanks: blank parts by their kinds, added where a part of that kind is missing, because a list elsewhere in the
+            file expects it.
     """
     missing: dict[str, None] = {}
     added: dict[str, bytes] = {}
@@ -143,7 +143,7 @@ def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tup
 
 
 def has_text(kind: str) -> bool:
-    """Tell whether parts of this kind can hold what a person wrote."""
+    """Return whether parts of this kind can contain text by a person."""
     return kind not in _KINDS_WITHOUT_TEXT
 
 
@@ -163,7 +163,7 @@ def repair_parts(data: bytes) -> tuple[bytes, tuple[str, ...]]:
             return xml
         damaged.append(part)
         root = parse_part(xml, recover=True)
-        # Without its namespace too little is left: no library knows what it is, and each stumbles over it.
+        # Without its namespace too little remains: no library can identify it, and each fails at it.
         return _write_part(root) if root is not None and str(root.tag).startswith("{") else None
 
     return _rewrite(data, repair), tuple(damaged)

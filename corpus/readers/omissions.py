@@ -1,4 +1,4 @@
-"""Counts what a reader saw in a file and did not read, for the warning that a document's page shows."""
+"""Counts the parts of a file that a reader found and did not read, for the warning on a document's page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLURALS = {
 
 
 class Omissions:
-    """The parts of one file that its reader saw and did not read, counted by kind.
+    """The parts of one file that its reader found and did not read, counted by kind.
 
     A kind is a singular noun that a person knows: "picture", "equation", "comment", "attached file".
     """
@@ -26,11 +26,11 @@ class Omissions:
         self._counts[kind] += number
 
     def warn(self, warnings: Iterable[str]) -> None:
-        """Note warnings of files within this one, which stand behind its own."""
+        """Add warnings of files within this one, which follow its own."""
         self._of_parts += warnings
 
     def warnings(self) -> tuple[str, ...]:
-        """Return one warning such as "2 pictures and 1 equation were not read"; none where nothing was left unread."""
+        """Return one warning such as "2 pictures and 1 equation were not read"; none if nothing was left unread."""
         named = [f"{number:,} {_format_noun(kind, number)}" for kind, number in self._counts.items() if number > 0]
         if not named:
             return tuple(self._of_parts)

@@ -1,4 +1,4 @@
-"""Lines of pages to one document: fonts tell headings, and every block keeps its page and place."""
+"""Lines of pages to one document: fonts indicate headings, and every block keeps its page and position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PageContents:
     """The contents of a document's pages. `rules` and `kinds` are by page number, from 1; ordinary pages have no kind.
 
     `remarks`: annotations on the pages, by page number.
-    `turned`: pages whose lines were read from them set upright, so that their places are not those of the page.
+    `turned`: pages that were set upright for reading, so that the positions of their lines differ from the page's.
     """
 
     lines: Sequence[list[Line]]
@@ -39,7 +39,7 @@ class PageContents:
 def build_document(
     pages: PageContents, title: str, name: str, media_type: str, warnings: Sequence[str]
 ) -> ParsedDocument:
-    """Return the pages as Markdown. Without a `title`, the largest heading of the first page is it, else `name`."""
+    """Return the pages as Markdown. Without a `title`, it is the largest heading of the first page, else `name`."""
     fonts = _measure_fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))
     lines = [mark_steps(page, fonts) for page in pages.lines]
@@ -71,8 +71,8 @@ def _find_page_tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules
 
 
 def _insert_remarks(pieces: list[Piece], remarks: Sequence[Remark], page: int) -> None:
-    """Put each remark behind the last piece that begins above its middle, in its column where there is one."""
-    # Notes that say the same as the words that they are pinned to say nothing.
+    """Insert each remark after the last piece that begins above its middle, in its column if there is one."""
+    # Notes that repeat the words that they are attached to add nothing.
     text = _fold_text(" ".join(piece.text for piece in pieces))
     for remark in sorted(remarks, key=lambda one: one.box[1]):
         if remark.about and _fold_text(remark.about) in text:
@@ -111,7 +111,7 @@ def _find_title(pages: list[list[Piece]], fonts: Fonts) -> str:
 def _write_markdown(
     pieces: list[Piece], kinds: Mapping[int, PageKind]
 ) -> tuple[str, tuple[PageMark, ...], tuple[BoxMark, ...]]:
-    """Return the pieces as Markdown, and the places of the pages and blocks in it."""
+    """Return the pieces as Markdown, and the positions of the pages and blocks in it."""
     parts: list[str] = []
     pages: list[PageMark] = []
     boxes: list[BoxMark] = []
@@ -130,7 +130,7 @@ def _write_markdown(
         boxes.extend(_make_box_marks(piece, length, length + len(text)))
         last_page = piece.boxes[-1][0]
         if last_page > pages[-1].number:
-            # A paragraph that goes on overleaf: its later part stands on the next page, about as its lines divide.
+            # A paragraph that continues on the next page: the split follows the numbers of its lines.
             pages.append(PageMark(boxes[-1].start, last_page, kinds.get(last_page, "page")))
         text += "\n" if piece.kind == "item" else "\n\n"
         parts.append(text)

@@ -1,4 +1,4 @@
-"""PDF. PDFium gives characters and places, font sizes give headings, alignment and rules give tables."""
+"""PDF. PDFium provides characters and positions, font sizes indicate headings, alignment and rules indicate tables."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
 _MAX_PIXELS = 25_000_000
-"""Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
+"""Pixels of a page that is rendered for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN_SHARE = 0.1
 _MIN_SIMILAR_ROWS = 3
 _SMALL_SIZE_RATIO = 0.9
 _SEPARATION_STEPS = 1.5
-"""Than the body, in font sizes; from the text, in steps from line to line."""
+"""More than the body, in font sizes; distance from the text, in line steps."""
 _NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
 _MAX_BOOKMARK_DEPTH = 6
 _MAX_BOOKMARKS = 5_000
@@ -45,7 +45,8 @@ _PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the properties if it is one, else the largest heading of the first page, else the file name.
+    """Read a PDF. The title comes from the properties if it is one, else the largest heading of the first page, else
+    the file name.
 
     Raises:
         UnreadableDocument: encrypted, damaged, or without text, also on scans.
@@ -80,7 +81,7 @@ def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[Pag
 
 
 def _read_contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str], list[PageText]]:
-    """Return the contents of the pages, and warnings of what could not be read."""
+    """Return the contents of the pages, and warnings about unreadable ones."""
     texts, warnings = _read_texts(document, name, limits)
     lines, heights = [text.lines for text in texts], [text.height for text in texts]
     has_more = has_extras(document) or any(text.annotations.has_content for text in texts)
@@ -130,7 +131,7 @@ def _read_bookmarks(document: Any) -> list[Bookmark]:
     try:
         found = islice(document.get_toc(max_depth=_MAX_BOOKMARK_DEPTH), _MAX_BOOKMARKS)
         return [Bookmark(item.level, item.get_title() or "") for item in found]
-    except pypdfium2.PdfiumError:  # damaged ones are no reason not to read the pages
+    except pypdfium2.PdfiumError:  # if damaged, the pages are still read
         return []
 
 
@@ -145,7 +146,7 @@ def _open(data: bytes, name: str) -> Any:
         if "password" in str(error).lower() or "security" in str(error).lower():
             raise UnreadableDocument(name, "encrypted", "Save it without a password.") from error
         raise UnreadableDocument(name, "damaged or cut off: not a complete PDF") from error
-    with suppress(pypdfium2.PdfiumError):  # a damaged form is no reason not to read the pages
+    with suppress(pypdfium2.PdfiumError):  # if the form is damaged, the pages are still read
         document.init_forms()
     return document
 
@@ -181,7 +182,7 @@ def _add_scans(
     """Return the lines including those of scanned pages, these pages by number, and warnings.
 
     Only pages without text of their own are recognised: the file's own text is more reliable.
-    `has_more`: the document says something beside its pages' text, so that none is no reason to refuse it.
+    `has_more`: the document has content beside its pages' text, so that an empty text is no reason to refuse it.
     """
     scans = [number for number, page in enumerate(lines, start=1) if not page and _has_objects(document, number)]
     has_text = any(lines) or has_more
@@ -294,7 +295,7 @@ def _find_running_on_two(lines: list[list[Line]], edges: list[dict[int, str]]) -
 
 def _is_set_off(page: list[Line], number: int, body: float) -> bool:
     line = page[number]
-    # A row of a table may well stand at the top of both pages.
+    # A table row may well be at the top of both pages.
     if len(line.spans) > 1 or line.size > body:
         return False
     gaps = [max(other.y0 - line.y1, line.y0 - other.y1) for other in page if other is not line]
@@ -323,7 +324,7 @@ def _normalize_numbers(line: Line) -> str:
 
 def _choose_title(said: str) -> str:
     title = clean_title(said)
-    # A title of one word is mostly the name of a file or template.
+    # A title of one word is usually the name of a file or template.
     return "" if len(title) < 5 or " " not in title else title[:300]
 
 

@@ -13,7 +13,7 @@ from argot.corpus.readers.pdf_ligatures import Place
 from argot.corpus.readers.pdf_lines import make_place
 
 MAX_ANNOTATIONS = 5_000
-"""Of one page: a drawing may bear more, but a person did not write them."""
+"""Maximum of one page: a drawing may have more, but a person did not write them."""
 _MAX_CHARS = 20_000
 _PASSWORD_FLAG = 1 << 13
 _OFF_STATE = "Off"
@@ -25,7 +25,7 @@ Corners = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A field and its place. `ticked`: None of one that holds text. `option`: what a radio button stands for."""
+    """A field and its place. `ticked`: None for a text field. `option`: the value that a radio button represents."""
 
     name: str
     value: str
@@ -40,7 +40,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """An annotation on a page, and its place. `about`: the words of the page that a note is pinned to."""
+    """An annotation on a page, and its place. `about`: the words of the page that a note is attached to."""
 
     text: str
     box: Corners
@@ -49,7 +49,7 @@ class Remark:
 
 @dataclass(slots=True)
 class PageAnnotations:
-    """`files`: the names and bytes of those that are pinned to the page. `media`: sounds and films."""
+    """`files`: the names and bytes of those that are attached to the page. `media`: sounds and films."""
 
     fields: list[FormField] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
@@ -62,7 +62,7 @@ class PageAnnotations:
 
 
 def read_annotations(page: Any) -> PageAnnotations:
-    """Return what the annotations of a page say; those that are hidden say nothing."""
+    """Return the visible annotations of a page."""
     import pypdfium2.raw as pdfium
 
     found = PageAnnotations()
@@ -108,7 +108,7 @@ def _add(found: PageAnnotations, pdfium: Any, handle: Any, page: Any, place: Pla
 def _add_file(found: PageAnnotations, file: Any, page: Any) -> None:
     import pypdfium2
 
-    # One that cannot be taken out costs no other.
+    # A failure to extract one does not affect the others.
     with suppress(pypdfium2.PdfiumError):
         one = pypdfium2.PdfAttachment(file, page.pdf)
         found.files.append((" ".join(one.get_name().split()), bytes(one.get_data())))
@@ -142,9 +142,9 @@ def _read_field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField 
 
 
 def _is_ticked(pdfium: Any, form: Any, handle: Any) -> bool:
-    """Tell whether the state of a box, or the value of its field, is any other than Off.
+    """Return whether the state of a box, or the value of its field, is anything other than Off.
 
-    PDFium asks for the state that the box has a drawing for. Some programs write another name, or fill in the value
+    PDFium expects the state for which the box has a drawing. Some programs write another name, or fill in the value
     alone and leave the state at Off; and PDFium itself puts a box without a drawing to Off.
     """
     if pdfium.FPDFAnnot_IsChecked(form, handle):

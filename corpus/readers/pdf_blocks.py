@@ -11,20 +11,20 @@ from typing import Literal
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, measure_line_step
 from argot.corpus.readers.pdf_tables import PageTable
 
-# \uf0b7 and the like are the bullets of Symbol and Wingdings. A dash, a star or an `o` needs a blank and text.
+# \uf0b7 and similar are the bullets of Symbol and Wingdings. A dash, a star or an `o` needs a blank and text.
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
-# As in `1. `, `(a) `, `iv) `.
+# For example `1. `, `(a) `, `iv) `.
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
-# As in `2 Lock out the air`, without a mark: only a row of them is one of steps.
+# For example `2 Lock out the air`, without a mark: only a sequence of them is a list of steps.
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+([A-ZÀ-ÖØ-Þ].*)")
 _MIN_STEPS = 3
 _EDGE_TOLERANCE_POINTS = 4.0
 """Points between the left edges of two steps of one list."""
 _MAX_STEP_GAP_POINTS = 24.0
 """Points between a number and its step."""
-# As in "Status: Superseded" and "Last updated: 5 May 2023".
+# For example "Status: Superseded" and "Last updated: 5 May 2023".
 _LABEL = re.compile(r"[^\W\d_][\w/-]*(?: [\w/-]+){0,3}: ?(?=\S)")
-# As in `2 Cooling` and `2.1 Pumps`.
+# For example `2 Cooling` and `2.1 Pumps`.
 _NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_a-z]")
 _UNFINISHED_LINE = re.compile(r"(?:\b[a-z]{1,3}|[-,:&/])$")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\^\d{1,2})?$")
@@ -39,7 +39,7 @@ Kind = Literal["heading", "paragraph", "item", "table", "code", "note"]
 
 @dataclass(slots=True)
 class Piece:
-    """A block and where it stands: `boxes` are (page, x0, y0, x1, y1), one for each page it touches."""
+    """A block and its position: `boxes` are (page, x0, y0, x1, y1), one for each page it touches."""
 
     kind: Kind
     text: str
@@ -48,11 +48,11 @@ class Piece:
     size: float = 10.0
     bold: bool = False
     right: float = 0.0
-    """Where its last line ends, from the left."""
+    """The end of its last line, from the left."""
     level: int = 1
-    """Of a heading, from 1."""
+    """The level of a heading, from 1."""
     depth: int = 0
-    """Of an item, from 0."""
+    """The depth of an item, from 0."""
     code: list[Line] = field(default_factory=list)
 
 
@@ -63,7 +63,7 @@ class Fonts:
     body: float
     larger: tuple[float, ...]
     code: bool = True
-    """Whether lines in a font of equally wide letters are code: not where most of the document is set so."""
+    """Whether monospaced lines are code: not if most of the document is monospaced."""
 
     def is_heading(self, line: Line, left: float, right: float) -> bool:
         """Return True for a larger line, or a short bold one at the left edge or in the middle that names no column."""
@@ -143,8 +143,8 @@ def _make_table_piece(table: PageTable, markdown: str, page: int) -> Piece:
 def mark_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
     """Return the lines with "1 Stop the engine", "2 Lock ...", "3 Drain ..." as "1. Stop the engine" and so on.
 
-    Some programs number steps without a mark behind the number. One or two such lines may be anything; three that
-    count from 1, at one left edge and not set as headings, are steps.
+    Some programs number steps without a mark after the number. One or two such lines may be anything; three that count
+    from 1, at one left edge and not set as headings, are steps.
     """
     marked, found = list(lines), list[int]()
     edges = measure_edges(lines)
@@ -160,7 +160,7 @@ def mark_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
 
 
 def _read_bare_number(line: Line) -> int | None:
-    """Return the number that a line of prose begins with, if no mark makes it a list item's."""
+    """Return the number at the beginning of a line of prose, unless a mark makes it a list item's."""
     first, *rest = line.spans
     # Further away is the next column of a table.
     apart = first.text.isdigit() and len(rest) == 1 and rest[0].x0 - first.x1 < _MAX_STEP_GAP_POINTS
@@ -175,7 +175,7 @@ def _mark_lines(lines: list[Line], steps: list[int]) -> list[Line]:
 
 
 def _mark_step(line: Line) -> Line:
-    """Return the step as one span, although its number may stand apart: it is no cell of a table."""
+    """Return the step as one span, although its number may be separate: it is no cell of a table."""
     text = _BARE_NUMBER.sub(r"\1. \2", line.text, count=1)
     return Line((replace(line.spans[-1], text=text, x0=line.x0, y0=line.y0, y1=line.y1),))
 
@@ -184,7 +184,7 @@ def _mark_step(line: Line) -> Line:
 
 
 class Words:
-    """All words of the document: they decide whether a hyphen at a line end parts a word or belongs to it."""
+    """All words of the document: they decide whether a hyphen at a line end splits a word or belongs to it."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
         self._known: set[str] = set()
@@ -192,13 +192,13 @@ class Words:
             self._known.update(re.findall(r"[\w-]{3,}", line.text.lower()))
 
     def join(self, before: str, after: str) -> str:
-        """Join two lines; a hyphen that parts a word between them is removed."""
+        """Join two lines; a hyphen that splits a word between them is removed."""
         if not before.endswith((HYPHEN, "-")) or not after[:1].islower():
             return f"{before.replace(HYPHEN, '-')} {after}"
         stem = re.search(r"[\w-]*$", before[:-1])
         rest = re.match(r"[\w-]*", after)
         first, last = (stem[0] if stem else "").lower(), (rest[0] if rest else "").lower()
-        # Without the hyphen, unless the document itself writes the word with one, or its first part has one already.
+        # Without the hyphen, unless the document itself writes the word with one, or its first part already has one.
         if f"{first}{last}" not in self._known and (f"{first}-{last}" in self._known or "-" in first):
             return f"{before[:-1]}-{after}"
         return f"{before[:-1]}{after}"
@@ -247,9 +247,9 @@ def _is_continuation(
         numbered = _NUMBERED_HEADING.match(line.text) and not _UNFINISHED_LINE.search(last.text)
         return same and not numbered and -2 < down <= 1.8 * line.size
     unfinished = not _SENTENCE_END.search(last.text) and line.text[:1].islower()
-    # What begins left of an item's mark is none of it.
+    # Text that begins left of an item's mark does not belong to it.
     outside = last.kind == "item" and line.x0 < last.boxes[-1][1] - _EDGE_TOLERANCE_POINTS
-    if down < -2 or (outside and not unfinished):  # the next column: a sentence may go on there
+    if down < -2 or (outside and not unfinished):  # the next column: a sentence may continue there
         return unfinished
     if down > max(1.45 * step, 1.8 * line.size):
         return False
@@ -259,7 +259,7 @@ def _is_continuation(
 def _is_paragraph_begin(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
     """Return True for a numbered item, a label under another, an indentation, a wider step or a short last line.
 
-    The last three only after the end of a sentence, or of what stands behind a label.
+    The last three only after the end of a sentence, or of a label's value.
     """
     if _NUMBERED.match(line.text) or line.spans[0].raised[:1] == (0,):
         return True

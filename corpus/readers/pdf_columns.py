@@ -11,11 +11,11 @@ _MIN_LINES = 6
 _MAX_COLUMNS = 3
 _EDGE_TOLERANCE_POINTS = 3.0
 _MIN_LINE_CHARS = 22
-"""Of a line of prose, in the middle."""
+"""Median characters of a line of prose."""
 _MIN_FILLED_SHARE = 0.75
-"""Of the column's width, that its lines fill in the middle."""
+"""Median share of the column's width that its lines fill."""
 _MIN_CONTINUED_SHARE = 0.4
-"""Of the lines of prose, those that begin in the middle of a sentence. In cells every other one begins one."""
+"""Share of the lines of prose that begin in the middle of a sentence. In table cells every other one begins one."""
 
 
 def order_columns(lines: Sequence[Line]) -> list[Line]:

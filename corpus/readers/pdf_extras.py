@@ -21,19 +21,19 @@ _MAX_FORM_VALUES = 5_000
 
 @dataclass(slots=True)
 class Extras:
-    """`sections` in Markdown, to stand behind the pages; `warnings` of what was not read."""
+    """`sections` in Markdown, to follow the pages; `warnings` about unread parts."""
 
     sections: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
 def has_extras(document: Any) -> bool:
-    """Tell whether the document says something even where its pages bear no text."""
+    """Return whether the document has content even if its pages have no text."""
     return document.count_attachments() > 0 or bool(_read_xfa_values(document))
 
 
 def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) -> Extras:
-    """Return what stands beside the text of the pages, which were read before."""
+    """Return the content beside the text of the pages, which were read before."""
     extras = Extras()
     if values := _read_xfa_values(document):
         if not any(text.annotations.has_content for text in texts):
@@ -56,14 +56,14 @@ def _iter_attached_files(document: Any) -> Iterator[tuple[str, bytes]]:
     import pypdfium2
 
     for number in range(min(document.count_attachments(), MAX_ATTACHED_FILES)):
-        # One that cannot be taken out costs no other.
+        # A failure to extract one does not affect the others.
         with suppress(pypdfium2.PdfiumError):
             file = document.get_attachment(number)
             yield " ".join(file.get_name().split()), bytes(file.get_data())
 
 
 def _read_xfa_values(document: Any) -> list[str]:
-    """Return "name: value" for all that was filled into an XFA form: its pages may say "Please wait" alone."""
+    """Return "name: value" for every value filled into an XFA form, whose pages may only say "Please wait"."""
     import pypdfium2.raw as pdfium
     from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
     from defusedxml.ElementTree import ParseError, fromstring  # type: ignore[import-untyped]

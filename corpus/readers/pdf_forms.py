@@ -18,21 +18,21 @@ _MAX_DROP_POINTS = 16.0
 _TOUCH_POINTS = 4.0
 _EDGE_TOLERANCE_POINTS = 20.0
 _WRITING_ROOM = re.compile(r"_{3,}|\.{4,}|…{2,}")
-"""Where a form leaves room to write."""
+"""Space that a form leaves for writing."""
 _TICK = re.compile(r"\[[x ]\]")
 _LABEL_END = re.compile(r"[:?=(\]$€£]$")
 
 
 def join_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tuple[list[Line], list[Remark]]:
-    """Return the lines with the values of the fields behind their labels, and those that have no label on the page.
+    """Return the lines with the values of the fields after their labels, and the fields without a label on the page.
 
-    A form that nobody filled in stays as it is.
+    An empty form stays unchanged.
     """
     if not any(one.is_filled for one in fields):
         return list(lines), []
     rows = [list(line.spans) for line in lines]
     unlabelled: list[Remark] = []
-    # Ticks first: a value must not stand behind words that say what is ticked.
+    # Ticks first: a value must not follow the label of a tick.
     for one in sorted(fields, key=lambda one: (one.ticked is None, one.box[1], one.box[0])):
         join = _join_value if one.ticked is None else _join_tick
         is_blank = one.ticked is None and not one.value
@@ -42,7 +42,7 @@ def join_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tupl
 
 
 def _name_field(one: FormField) -> str:
-    """Return the field with its name in the file, for want of a printed one."""
+    """Return the field with its name in the file, because no label is printed."""
     name = f"{one.name}: {one.option}" if one.option else one.name
     if one.ticked is not None:
         return f"{_write_tick(one)} {name}"
@@ -79,12 +79,12 @@ def _join_value(rows: list[list[LineSpan]], one: FormField) -> bool:
 
 
 def _is_choice(span: LineSpan) -> bool:
-    """Tell whether words say what a tick beside them stands for, and ask for nothing, as "Other:" does."""
+    """Return whether words are the label of a tick beside them, and ask for no value, as "Other:" does."""
     return bool(_TICK.search(span.text)) and not _LABEL_END.search(_WRITING_ROOM.sub("", span.text).rstrip())
 
 
 def _choose_max_gap(label: LineSpan) -> float:
-    """Return how far behind a label its field may stand: a choice has one only close behind, as "Other" may."""
+    """Return the maximum distance of a field after its label: small after a choice, such as "Other"."""
     return _MAX_CHOICE_GAP_POINTS if _is_choice(label) else _MAX_LABEL_GAP_POINTS
 
 
@@ -124,12 +124,12 @@ def _append_value(span: LineSpan, one: FormField) -> LineSpan:
 
 
 def _is_value(span: LineSpan) -> bool:
-    """Tell whether a value was put behind the label already, as the day before the month."""
+    """Return whether a value follows the label already, as the day before the month."""
     return ": " in span.text
 
 
 def _insert_value(span: LineSpan, one: FormField) -> LineSpan:
-    """Put the value into the room that the form leaves for it, else before the word that stands behind its field."""
+    """Insert the value into the space that the form leaves for it, else before the word after its field."""
     middle = (one.box[0] + one.box[2]) / 2
     rooms = list(_WRITING_ROOM.finditer(span.text))
     if rooms:
@@ -148,7 +148,7 @@ def _put_mark_before(span: LineSpan, mark: str, x0: float) -> LineSpan:
 
 
 def _insert_tick(span: LineSpan, one: FormField) -> LineSpan:
-    """Put the tick before the word that stands behind its box; the places of the words move with it."""
+    """Insert the tick before the word after its box; the positions of the words move with it."""
     tick = f"{_write_tick(one)} "
     offset = next((offset for offset, _, begin in span.spaces if begin >= one.box[0]), len(span.text))
     text = f"{span.text[:offset].rstrip()} {tick}{span.text[offset:]}".rstrip()

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from argot.corpus.readers.pdf_blocks import Fonts, Piece
 
 _MAX_LEVEL = 6
-# As in `2`, `2.1`, `2.1.`, `A.3`.
+# For example `2`, `2.1`, `2.1.`, `A.3`.
 _NUMBER = re.compile(r"((?:\d{1,3}|[A-Z])(?:\.\d{1,3}){0,5})\.?\s+(?=\S)")
 _MIN_HEADINGS = 2
-"""Headings that must be numbered, or be found among the bookmarks, before either is believed."""
+"""Share of headings that must be numbered, or be found among the bookmarks, before either is used."""
 _MIN_HEADING_SHARE = 0.3
 
 
@@ -26,7 +26,7 @@ class Bookmark:
 
 
 def set_levels(headings: Sequence[Piece], fonts: Fonts, bookmarks: Sequence[Bookmark]) -> None:
-    """Give every heading its level, from 1. Bookmarks at several depths tell more than fonts and numbers."""
+    """Give every heading its level, from 1. Bookmarks at several depths are better evidence than fonts and numbers."""
     for heading in headings:
         heading.level = fonts.level(heading.size)
     _set_levels_by_numbers(headings)

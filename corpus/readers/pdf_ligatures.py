@@ -1,4 +1,4 @@
-"""Ligatures that a PDF passes off as one of their letters (`signiicant`): told by the width of what is drawn."""
+"""Ligatures that a PDF encodes as one of their letters (`signiicant`): detected by the drawn width."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 LIGATURE_WIDTHS = {"i": 0.36, "l": 0.36, "f": 0.52}
-"""Font sizes: a letter drawn wider may be a ligature, and is looked at."""
+"""Font sizes: a letter drawn wider may be a ligature, and is checked."""
 _MAX_SLIM_RATIO = 0.6
-"""Of a ligature's width: a letter of its font is no wider than this."""
+"""Share of a ligature's width that a letter of its font does not exceed."""
 _THREE_LETTER_WIDTH = 0.62
-"""Of a ligature of two letters the width, where it is this part of one of three."""
+"""Width of a ligature of two letters as a share of one of three."""
 _MAX_LEVEL_RADIANS = 0.1
 """Radians that a text may be turned by."""
 Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
@@ -34,10 +34,10 @@ class Ligatures:
         self._slimmest: dict[tuple[bytes, str], float] = {}
 
     def restored(self, index: int, char: str, width: float) -> str:
-        """Return the letters drawn for a character `width` points wide; itself if its font draws it so wide."""
+        """Return the letters drawn for a character `width` points wide; itself if its font draws it that wide."""
         import pypdfium2.raw as pdfium
 
-        # What stands upright is measured across; and the letters of one ligature all have its place.
+        # Upright text is measured across; and the letters of one ligature all have its position.
         if pdfium.FPDFText_GetCharAngle(self._handle, index) > _MAX_LEVEL_RADIANS or self._is_in_ligature(index):
             return char
         size = self._read_size(index)

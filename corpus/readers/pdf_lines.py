@@ -15,22 +15,22 @@ from argot.corpus.readers.pdf_looks import Look, Looks
 from argot.corpus.readers.pdf_spaces import GappedText, find_false_spaces
 
 HYPHEN = "\x02"
-"""What PDFium gives for a hyphen at a line end that parts a word."""
-# Of one page. A page of text has some thousands; more is a drawing made of letters.
+"""PDFium's character for a hyphen at a line end that splits a word."""
+# Maximum characters of one page. A page of text has some thousands; more is a drawing made of letters.
 _MAX_CHARS = 200_000
 _COLUMN_GAP_SIZES = 1.15
-"""Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
+"""Gaps wider than this many font sizes separate cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
 _MAX_NUMBER_CHARS = 3  # of a step, with its mark
 _POWER_SIGNS = {"2": "²", "3": "³"}
 _UNIT_END = re.compile(r"(?<![^\W\d_])(?:[cdkm]?m|ft|in|yd|s)$")
 _MIN_RAISED_SHARE = 0.25
-"""Of the font size: how far a raised number ends above the line's lowest letters; and of what height it is at most."""
+"""In font sizes: how far a raised number ends above the line's lowest letters; and its maximum height."""
 _MAX_RAISED_HEIGHT = 0.6
 _SHORT_PIECE_CHARS = 2
 _MOSTLY = 0.6
 _MIN_GAPS = 3
 _SPACED_GAP_SIZES = 2.2
-"""Font sizes: the widest gap between words whose letters are set apart."""
+"""Font sizes: the widest gap between words whose letters are spaced out."""
 _MONO_FONTS = (b"courier", b"mono", b"consol", b"typewriter", b"menlo", b"cmtt")
 
 
@@ -47,13 +47,13 @@ class LineSpan:
     bold: bool = False
     mono: bool = False
     raised: tuple[int, ...] = ()
-    """Where in the text a small number begins that is set above the line: a note's mark, or a power."""
+    """Offset in the text of a small number above the line: a note's mark, or a power."""
     spaces: tuple[tuple[int, float, float], ...] = ()
-    """Where a word begins behind a space: its offset in the text, where the word before it ends, where it begins."""
+    """Word beginnings after a space: offset in the text, end of the previous word, start of this one."""
     angle: int = 0
-    """Degrees by which the text is turned clockwise on the page as it is shown."""
+    """Degrees by which the text is turned clockwise on the page as shown."""
     faint: bool = False
-    """Drawn in a pale colour, or so that what lies behind it shows."""
+    """Drawn in a pale colour, or partly transparent."""
     artifact: bool = False
     """Marked as a header, a footer or a watermark by the program that wrote the file."""
 
@@ -72,12 +72,12 @@ class LineSpan:
             if number in _POWER_SIGNS and _UNIT_END.search(before):
                 text = f"{before}{_POWER_SIGNS[number]}{after}"
             else:
-                # The mark at a note itself may have a dot of its own.
+                # The mark at a note itself may have its own dot.
                 text = f"{before}^{number}{after}" if before else f"^{number} {after.lstrip('.) ')}"
         return text
 
     def cut_at(self, x: float) -> tuple[LineSpan, ...]:
-        """Return the parts left and right of `x`, if it lies between two words; else the whole span."""
+        """Return the parts left and right of `x`, if it is between two words; else the whole span."""
         for number, (offset, end, begin) in enumerate(self.spaces):
             if end - 1 <= x <= begin + 1:
                 after = tuple((place - offset, left, right) for place, left, right in self.spaces[number + 1 :])
@@ -88,7 +88,7 @@ class LineSpan:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Text that stands side by side: one span of prose, or the cells of a table row."""
+    """Text side by side: one span of prose, or the cells of a table row."""
 
     spans: tuple[LineSpan, ...]
 
@@ -133,7 +133,7 @@ class Line:
 def read_spans(page: Any) -> list[LineSpan]:
     """Return the pieces of text in the order of the page's content.
 
-    That is the reading order of nearly every program that writes PDF.
+    That is the reading order in nearly every program's PDF.
     """
     textpage = page.get_textpage()
     try:
@@ -156,7 +156,7 @@ def _iter_spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     space = typed = broken = False
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(handle, index)
-        # Broken fonts give numbers that are no characters.
+        # Broken fonts return numbers that are no characters.
         char = chr(code) if code < 0x110000 else "\ufffd"
         if code in (0x0D, 0x0A):
             if run.is_cut_short and _is_short_piece(pdfium, handle, index + 1):
@@ -169,7 +169,7 @@ def _iter_spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if code in (0xFFFE, 0x02):
             char = HYPHEN
         if char.isspace() or code == 0:
-            # PDFium adds spaces of its own where it sees a gap.
+            # PDFium adds its own spaces where it detects a gap.
             typed = typed or not pdfium.FPDFText_IsGenerated(handle, index)
             space = True
             continue
@@ -199,13 +199,15 @@ def _iter_spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
 
 
 def _is_short_piece(pdfium: Any, handle: Any, index: int) -> bool:
-    """Tell whether PDFium parts hardly a letter from what follows, behind the second sign of a line end."""
+    """Return whether PDFium separates hardly a letter from the following text, after the second character of a line
+    end.
+    """
     codes = (pdfium.FPDFText_GetUnicode(handle, index + ahead) for ahead in range(2, _SHORT_PIECE_CHARS + 2))
     return any(code in (0x0D, 0x0A, 0x20) for code in codes)
 
 
 def _finish_run(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
-    """Yield the run as a span, without the spaces that PDFium saw inside its words."""
+    """Yield the run as a span, without the spaces that PDFium inserted within its words."""
     if run.gaps:
         run.drop_spaces(find_false_spaces(GappedText(run.text, run.indices, run.gaps, run.size), handle, place))
     yield from run.flush()
@@ -223,7 +225,7 @@ def _read_font(
     if pdfium.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
-    # Many fonts say only in their name what they are.
+    # Many fonts show their style only in their name.
     name = read_font_name(handle, index)
     bold = bold or b"bold" in name or b"black" in name or b"heavy" in name
     mono = any(part in name for part in _MONO_FONTS)
@@ -256,15 +258,15 @@ class _Run:
         self.spaces: list[tuple[int, float, float]] = []
         self.raised: list[int] = []
         self.indices: list[int] = []
-        """Of each character in the text page; a space bears that of the character behind it."""
+        """Index of each character in the text page; a space has that of the next character."""
         self.gaps: list[int] = []
-        """Where in the text PDFium put a space that the file does not have."""
+        """Offsets in the text of spaces that PDFium inserted."""
         self.look = Look()
         self.size, self.bold, self.mono = 10.0, False, False
         self.x0 = self.y0 = self.x1 = self.y1 = 0.0
 
     def start(self, size: float, bold: bool, mono: bool, bottom: float) -> None:
-        # A number before letters that are set larger is a note's mark, if it ends above them.
+        # A number before larger letters is a note's mark, if it ends above them.
         if self.text and size > 1.2 * self.size and self.y1 < bottom - 0.1 * size and not self.raised:
             self.raised.append(0)
         self.size, self.bold, self.mono = size, bold, mono
@@ -275,7 +277,7 @@ class _Run:
 
     @property
     def is_cut_short(self) -> bool:
-        """Tell whether PDFium ends a line here behind hardly a letter, as it does where each was placed singly."""
+        """Return whether PDFium ends a line here after hardly a letter, as it does if each was placed separately."""
         pieces = "".join(self.text).split()
         short = sum(len(piece) <= _SHORT_PIECE_CHARS for piece in pieces)
         last = pieces[-1] if pieces else ""
@@ -283,7 +285,7 @@ class _Run:
 
     @property
     def reach(self) -> float:
-        """Points to the next letter of the run, at most."""
+        """Maximum points to the next letter of the run."""
         spaced = len(self.gaps) >= max(_MIN_GAPS, (len(self.text) - len(self.gaps)) / 2)
         return (_SPACED_GAP_SIZES if spaced else _COLUMN_GAP_SIZES) * max(self.size, 4.0)
 
@@ -321,7 +323,7 @@ class _Run:
         self.indices.append(index)
 
     def drop_spaces(self, places: Set[int]) -> None:
-        """Take the spaces at these places out of the text."""
+        """Remove the spaces at these offsets from the text."""
         if not places:
             return
 
@@ -337,7 +339,7 @@ class _Run:
     def _is_raised(self, box: tuple[float, float, float, float]) -> bool:
         """Return True for the first digit of a number that is set small and high."""
         high = box[3] < self.y1 - _MIN_RAISED_SHARE * self.size and box[3] - box[1] < _MAX_RAISED_HEIGHT * self.size
-        # Letters of a text that runs upwards stand high, too, but not beside each other.
+        # Letters of a text that runs upwards are high, too, but not beside each other.
         return high and box[0] > self.x1 - 1 and not (self.raised and self.text[-1].isdigit())
 
     def flush(self) -> Iterator[LineSpan]:

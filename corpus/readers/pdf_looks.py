@@ -1,4 +1,4 @@
-"""The look of PDF text that tells watermarks and text on its side: its angle, its colour, and its marks."""
+"""Visual properties of PDF text that indicate watermarks and rotated text: its angle, its colour, and its marks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 from typing import Any, NamedTuple
 
 _MIN_PALE_BRIGHTNESS = 150
-"""Of 255: the brightness from which a colour is a watermark's rather than a text's."""
+"""Of 255: the brightness from which a colour indicates a watermark rather than text."""
 _MIN_OPACITY = 160
-"""Of 255: what is drawn with less lets the page show through."""
+"""Opacity, of 255: less lets the page show through."""
 
 
 class Look(NamedTuple):
@@ -27,7 +27,7 @@ class Looks:
         import pypdfium2.raw as pdfium
 
         self._pdfium, self._handle, self._turn = pdfium, handle, turn
-        # For every piece of text: to make them anew takes longer than to ask.
+        # For every piece of text: building them again takes longer than the query.
         self._colour = [ctypes.c_uint() for _ in range(4)]
         self._refs = [ctypes.byref(value) for value in self._colour]
 
@@ -41,7 +41,7 @@ class Looks:
 
 
 def _is_marked(pdfium: Any, shape: Any) -> bool:
-    """Tell whether the text stands in an artifact of a header, a footer or a watermark: no others have a subtype."""
+    """Return whether the text is in an artifact of a header, a footer or a watermark: no others have a subtype."""
     count = pdfium.FPDFPageObj_CountMarks(shape) if shape else 0
     for number in range(count):
         mark = pdfium.FPDFPageObj_GetMark(shape, number)
@@ -50,7 +50,7 @@ def _is_marked(pdfium: Any, shape: Any) -> bool:
         pdfium.FPDFPageObjMark_GetName(mark, ctypes.cast(name, ctypes.POINTER(ctypes.c_ushort)), 64, length)
         if name.raw[: length.value].decode("utf-16-le", "replace").rstrip("\0") != "Artifact":
             continue
-        # PDFium tells that there is one, but of names not which.
+        # PDFium reports that there is one, but not which name.
         if pdfium.FPDFPageObjMark_GetParamValueType(mark, b"Subtype"):
             return True
     return False

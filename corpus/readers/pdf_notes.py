@@ -1,4 +1,4 @@
-"""Footnotes of a page, joined to the paragraphs that bear their marks: neither is understood without the other."""
+"""Footnotes of a page, joined to the paragraphs with their marks: neither is understood without the other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from argot.corpus.readers.pdf_blocks import Fonts, Piece
 
 _NOTE = re.compile(r"\^?(\d{1,2})[.)]?\s+(?=\S)")
 _MAX_NOTE_SIZE_RATIO = 0.95
-"""Than the body, in font sizes."""
+"""Smaller than the body, in font sizes."""
 
 
 def join_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """Return the pieces of a page, each footnote behind the piece with its mark; notes without a mark come last."""
+    """Return the pieces of a page, each footnote after the piece with its mark; notes without a mark come last."""
     notes: dict[int, list[Piece]] = {}
     moved: set[int] = set()
     pieces = _move_foot_last(pieces, fonts)
-    # What stands at the foot: from the last one up, as long as they are notes.
+    # Notes at the foot: from the last piece up, as long as they are notes.
     for piece in reversed(pieces):
         match = _match_note(piece, fonts)
         if match is None:
@@ -41,7 +41,7 @@ def _match_note(piece: Piece, fonts: Fonts) -> re.Match[str] | None:
 
 
 def _move_foot_last(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """Move the notes below all else to the end: some programs draw them before the text of the page."""
+    """Move the notes below everything else to the end: some programs draw them before the text of the page."""
     end = max((piece.boxes[-1][4] for piece in pieces if _match_note(piece, fonts) is None), default=0.0)
     foot = [piece for piece in pieces if piece.boxes[0][2] > end and _match_note(piece, fonts) is not None]
     low = {id(piece) for piece in foot}

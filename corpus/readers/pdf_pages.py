@@ -1,4 +1,4 @@
-"""The lines of a PDF page set upright: text on its side is read in its own direction, and watermarks are left out."""
+"""The lines of a PDF page set upright: rotated text is read in its own direction, and watermarks are left out."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from argot.corpus.readers.pdf_rules import Rule, Rules, find_rules
 from argot.corpus.readers.pdf_watermarks import remove_watermarks
 
 _MAX_SLANT_DEGREES = 8
-"""A text that is turned by less off the level or the upright is on it: scans lie askew."""
+"""Text rotated by less counts as level or upright, since scans are skewed."""
 _MIN_TURNED_SHARE = 0.3
-"""Of a page's characters: where as many lie on their side, they are a part of it, such as a table, else labels."""
+"""Share of a page's characters: if as many are rotated, they are a part of it, such as a table, else labels."""
 _MIN_TURNED_CHARS = 200
 _TURNED_PART_OFFSET_POINTS = 40.0
-"""Points from the end of the page to a part that lay on its side: it is read behind all else."""
+"""Points from the end of the page to a rotated part: it is read last."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The lines of a page as it is read.
+    """The lines of a page as read.
 
-    `turned`: degrees by which it is set upright, clockwise. `part`: the same for a part that stands below its end.
+    `turned`: degrees by which it is set upright, clockwise. `part`: the same for a part below its end.
     """
 
     lines: list[Line]
@@ -42,7 +42,7 @@ class PageText:
 
 
 def read_page_text(page: Any) -> PageText:
-    """Return the lines of a page, which is left as it is read: set upright."""
+    """Return the lines of a page, which is left upright."""
     spans = read_spans(page)
     lengths = Counter[int]()
     for span in spans:
@@ -74,7 +74,7 @@ def read_rules(page: Any, text: PageText) -> Rules:
 
 
 def _read_turned_parts(page: Any, spans: Sequence[LineSpan], aside: Sequence[int], turned: int) -> PageText:
-    """Read what lies on its side again, with the page turned so that it is upright."""
+    """Read rotated text again, with the page turned so that it is upright."""
     width, height = page.get_size()
     total = sum(len(span.text) for span in spans)
     below: list[Line] = []
@@ -104,13 +104,13 @@ def _turn(page: Any, degrees: int) -> None:
 
 
 def _find_direction(span: LineSpan) -> int:
-    """Return the quarter turn that the text is read in; of a slanting one 0."""
+    """Return the quarter turn in which the text is read; 0 for a slanting one."""
     quarter = round(span.angle / 90) * 90
     return quarter % 360 if abs(span.angle - quarter) <= _MAX_SLANT_DEGREES else 0
 
 
 def _is_on_page(span: LineSpan, width: float, height: float) -> bool:
-    """Tell whether any of it is within the edges: what lies outside the crop box is not shown."""
+    """Return whether any of it is within the edges: text outside the crop box is not shown."""
     return span.x1 > 0 and span.x0 < width and span.y1 > 0 and span.y0 < height
 
 
@@ -119,7 +119,7 @@ def _lower_line(line: Line, down: float) -> Line:
 
 
 def _set_back(span: LineSpan, direction: int, width: float, height: float) -> LineSpan:
-    """Return a span of the page turned by `direction` against the clock with its place on the page as it is read."""
+    """Return a span of the page rotated by `direction` counter-clockwise with its position on the page as read."""
     if direction == 90:
         x0, y0, x1, y1 = width - span.y1, span.x0, width - span.y0, span.x1
     elif direction == 180:

@@ -1,4 +1,4 @@
-"""Pictures of a PDF page that say something beside its text: neither decoration nor what the text was read from."""
+"""Pictures of a PDF page with content beside its text: neither decoration nor the scan of the text."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from argot.corpus.readers.pdf_lines import Line, make_place
 
 _MIN_PAGE_SHARE = 0.05
-"""Of the page: smaller ones are logos and signs."""
+"""Share of the page: smaller ones are logos and symbols."""
 _WHOLE_PAGE_SHARE = 0.9
 _MAX_OBJECTS = 20_000
 _MAX_DEPTH = 3
 _MIN_COVERED_LINES = 2
-"""Lines of text that stand on a picture: it is their ground, or the scan that they were read from."""
+"""Lines of text on a picture from which it is their background, or their scan."""
 _MIN_REPEATED_PAGES = 3
-"""Pages with the same picture at the same place: it is a decoration."""
+"""Pages with the same picture at the same position: it is a decoration."""
 Picture = tuple[int, int, int, int]
 """Its place in points."""
 
 
 def read_pictures(page: Any, lines: Sequence[Line]) -> list[Picture]:
-    """Return the large pictures of a page with text, but for those that stand behind text."""
+    """Return the large pictures of a page with text, except those behind text."""
     if not lines:
         return []
     width, height = page.get_size()

@@ -1,4 +1,4 @@
-"""Rows of a PDF page: pieces of text that stand side by side become one line."""
+"""Rows of a PDF page: pieces of text side by side become one line."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from itertools import pairwise
 
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
-# Bullets and numbers of list items, which many programs set apart from their text.
+# Bullets and numbers of list items, which many programs separate from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
 _LOOK_FIELDS = ("size", "bold", "mono", "angle", "faint", "artifact")
 _MIN_WORDS = 4
 _MAX_WORD_GAP = 0.6
-"""Of the font size: wider than the space between most words, and narrower than that between most cells."""
+"""In font sizes: wider than the space between most words, and narrower than that between most cells."""
 _CLOSING_SIGN = re.compile(r"[)%]{1,2}")
 
 
 def make_lines(spans: Iterable[LineSpan]) -> list[Line]:
-    """Return the spans as lines: those that follow each other and stand side by side are one."""
+    """Return the spans as lines: consecutive spans side by side are one."""
     return [Line(tuple(_join_marks(_merge_words(row)))) for row in _group_rows(spans)]
 
 
 def _merge_words(row: list[LineSpan]) -> list[LineSpan]:
-    """Return the row with its words as phrases, where a program placed each word by itself."""
+    """Return the row with its words as phrases, if a program placed each word separately."""
     small = [_is_word_gap(span, after) for span, after in pairwise(row)]
     words = sum(span.text.strip(",.;:()").isalpha() for span in row)
     if len(row) < _MIN_WORDS or words < len(row) / 2 or sum(small) < len(small) / 2:
@@ -38,7 +38,7 @@ def _merge_words(row: list[LineSpan]) -> list[LineSpan]:
 
 
 def _is_word_gap(one: LineSpan, other: LineSpan) -> bool:
-    """Tell whether two pieces stand as close as words of one look do; figures side by side may be two cells."""
+    """Return whether two pieces are as close as words of one style; figures side by side may be two cells."""
     if other.x0 - one.x1 >= _MAX_WORD_GAP * one.size or (one.text[-1].isdigit() and other.text[0].isdigit()):
         return False
     return all(getattr(one, name) == getattr(other, name) for name in _LOOK_FIELDS)
@@ -57,7 +57,7 @@ def _group_rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
 
 
 def _is_level(one: LineSpan, other: LineSpan) -> bool:
-    """Return True where both stand on one line: they overlap by half the lower one's height."""
+    """Return True if both are on one line: they overlap by half the smaller one's height."""
     overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
     return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
         abs(one.y1 - other.y1) < 0.3 * min(one.size, other.size)

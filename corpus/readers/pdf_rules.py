@@ -1,4 +1,4 @@
-"""The rules of a PDF page: the level and upright strokes that part the rows and columns of its tables."""
+"""The rules of a PDF page: the horizontal and vertical strokes that separate the rows and columns of its tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Segment = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight stroke, in points from the top left corner: of a level one `at` is y and `start` to `end` x."""
+    """A straight stroke, in points from the top left corner: for a horizontal one `at` is y and `start` to `end` x."""
 
     at: float
     start: float
@@ -45,7 +45,7 @@ def find_rules(page: Any) -> Rules:
     upright: list[Rule] = []
     width, height = page.get_size()
     for segment in _iter_segments(page):
-        # What is drawn beyond the paper is not seen.
+        # Strokes beyond the paper are not visible.
         x0, x1 = (min(max(x, 0.0), width) for x in sorted(segment[::2]))
         y0, y1 = (min(max(y, 0.0), height) for y in sorted(segment[1::2]))
         if y1 - y0 < _MAX_RULE_POINTS and x1 - x0 > _MIN_RULE_POINTS and x1 - x0 > y1 - y0:

@@ -1,4 +1,4 @@
-"""Spaces that PDFium sees inside words, where letters are set apart: told by the line's own gaps."""
+"""Spaces that PDFium detects inside spaced-out words: identified by the line's own gaps."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from argot.corpus.readers.pdf_ligatures import Place
 
 _MIN_LETTERS = 5
 _ADVANCE_TOLERANCE = 0.05
-"""Of the usual step from letter to letter: letters that step so alike are set at one advance."""
+"""In usual steps from letter to letter: letters with such equal steps have one advance."""
 _MIN_SAME_ADVANCE_SHARE = 0.7
 _WORD_ADVANCE_RATIO = 1.5
 _WORD_GAP_RATIO = 1.3
-"""Than the usual gap between letters: a gap between words."""
+"""Ratio to the usual gap between letters from which it is a gap between words."""
 _MIN_WORD_GAP = 0.12
-"""Of the font size: by how much, at least, it is wider."""
+"""In font sizes: the minimum difference."""
 _MIN_SPACED_GAP = 0.06
-"""Of the font size: letters with such a gap between them are set apart."""
+"""In font sizes: letters with such a gap between them are spaced out."""
 _MAX_GAP_SHARE = 0.3
-"""Of the gaps between letters, those that PDFium took for spaces: more than words have."""
+"""Share of the gaps between letters that PDFium read as spaces: more than words have."""
 _MIN_LETTER_SHARE = 0.8
-"""Of a text that is judged by its gaps alone."""
+"""Letters of a text that is judged only by its gaps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Step:
 def find_false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
     """Return the places of spaces that stand inside words.
 
-    Spaces that the file has are borders of words. Of the others those are, whose gap is wide beside the line's gaps
+    Spaces of the file itself separate words. Of the others those count whose gap is wide compared with the line's gaps
     between letters.
     """
     typed = run.text.count(" ") - len(run.gaps)
@@ -64,7 +64,7 @@ def find_false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
         return set()
     advance, gap = median(step.advance for step in inside), median(step.gap for step in inside)
     alike = sum(abs(step.advance - advance) <= _ADVANCE_TOLERANCE * advance for step in inside)
-    # All figures of a font step alike, whatever the advance of its letters.
+    # All figures of a font have equal steps, whatever the advance of its letters.
     words = sum(char.isalpha() for char in run.text)
     if advance > 0 and words > letters / 2 and alike >= _MIN_SAME_ADVANCE_SHARE * len(inside):
         return {step.place for step in inside if step.place >= 0 and step.advance < _WORD_ADVANCE_RATIO * advance}
@@ -75,7 +75,7 @@ def find_false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
 
 
 def _is_cut_often(run: GappedText, letters: int) -> bool:
-    """Tell whether so many gaps count as spaces that they can hardly all be; figures may well stand apart."""
+    """Return whether so many gaps count as spaces that they can hardly all be; figures may well be separate."""
     return (
         len(run.gaps) >= _MAX_GAP_SHARE * (letters - 1)
         and sum(char.isalpha() for char in run.text) >= _MIN_LETTER_SHARE * letters
@@ -95,7 +95,7 @@ def _measure_steps(run: GappedText, handle: Any, place: Place) -> list[_Step]:
 
 
 def _measure_room(handle: Any, index: int, place: Place) -> tuple[float, float]:
-    """Return where the room of a character begins and ends from the left: its width in its font, not what is drawn."""
+    """Return the left and right end of a character's advance: its width in its font, not the drawn one."""
     import pypdfium2.raw as pdfium
 
     room = pdfium.FS_RECTF()

@@ -15,13 +15,13 @@ from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR, Area, GridCell, T
 from argot.corpus.readers.table_lines import CONTINUED_LINE, HALF_LINE_SIZES
 
 _MAX_RULES = 600
-"""Of one page, in each direction: more is a drawing."""
+"""Maximum of one page, in each direction: more is a drawing."""
 _TOUCH_POINTS = 3.0
 _MIN_CELLS = 4
 _MAX_ORDER_GAP_LINES = 15
 """Lines between two cells of one row, in the order of the page: those of its other column are further apart."""
 _MIN_PROSE_CHARS = 90
-"""Characters of a line that is prose and no cell."""
+"""Characters from which a line is prose and no cell."""
 _TYPED_RULE = re.compile(r"[-_=—–]{5,}")
 _LEADING_SIZES = 1.45
 """From line to line of one text, in font sizes."""
@@ -35,7 +35,7 @@ _MIN_NARROW_PROSE_POINTS = 110.0
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table, its place in points from the top left corner, and the spans it consists of, by line and by place."""
+    """A table, its position in points from the top left corner, and its spans, by line and by position."""
 
     cells: Sequence[GridCell]
     area: Area
@@ -73,7 +73,7 @@ def find_page_tables(lines: Sequence[Line], rules: Rules) -> list[PageTable]:
 
 
 def _is_grid(cells: Sequence[GridCell]) -> bool:
-    """Return True for a table; a framed paragraph or picture is none, nor is a chart with text across its columns."""
+    """Return True for a table; False for a framed paragraph or picture, and a chart with text across its columns."""
     wide = sum(cell.last_row > cell.row and cell.last_column > cell.column and cell.row > 0 for cell in cells)
     wide += any(c.last_row > c.row + 2 and c.last_column > c.column for c in cells if c.row == 0)
     rows, columns = {cell.row for cell in cells}, {cell.column for cell in cells}
@@ -114,7 +114,7 @@ def _measure_area(spans: Sequence[LineSpan]) -> Area:
 
 
 def _find_framed_areas(rules: Rules) -> Iterator[Area]:
-    """Yield the areas, top to bottom, where crossing rules may part columns."""
+    """Yield the areas, top to bottom, where crossing rules may separate columns."""
     if len(rules.level) > _MAX_RULES or len(rules.upright) > _MAX_RULES:
         return
     areas = []
@@ -233,7 +233,7 @@ def _add_heads(run: list[int], rows: Sequence[TextRow], used: set[int], level: S
         ruled = any(
             _measure_bottom(row) - 2 < r.at < first[0].middle and r.covers((row[0].x0 + row[-1].x1) / 2) for r in level
         )
-        # What stands in the middle of the whole table is its title.
+        # Text centred over the whole table is its title.
         seconds = [rows[number][1].x0 for number in run if len(rows[number]) > 1 and rows[number][0].x0 < x0 + 20]
         left = max(x0 + 2 * row[0].size, min(seconds, default=x0) - 3 * row[0].size)
         inside = row[0].x0 > left and row[-1].x1 < x1 + row[0].size
@@ -298,7 +298,7 @@ def _find_run(
 
 
 def _is_table_end(row: TextRow, full: TextRow, lone: int) -> bool:
-    """Return True where a lone line is prose behind the table: long, or one of many that do not stand in a column.
+    """Return True if a single line is prose after the table: long, or one of many that are in no column.
 
     Some short ones may belong to a cell that wraps, or name the rows below.
     """
@@ -332,10 +332,10 @@ def _measure_bottom(row: TextRow) -> float:
 def _is_table(rows: Sequence[TextRow]) -> bool:
     full = [row for row in rows if len(row) > 1]
     texts = [span.text for row in full for span in row]
-    # Two columns of prose stand aligned too, but their cells are long.
+    # Two columns of prose are aligned too, but their cells are long.
     wordy = sum(len(text) > 60 for text in texts) > 0.35 * len(texts)
     figures = sum(1 for text in texts if NUMBER_LIKE.match(text))
-    # Words alone must stand in columns throughout: those of a drawing stand side by side here and there.
+    # Words alone must be in columns throughout: those of a drawing are side by side only here and there.
     lengths = Counter(map(len, full))
     scattered = not figures and max(lengths.values(), default=0) < 0.6 * len(rows)
     few = len(full) == 2 and (figures < 2 or max(lengths) < 3)

@@ -1,4 +1,4 @@
-"""Watermarks: big, pale or slanting words behind the text of a page, which are no part of what it says."""
+"""Watermarks: big, pale or slanting words behind the text of a page, which are not part of its content."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from argot.corpus.readers.pdf_lines import Line, LineSpan, measure_body_size
 
 _MIN_SLANT_DEGREES = 12
 _MIN_SLANTING_RATIO = 1.4
-"""Than the body, in font sizes: slanting words as large are a watermark's; those of a chart are smaller."""
+"""Larger than the body, in font sizes: slanting words of that size are a watermark's; those of a chart are smaller."""
 _MIN_LEVEL_RATIO = 1.7
 _MAX_CHARS = 60
 _MARGIN_SHARE = 0.12
-"""Of the page's height: what the file marks in it is a header or a footer, further inside a watermark."""
+"""Share of the page's height: a mark of the file within it is a header or a footer, further inside a watermark."""
 _MIN_COVERED_SPANS = 2
 """Pieces of text that lie over a level watermark."""
 
 
 def remove_watermarks(spans: Sequence[LineSpan], height: float) -> list[LineSpan]:
-    """Return the spans of a page without those of watermarks; all, where nothing else stands on it."""
+    """Return the spans of a page without those of watermarks; all, if there is no other text."""
     doubtful = [span for span in spans if span.artifact or span.faint or _is_slanting(span)]
     if not doubtful:
         return list(spans)

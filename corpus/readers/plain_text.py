@@ -27,7 +27,7 @@ _MAGIC_BYTES = {
     b"\x1f\x8b": "a gzip archive",
     b"\x7fELF": "a program",
 }
-# Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
+# Some of the hundred encodings of charset_normalizer fit any bytes: only the likely ones are tried.
 _CANDIDATE_ENCODINGS = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
 _ALL_BYTES = bytes(range(256))
@@ -35,7 +35,7 @@ _ALL_BYTES = bytes(range(256))
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HIGH_CONTROL = re.compile("[\x80-\x9f]")
 _CHARACTERS_OF_WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0)}
-"""No text holds control characters of this range: they are the quotes, dashes and euro signs of windows-1252."""
+"""No text contains control characters of this range: they are the quotes, dashes and euro signs of windows-1252."""
 # UTF-7 hides markup from every check; the others turn letters into escapes, and are no encodings of files.
 _NO_TEXT_CODECS = frozenset({"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"})
 
@@ -97,7 +97,7 @@ def decode_bytes(data: bytes, declared: str | None) -> str:
 
 
 def _find_codec(label: str) -> str:
-    """Return Python's name for what a page or mail calls its encoding; empty if nothing is to be decoded by it.
+    """Return Python's name for the encoding that a page or mail declares; empty if none is usable.
 
     Labels mean what browsers take them to mean (WHATWG Encoding, 4.2): "iso-8859-1" and "us-ascii" are windows-1252.
     """
@@ -112,12 +112,12 @@ def _find_codec(label: str) -> str:
 
 
 def _is_unlikely(codec: str, data: bytes) -> bool:
-    """Return True where text that is valid UTF-8 is read as such, whatever encoding is declared.
+    """Return True if text that is valid UTF-8 is read as such, whatever the declared encoding.
 
     Short East Asian text can be valid in both encodings, so there the declaration counts.
     """
     if codec.startswith(("utf-16", "utf-32")):
-        return True  # with zero bytes it would have been found to be UTF-16 before
+        return True  # with zero bytes it would have been detected as UTF-16 before
     return not data.isascii() and len(_ALL_BYTES.decode(codec, "replace")) == len(_ALL_BYTES)
 
 

@@ -1,6 +1,6 @@
 """Slides: the title as heading, text by its levels as bullets, tables, the numbers of charts, notes and comments.
 
-Of pictures the alternative text; where a slide says nothing else, what tesseract reads in them.
+Pictures by their alternative text; if a slide has no other content, by tesseract's text.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _BLANK_PARTS = {
     "slide": b'<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"/>',
 }
 _ELEMENTS_PER_SECOND = 30_000
-"""What python-pptx reads."""
+"""python-pptx's speed."""
 
 
 def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the properties, else of the first slide, else the file name. Every slide is one page mark.
+    """Read slides. The title comes from the properties, else the first slide, else the file name. Every slide is one
+    page mark.
 
-    Hidden slides are left out: what an author hid is not for everybody who may ask. A slide that cannot be read costs
-    that slide.
+    Hidden slides are left out: their author did not mean them for everyone. An unreadable slide loses only that slide.
     """
     checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     deck, package, warnings = _open_deck(checked, name)
@@ -60,7 +60,7 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def _open_deck(checked: CheckedArchive, name: str) -> tuple[Any, bytes, tuple[str, ...]]:
-    """Return the deck, its package and warnings of what had to be left out to open it."""
+    """Return the deck, its package and warnings about parts left out to open it."""
     import pptx
 
     package, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANK_PARTS)
@@ -68,7 +68,7 @@ def _open_deck(checked: CheckedArchive, name: str) -> tuple[Any, bytes, tuple[st
     try:
         return pptx.Presentation(io.BytesIO(package)), package, tuple(warnings)
     except Exception:
-        # One damaged part, and python-pptx opens none of them.
+        # With one damaged part, python-pptx opens none of them.
         package, damaged = repair_parts(package)
         if not damaged:
             raise
@@ -82,7 +82,7 @@ def _open_deck(checked: CheckedArchive, name: str) -> tuple[Any, bytes, tuple[st
 
 
 class _Slides:
-    """The slides of a deck as Markdown, and what was seen on them and not read."""
+    """The slides of a deck as Markdown, and the content found on them but not read."""
 
     def __init__(self, deck: Any, name: str, limits: ReadLimits) -> None:
         self._deck, self._name, self._limits = deck, name, limits
@@ -120,7 +120,7 @@ class _Slides:
             return ""
         unwrap_alternatives(slide._element)
         title = read_title(slide, self._omissions)
-        # Only of the slide that the deck begins with: any other title is that of a part.
+        # Only of the deck's first slide: any other title is that of a part.
         self.first_title = self.first_title if self.pages else title
         shapes = SlideShapes(slide, self._omissions)
         notes = [*self._read_notes(slide), *self._comments.read_comments(slide)]
@@ -131,12 +131,12 @@ class _Slides:
             said, self._scans = self._read_pictures(pictures), self._scans - len(pictures)
             self._unread += [] if said else [number]
             said = said or [ONLY_PICTURES_NOTE]
-        # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
+        # "Slide 3" is Argot's own heading: without other text the deck is empty.
         self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES_NOTE]))
         return "\n\n".join([f"# {title or f'Slide {number}'}", *said]) + "\n\n"
 
     def _read_pictures(self, pictures: list[bytes]) -> list[str]:
-        """Return the text in the first pictures, as many as may be scanned; none where scans are not read."""
+        """Return the text in the first pictures, as many as may be scanned; none if scans are not read."""
         if not self._limits.ocr_languages or not is_installed():
             return []
         allowed = pictures[: max(0, self._scans)]

@@ -33,14 +33,14 @@ def read_title(slide: Any, omissions: Omissions) -> str:
 
 
 class SlideShapes:
-    """The shapes of one slide. `pictures_without_words`: those that nothing describes, known once blocks are read."""
+    """The shapes of one slide. `pictures_without_words`: those without a description, known once blocks are read."""
 
     def __init__(self, slide: Any, omissions: Omissions) -> None:
         self._slide, self._omissions = slide, omissions
         self.pictures_without_words = 0
 
     def read_blocks(self) -> Iterator[str]:
-        """Yield the text of every shape but the title, in the order of the file."""
+        """Yield the text of every shape except the title, in the order of the file."""
         title = self._slide.shapes.title
         yield from self._read_shapes(self._slide.shapes, 0, 1.0, None if title is None else title.shape_id)
 

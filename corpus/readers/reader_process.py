@@ -1,9 +1,8 @@
-"""Untrusted files, read in child processes that are killed when they exceed bounds on memory or time.
+"""Untrusted files, read in child processes that are killed when they exceed limits on memory or time.
 
-All formats go there, plain text too: lines made for it cost a reader hundreds of bytes for each of theirs. The child
-also cuts the passages. There is one for each lane, so that a file that somebody put into a conversation never makes a
-manager's wait, and one for what is small of those, so that a large one does not make everybody's wait. One serves many
-files.
+All formats are read there, including plain text: malicious lines cost a reader hundreds of bytes for each of theirs.
+The child also cuts the passages. There is one for each lane, so that a file added to a conversation never delays a
+manager's, and one for small conversation files, so that a large one does not delay everybody's. One serves many files.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from argot.errors import UnreadableDocument
 from argot.subprocesses import Child, ChildFailed
 
 MAX_SMALL_BYTES = 100_000
-"""Of an attachment that does not wait behind larger ones."""
+"""Maximum bytes of an attachment that does not wait behind larger ones."""
 _FILES_PER_CHILD = 500
 _PATIENCE_FACTOR = 3
 """Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
 _SECONDS_PER_SCAN = 10
-"""By the clock, on average of the scanned pages of a file; an ordinary one takes one to three."""
+"""Wall-clock average per scanned page of a file; an ordinary one takes one to three."""
 _TEXT_SUFFIXES = frozenset(
     {
         ".md",
@@ -44,20 +43,20 @@ _TEXT_SUFFIXES = frozenset(
 )
 """Suffixes of text, in which there is nothing to recognise."""
 _MAX_KEPT_BYTES = 400 << 20
-"""Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
+"""Bytes of memory with which a child continues; one that has more is replaced, because it never releases its peak."""
 
 
 def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
     """Read one file of a lane at a time: callers in other threads wait.
 
     Raises:
-        UnreadableDocument: as `read_document`; and when the file gives more passages, or takes more time or memory,
-            than the limits allow.
+        UnreadableDocument: as `read_document`; and when the file has more passages, or takes more time or memory, than
+            the limits allow.
     """
     # Before it waits for its turn, and before it is copied to the child.
     limits.check_size(len(data), name)
     host = choose_host(limits.lane, len(data))
-    # A child reads one file after the other: its bounds on time and memory are for one.
+    # A child reads one file after the other: its limits on time and memory are for one.
     with host.lock:
         return host.read(data, name, limits, max_chars)
 
@@ -74,7 +73,7 @@ class _ReaderHost:
         self._served = 0
 
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
-        self.child.start()  # that it cannot be started is no fault of the file
+        self.child.start()  # a failed start is no fault of the file
         try:
             self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=compute_patience(limits, name))
             message, markdown = self.child.receive(limits.max_answer_bytes)
@@ -89,8 +88,8 @@ class _ReaderHost:
 
 
 def compute_patience(limits: ReadLimits, name: str) -> float:
-    """Return for how many seconds by the clock a reading process may work on a file."""
-    # What tesseract takes is bounded page by page, and no time of the reader's own.
+    """Return for how many wall-clock seconds a reading process may work on a file."""
+    # tesseract's time is limited page by page, and does not count as the reader's.
     has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _TEXT_SUFFIXES
     return _PATIENCE_FACTOR * limits.seconds + (limits.ocr_pages * _SECONDS_PER_SCAN if has_scans else 0)
 

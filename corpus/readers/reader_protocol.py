@@ -20,7 +20,7 @@ _CUTS_PER_LINE = 200
 
 @dataclass(frozen=True, slots=True)
 class CutDocument:
-    """A file as Markdown, and where its passages are cut."""
+    """A file as Markdown, and the positions of its passages."""
 
     title: str
     markdown: str
@@ -32,7 +32,7 @@ class CutDocument:
 
 
 def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
-    """`max_chars`: of a passage."""
+    """Encode the job; `max_chars`: that of a passage."""
     return json.dumps({"name": name, "limits": asdict(limits), "max_chars": max_chars}).encode()
 
 
@@ -51,7 +51,7 @@ def encode_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes
         "warnings": parsed.warnings,
         "fields": [(one.name, one.value) for one in parsed.fields],
     }
-    # Several lines, so that the receiving side parses, and holds up other threads, for a moment each.
+    # Several lines, so that the receiving side parses, and blocks other threads, only briefly for each.
     lines = (_encode_line(cuts[start : start + _CUTS_PER_LINE]) for start in range(0, len(cuts), _CUTS_PER_LINE))
     return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
 
@@ -65,7 +65,7 @@ def decode_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     """Return the document that an answer holds.
 
     Raises:
-        UnreadableDocument: the answer says so.
+        UnreadableDocument: the answer contains it.
     """
     # JSON escapes line ends within texts, so that each one here parts two lines.
     first, *lines = message.split(b"\n")

@@ -1,4 +1,4 @@
-"""The child process of `reader_process`: reads and cuts one file after the other until its parent is gone."""
+"""The child process of `reader_process`: reads and cuts one file after the other until its parent ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from argot.errors import UnreadableDocument
 from argot.subprocesses import Parent, limit_resources
 
 NICE_VALUE = 10
-"""Whoever asks a question goes first."""
+"""Questions take precedence."""
 _MEGABYTE_BYTES = 1 << 20
 
 
@@ -31,7 +31,7 @@ def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple
             return reader_protocol.encode_answer(parsed, cuts)
     except UnreadableDocument as error:
         return reader_protocol.refusal(error), b""
-    # The bounds are lifted by now: there is memory to answer with.
+    # The limits are lifted by now: there is memory to answer with.
     except MemoryError:
         return reader_protocol.refusal(limits.build_memory_error(name)), b""
 

@@ -25,7 +25,7 @@ _DIRECTIVE = re.compile(
 )
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]{0,60}):`")
 _ANY_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-# How Sphinx treats a file, which says nothing of the document.
+# Directives for Sphinx's processing, which carry no content.
 _SPHINX_FIELDS = frozenset({"orphan", "tocdepth", "nocomments", "nosearch", "no_search", "hide_toc", "hide_navigation"})
 _TARGET = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
 # fmt: off
@@ -79,7 +79,7 @@ _SETTINGS = {
     "doctitle_xform": True,
     "sectsubtitle_xform": False,
     "docinfo_xform": True,
-    # By default 10,000, which a row of a wide table goes over.
+    # The default is 10,000, which a row of a wide table exceeds.
     "line_length_limit": 1_000_000,
     # No docutils.conf of the machine may change what is read.
     "_disable_config": True,
@@ -87,7 +87,9 @@ _SETTINGS = {
 
 
 def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the document's title, else its first heading, else the file name. Date and fields: those at the top."""
+    """Read reStructuredText. The title is the document's, else its first heading, else the file name. Date and fields:
+    those at the top.
+    """
     from docutils import nodes
     from docutils.core import publish_doctree, publish_from_doctree
     from docutils.utils import SystemMessage
@@ -108,7 +110,7 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     said = dict(reversed(declared))
     dates = [said[name] for name in DATE_NAMES if name in said]
     dated = find_date(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
-    # Without the head, where style sheet and title stand.
+    # Without the head, which contains style sheet and title.
     markdown = convert_html(html[html.find("<body") :])
     return ParsedDocument(
         " ".join(title.split()),
@@ -214,7 +216,7 @@ def _keep_source(message: Any) -> None:
     about_raw = '"raw" directive disabled' in message.astext()
     if message.parent is None:
         return
-    # An error in the markup must not cost text: the source that docutils shows in its message stays.
+    # An error in the markup must not lose text: the source that docutils shows in its message stays.
     message.parent.replace(message, [] if about_raw else [block.deepcopy() for block in blocks])
 
 
@@ -275,7 +277,7 @@ def _register_role(name: str) -> None:
 
 
 class _AnyOption(dict[str, Any]):
-    """An option table that knows every name."""
+    """An option table that accepts every name."""
 
     def __missing__(self, name: str) -> Any:
         return lambda argument: argument or ""
@@ -366,7 +368,7 @@ def _convert_glossary(directive: Any) -> list[Any]:
     while index < len(lines):
         terms = []
         while index < len(lines) and (not lines[index].strip() or not lines[index][0].isspace()):
-            # Comments may stand between terms; what follows ` : ` is the term's place in Sphinx's index.
+            # Comments may be between terms; text after ` : ` is the term's place in Sphinx's index.
             if lines[index].strip() and not lines[index].startswith(".. "):
                 terms.append(lines[index].split(" : ")[0].strip())
             index += 1

@@ -1,7 +1,7 @@
-"""Pages whose own text is broken: joined from two extractions, as AccurateRAG has it (2.1).
+"""Pages whose own text is broken: joined from two extractions, as AccurateRAG does (2.1).
 
-Where fonts do not say which characters they draw, a page shows words and gives others, or none. Then characters come
-from what tesseract sees, and everything else (places, sizes, fonts, and with them headings and tables) from the text.
+If fonts do not declare which characters they draw, a page shows words but its text has others, or none. Characters then
+come from tesseract, and everything else (positions, sizes, fonts, and with them headings and tables) from the text.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ _BROKEN_CHARACTERS = re.compile(
     "[\ue000-\uf0a6\uf0a9-\uf0b6\uf0b9-\uf0d7\uf0d9-\uf8ff\ufffd\x00\x01\x03-\x08\x0e-\x1f]|\u00e2\u20ac.|\u00c3[\x80-\xbf]"
 )
 _MAX_BROKEN_SHARE = 0.05
-"""Of a page's words. Single ones are signs that no font has, such as ticks."""
+"""Share of a page's words. Single ones are symbols that no font has, such as ticks."""
 _MIN_WORDS = 5
 _MIN_LETTERS = 100
 _MIN_VOWEL_SHARE = 0.22
-"""Of a page's Latin letters; of languages that are written with them 0.35 to 0.5. Below, they stand for others."""
+"""Share of a page's Latin letters that are vowels; in languages with this script 0.35 to 0.5. Below, they represent
+other letters."""
 _MAX_MEDIAN_LETTERS = 16
-"""Letters in the middle of a page's words: there are no spaces between them."""
+"""Median letters of a page's words from which the spaces between them are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ def is_broken(lines: Sequence[Line]) -> bool:
 
 
 def join_extractions(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
-    """Return the lines with the characters that tesseract saw in their places.
+    """Return the lines with the characters that tesseract recognised at their positions.
 
-    Where most letters stand for others, all that was seen counts; else only what is seen where a character is broken
-    or a space is missing. What was not seen stays.
+    If most letters represent others, all recognised text counts; else only where a character is broken or a space is
+    missing. Unrecognised text stays.
     """
     words = [word for line in seen for span in line.spans for word in _split_words(span)]
     whole = _is_garbled(" ".join(line.text for line in lines))

@@ -1,4 +1,4 @@
-"""Everything of a sheet but its cells: text boxes, charts, SmartArt, notes and comments, headers and footers."""
+"""All parts of a sheet except its cells: text boxes, charts, SmartArt, notes and comments, headers and footers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SheetParts:
         """Keep what is read.
 
         Args:
-            hides: returns True for a cell, as "B7", in a row or a column that is hidden: its notes are left out.
+            hides: returns True for a cell, such as "B7", in a hidden row or column: its notes are left out.
         """
         self._package, self._path, self._omissions = package, path, omissions
         self._hides = hides or (lambda cell: False)
@@ -135,7 +135,7 @@ class SheetParts:
 
 
 def read_header_texts(sheet_xml: bytes) -> list[str]:
-    """Return what the headers and footers of a printed sheet say, without codes for pages, dates and fonts.
+    """Return the headers and footers of a printed sheet, without codes for pages, dates and fonts.
 
     Args:
         sheet_xml: the piece of a sheet's part that holds them.

@@ -40,9 +40,9 @@ class MergedArea:
 
 @dataclass(frozen=True, slots=True)
 class SheetExtras:
-    """`uncomputed`: cells with a formula that no program has computed, as in `B7`. Rows and columns from 1.
+    """`uncomputed`: cells with a formula that no program has computed, such as `B7`. Rows and columns from 1.
 
-    `fields`: what the header and the footer say of the document.
+    `fields`: the document properties in the header and the footer.
     """
 
     merged: Sequence[MergedArea] = ()
@@ -72,7 +72,7 @@ def read_sheet_extras(book: Any, sheet: Any) -> SheetExtras:
     columns: set[int] = set()
     headers: dict[str, None] = {}
     for part in _read_pieces(book, sheet):
-        # All that is hidden, however much that is: it must not be shown.
+        # All hidden cells, however many they are: they must not be shown.
         rows.update(int(match[1]) for match in _HIDDEN_ROW.finditer(part))
         for match in _HIDDEN_COLUMNS.finditer(part):
             columns.update(_parse_columns(match[1]))

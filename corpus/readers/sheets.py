@@ -24,13 +24,13 @@ from argot.errors import UnreadableDocument
 from argot.types import DocumentField, PageMark, ParsedDocument
 
 ROWS_PER_TABLE = 25
-# Formatting may reach over all 16,384 columns of a sheet.
+# Formatting may extend over all 16,384 columns of a sheet.
 _MAX_COLUMNS = 500
 _ELEMENTS_PER_SECOND = 110_000
-"""What openpyxl reads: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
+"""openpyxl's speed: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
 _MAX_HEADING_ROWS = 4  # rows
 _MAX_MERGED_ROWS = 100
-"""That a heading reaches over, hidden ones included."""
+"""Columns that a heading spans, including hidden ones."""
 _MAX_NAMED_ITEMS = 10  # cells, rows or sheets in a warning
 _NO_VALUE_NOTE = "(formula without a value)"
 _DELIMITERS = ",;\t|"
@@ -41,7 +41,9 @@ Row = list[str]
 
 
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
+    """Read a table separated by comma, semicolon, tab or bar, whichever gives the most even columns. The title is the
+    file name.
+    """
     text, told = _split_separator_line(decode_text(data, name))
     # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
@@ -56,8 +58,8 @@ def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Every sheet is a heading and a page mark; values as last computed by the program that saved the file.
 
-    Hidden sheets, rows and columns are left out: what an author hid is not for everybody who may ask. A sheet that
-    cannot be read costs that sheet.
+    Hidden sheets, rows and columns are left out: their author did not mean them for everyone. An unreadable sheet loses
+    only that sheet.
     """
     checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     opened = open_workbook(checked)
@@ -76,7 +78,7 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 class _Sheets:
-    """The sheets of a workbook as Markdown, and what was seen in them and not read."""
+    """The sheets of a workbook as Markdown, and the content found in them but not read."""
 
     def __init__(self, opened: OpenedWorkbook, name: str, limits: ReadLimits) -> None:
         self._opened, self._name, self._limits = opened, name, limits
@@ -100,7 +102,7 @@ class _Sheets:
             except (UnreadableDocument, MemoryError):
                 raise
             except Exception:
-                # What openpyxl raises on a damaged part can be anything.
+                # openpyxl may raise any error on a damaged part.
                 failed.append(sheet.title)
                 continue
             if any(blocks):
@@ -164,7 +166,7 @@ class _Cells:
     """The rows of a sheet as text, after `length` characters of the sheets before. `left_out`: some cells were.
 
     Rows of headings, the first with some that reach over several columns, become one. `uncomputed`: the cells with a
-    formula that no program has computed. `hidden`: the rows and columns left out that hold something.
+    formula that no program has computed. `hidden`: the non-empty rows and columns left out.
 
     Raises:
         UnreadableDocument: more text than allowed.
@@ -180,7 +182,7 @@ class _Cells:
         self.uncomputed: list[str] = []
         self._hidden: dict[str, None] = {}
         self._tall: dict[int, tuple[int, str]] = {}
-        """By column, from 0: the cell over several rows that was begun last, with its last row."""
+        """By column, from 0: the most recent cell over several rows, with its last row."""
 
     @property
     def hidden(self) -> list[str]:
@@ -194,7 +196,7 @@ class _Cells:
     def _join_headings(self) -> Iterator[Row]:
         rows, text_above = self._read_rows(), False
         for number, row in rows:
-            # What begins a table: the first row with several cells below a blank one, or below a title.
+            # The start of a table: the first row with several cells below a blank one, or below a title.
             begins, text_above = not text_above and _count_filled(row) > 1, _count_filled(row) > 1
             count = self._count_heading_rows(number, row) if begins else 1
             if count == 1:
@@ -206,7 +208,9 @@ class _Cells:
             yield list(join_headers([*headings, []], len(headings))[0])
 
     def _fill_cells(self, number: int, row: Row) -> Row:
-        """Return the row with the text of cells that reach down to it; a blank row parts tables and stays blank."""
+        """Return the row with the text of cells that extend down to it; a blank row separates tables and stays
+        blank.
+        """
         if not _count_filled(row):
             return row
         # A row may end before them.
@@ -232,7 +236,7 @@ class _Cells:
                 continue
             shown = [self._read_cell(column, cell) for column, cell in enumerate(row[:_MAX_COLUMNS], start=1)]
             self.left_out |= any(cell.value is not None for cell in row[_MAX_COLUMNS:])
-            # Before the cells are joined: a shared string stands in memory once, however many cells show it.
+            # Before the cells are joined: a shared string is in memory once, however many cells show it.
             self._length += sum(map(len, shown))
             self._limits.check_chars(self._length, self._name)
             for area in tall.get(number, ()):

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_SKEW_DEGREES = 5.0
-"""Degrees either way. What leans more was laid on the glass on purpose, or is no page of text."""
+"""Degrees either way. A larger angle was intended when scanning, or the page is no text."""
 MIN_SKEW_DEGREES = 0.2
-"""Degrees: tesseract reads lines that lean less as well as level ones, and turning blurs letters a little."""
+"""Degrees: tesseract reads lines with less skew as well as level ones, and rotating blurs letters a little."""
 _WIDTH_PIXELS = 1200
-"""Pixels that are enough to tell: a line of text is ten high."""
+"""Pixels that are enough to measure it: a line of text is ten high."""
 _MAX_INK_PIXELS = 60_000
 _COARSE_STEP_DEGREES, _FINE_STEP_DEGREES = 0.5, 0.05
 
@@ -34,10 +34,11 @@ def level(picture: Image) -> Image:
 
 
 def lean(grey: Image) -> float:
-    """Return the degrees by which lines sink to the right; 0 where there are none.
+    """Return the degrees by which lines sink to the right; 0 if there are none.
 
-    Of a page whose lines are level, the ink lies in few rows of pixels: the angle is sought at which that is most so
-    (projection profiles; Postl, "Detection of linear oblique structures and skew scan in digitized documents", 1986).
+    On a page with level lines, the ink is in few rows of pixels: the angle with the strongest such concentration is
+    searched (projection profiles; Postl, "Detection of linear oblique structures and skew scan in digitized documents",
+    1986).
     """
     x, y = _find_ink(grey)
     if not len(x):
@@ -58,7 +59,7 @@ def _find_ink(grey: Image) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the places of dark pixels in the reduced picture; an even sample if there are many."""
     small = grey.reduce(max(1, grey.width // _WIDTH_PIXELS))
     pixels = np.asarray(small)
-    # Half-way between the darkest and the paper, whatever the scanner made of white.
+    # Half-way between the darkest and the paper, whatever grey the scanner made of white.
     y, x = np.nonzero(pixels < (int(pixels.min()) + int(np.median(pixels))) / 2)
     step = max(1, len(x) // _MAX_INK_PIXELS)
     return x[::step].astype(np.float64), y[::step].astype(np.float64)

@@ -1,4 +1,4 @@
-"""The cells of a table: its rows between and beside the rules, and what reaches over several rows or columns."""
+"""The cells of a table: its rows between and beside the rules, and cells over several rows or columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def find_grid_cells(spans: Sequence[LineSpan], rules: Rules, area: Area) -> list
 
 
 class _Table:
-    """Bands between level rules, cut further where text rows begin; neighbours that nothing parts are one cell."""
+    """Bands between horizontal rules, cut further where text rows begin; neighbours without a separator are one
+    cell.
+    """
 
     def __init__(self, spans: Sequence[LineSpan], rules: Rules, area: Area, separators: Sequence[float]) -> None:
         self.rules = rules
@@ -153,7 +155,7 @@ class _Table:
         return any(rule.covers(y) and abs(rule.at - x) < EDGE_POINTS for rule in self.rules.upright)
 
     def _is_open_below(self, band: int, column: int) -> bool:
-        """Return True where no rule parts the cell from the one below, though upright rules show that one could."""
+        """Return True if no rule separates the cell from the one below, though vertical rules show that one could."""
         if band + 1 >= len(self.ys) - 1:
             return False
         y, x = self.ys[band + 1], (self.xs[column] + self.xs[column + 1]) / 2
@@ -165,7 +167,9 @@ class _Table:
         return (left or column == 0) and (right or column + 1 == self.columns) and (left or right)
 
     def _is_open_right(self, band: int, column: int) -> bool:
-        """Return True where no rule parts the cell from the one to its right, though it parts others of the band."""
+        """Return True if no rule separates the cell from the one to its right, though it separates others of the
+        band.
+        """
         x, y = self.xs[column + 1], (self.ys[band] + self.ys[band + 1]) / 2
         if not any(abs(rule.at - x) < 2 * EDGE_POINTS for rule in self.rules.upright) or self._is_boxed(x, y):
             return False

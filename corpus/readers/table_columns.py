@@ -25,7 +25,7 @@ _SIGN_LAST = re.compile(r"[\d)%—–-]\s+[$€£¥]$")
 
 
 def split_columns(spans: Sequence[LineSpan], rules: Rules, area: Area) -> tuple[list[LineSpan], list[float]]:
-    """Return the spans, cut where columns part, and these places."""
+    """Return the spans, cut where columns separate, and these positions."""
     inner = [
         at
         for at, _ in group_by_place(rules.upright, lambda rule: rule.at, EDGE_POINTS)
@@ -33,7 +33,7 @@ def split_columns(spans: Sequence[LineSpan], rules: Rules, area: Area) -> tuple[
     ]
     rows = [_join_units(row) for row in make_text_rows(_cut_at_rules(spans, rules.upright))]
     separators = _find_separators(rows, inner)
-    # Columns of figures set close to each other are one span, until the other rows tell where they part.
+    # Columns of figures close to each other are one span, until the other rows show where they separate.
     parts = [part for row in rows for span in row for part in _cut_figures(span, separators)]
     return parts, _select_separators(separators, parts, area)
 
@@ -103,7 +103,7 @@ def _cut_sign(span: LineSpan) -> list[LineSpan]:
 
 
 def _find_separators(rows: Sequence[TextRow], ruled: Sequence[float]) -> list[float]:
-    """Return the places where columns part: at upright rules, and where several rows have a blank."""
+    """Return the positions where columns separate: at vertical rules, and where several rows have a blank."""
     gaps = [
         gap
         for row in rows

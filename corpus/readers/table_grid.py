@@ -1,4 +1,4 @@
-"""A table as cells on a grid, and the rows of text that its cells are made of."""
+"""A table as cells on a grid, and the rows of text in its cells."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from argot.corpus.readers.pdf_lines import HYPHEN, LineSpan
 
 NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
-# Looks like a figure, and mostly heads a column.
+# Looks like a figure, and usually heads a column.
 YEAR = re.compile(r"(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?")
 _LEADER_DOTS = re.compile(r"\s*(?:\.\s?){4,}$")
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell and the rows and columns it reaches over; `last_row` and `last_column` belong to it."""
+    """A cell and the rows and columns it spans; `last_row` and `last_column` belong to it."""
 
     row: int
     column: int
@@ -67,7 +67,7 @@ def join_cell_text(spans: Sequence[LineSpan]) -> str:
     for row in make_text_rows(spans):
         line = " ".join(span.text for span in row)
         if text.endswith(HYPHEN):
-            # A hyphen at a line end parts a word, or joins two.
+            # A hyphen at a line end splits a word, or joins two.
             text = f"{text[:-1]}{line}" if line[:1].islower() else f"{text[:-1]}-{line}"
         else:
             text = f"{text} {line}".strip()

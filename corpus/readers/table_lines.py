@@ -1,4 +1,4 @@
-"""Lines of text within a table: which of them begin a row, and which go on with the cells above."""
+"""Lines of text within a table: which of them begin a row, and which continue the cells above."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.corpus.readers.pdf_lines import HYPHEN, LineSpan
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR
 
 HALF_LINE_SIZES = 0.9
-"""In font sizes: what stands nearer is set in the middle of several lines beside it."""
+"""In font sizes: nearer text is centred beside several lines."""
 CONTINUED_LINE = re.compile(r"[a-zà-ÿ(&/]")
 """The beginning of a cell's second line: no capital and no figure."""
 _UNFINISHED_ENDINGS = ("/", ",", "(", "&", HYPHEN, " and", " of", " the", " for", " or")
@@ -30,7 +30,7 @@ class PlacedSpan:
 def has_rows(lines: Sequence[Sequence[PlacedSpan]]) -> bool:
     """Return True where lines between two rules are rows: text continues in the next line, figures do not.
 
-    Nor does a heading of several columns go on in what stands below it.
+    Nor does a heading of several columns continue in the text below it.
     """
     wide = [one for line in lines for one in line if one.last > one.first]
     if any(
@@ -45,7 +45,7 @@ def has_rows(lines: Sequence[Sequence[PlacedSpan]]) -> bool:
 
 
 def find_paragraph_begins(lines: Sequence[Sequence[PlacedSpan]]) -> list[int]:
-    """Return the lines behind a blank one through all columns, where the first column begins anew."""
+    """Return the lines after a blank one through all columns, where the first column begins again."""
     steps = [measure_top(line) - measure_top(above) for above, line in pairwise(lines)]
     usual = min(steps)
     return [number for number, step in enumerate(steps, start=1) if step > 1.5 * usual and lines[number][0].first == 0]
@@ -105,7 +105,7 @@ def _measure_pitch(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan]) -> f
 
 
 def _measure_base(line: Sequence[PlacedSpan]) -> float:
-    # Of the longest text: a star stands higher, a comma lower.
+    # Of the longest text: an asterisk is higher, a comma lower.
     return max(line, key=lambda one: len(one.span.text)).span.y1
 
 

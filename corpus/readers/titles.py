@@ -21,7 +21,7 @@ _MAX_TOP_CHARS = 20_000
 
 
 def clean_title(text: str) -> str:
-    """Return the text as a title; nothing where a program put it there ("Untitled", "Microsoft Word - x.doc")."""
+    """Return the text as a title; nothing if a program inserted it ("Untitled", "Microsoft Word - x.doc")."""
     title = " ".join(text.split())
     return "" if _PROGRAM_TITLE.fullmatch(title) or _FILE_NAME.search(title) else title
 
@@ -34,7 +34,7 @@ def is_distinctive_heading(heading: str) -> bool:
 def find_first_heading(markdown: str) -> str:
     """Return the first heading that names the page, as plain text; headings within code are ignored.
 
-    Behind a heading like "Sponsors" only a top one is taken: any other is that of a section.
+    After a heading like "Sponsors" only a top one is used: any other is that of a section.
     """
     from argot.corpus.chunking.headings import find_headings
 

@@ -1,4 +1,4 @@
-"""Workbooks opened for reading: their sheets in order, chart sheets included, and what had to be left out for that."""
+"""Workbooks opened for reading: their sheets in order, chart sheets included, and the parts left out for that."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DISPENSABLE_KINDS = (
 )
 """Kinds of parts on which openpyxl can fail and that hold no cells."""
 _OPENING_STEPS: tuple[tuple[str, ...], ...] = ((), ("chartsheet",), _DISPENSABLE_KINDS)
-"""What is left out of a damaged workbook, step by step, until openpyxl opens it."""
+"""The parts to leave out of a damaged workbook, step by step, until openpyxl opens it."""
 _MAX_NAMED_SHEETS = 5
 _VISIBLE_STATE = "visible"
 
@@ -64,7 +64,7 @@ def open_workbook(checked: CheckedArchive) -> OpenedWorkbook:
     """Return the workbook, opened without the parts that openpyxl cannot read.
 
     Raises:
-        Exception: whatever openpyxl raises where its cells cannot be read even so.
+        Exception: any error of openpyxl if its cells cannot be read even so.
     """
     data, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANK_PARTS)
     warnings = [*checked.warnings, *warn_of_missing(missing, checked.warnings)]

@@ -1,1 +1,1 @@
-"""corpus.db and the original files: the store, its rows as types, what writes them, ids of derived texts."""
+"""corpus.db and the original files: the store, its rows as types, their writers, ids of derived texts."""

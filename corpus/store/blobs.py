@@ -14,20 +14,22 @@ from argot.remedies import restore_command
 class Blobs(Protocol):
     """Originals by the hash of their content. Safe to use from several threads and processes.
 
-    Every method raises `StoreUnavailable` where what keeps them cannot be asked.
+    Every method raises `StoreUnavailable` if the storage is unavailable.
     """
 
     @property
     def place(self) -> str:
-        """The place of the originals as messages name it: without a password."""
+        """The location of the originals for messages: without a password."""
 
     def put(self, content_hash: str, data: bytes) -> None:
-        """Durable when it returns. What is there already stays as it is: its name says what it holds."""
+        """Store the original; durable when it returns. An existing one stays unchanged: its name identifies its
+        content.
+        """
 
     def get(self, content_hash: str) -> bytes:
         """
         Raises:
-            DamagedStore: it is gone, or something else lies in its place.
+            DamagedStore: it is missing, or has other content.
         """
 
     def remove(self, content_hash: str) -> None:
@@ -36,10 +38,10 @@ class Blobs(Protocol):
     def __contains__(self, content_hash: str) -> bool: ...
 
     def __iter__(self) -> Iterator[str]:
-        """The hashes of all, in order. Half-written ones are not among them."""
+        """Yield the hashes of all, in order. Half-written ones are not among them."""
 
     def remove_drafts(self) -> None:
-        """Remove what a process left that was killed while writing. Nobody may be writing meanwhile."""
+        """Remove the drafts of a process that was killed while writing. Nobody may be writing meanwhile."""
 
 
 class FolderBlobs:
@@ -53,9 +55,9 @@ class FolderBlobs:
         return str(self.root)
 
     def put(self, content_hash: str, data: bytes) -> None:
-        """Durable when it returns: a draft is written, flushed to the disk and renamed."""
+        """Store it durably: a draft is written, flushed to the disk and renamed."""
         path = self._path(content_hash)
-        # Files are named by their hash: one that exists holds these very bytes.
+        # Files are named by their hash: an existing one has these very bytes.
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The version of the documents: what is cached by it is stale when it counts up."""
+"""The version of the documents: cached results of an earlier version are stale."""
 
 from __future__ import annotations
 

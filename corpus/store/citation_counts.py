@@ -1,4 +1,4 @@
-"""Counts of the answers that cited a document, by day: no question is kept here, and nobody who asked."""
+"""Counts of the answers that cited a document, by day: neither the question nor the asker is recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.types import Document, Principal, is_of_thread
 
 
 def count_citations(store: CorpusStore, uris: Collection[str]) -> None:
-    """Count one more answer for these documents. Those gone by now, or a conversation's own, are not counted."""
+    """Count one more answer for these documents. Deleted ones, and those of a conversation, are not counted."""
     with store.database.writing() as connection:
         connection.execute(
             """INSERT INTO citation_counts (document, day, answers)
@@ -26,7 +26,7 @@ def count_citations(store: CorpusStore, uris: Collection[str]) -> None:
 
 
 def count_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
-    """Answers by day (2027-01-31), the last first. The caller has checked who may read the document."""
+    """Return answers by day (2027-01-31), the last first. The caller has checked who may read the document."""
     rows = store.database.connection().execute(
         "SELECT day, answers FROM citation_counts WHERE document = ? ORDER BY day DESC", (document.id,)
     )
@@ -36,8 +36,8 @@ def count_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
 def list_most_cited(
     store: CorpusStore, principal: Principal, since: str, until: str, most: int
 ) -> tuple[list[tuple[str, str, int]], int]:
-    """The documents that answers of these days (both included) cite most: id, name and number of answers; and how many
-    documents they cite in all. Only those that one may read.
+    """Return the documents that answers of these days (both included) cite most: id, name and number of answers; and
+    how many documents they cite in all. Only readable ones are included.
     """
     with store.database.reading() as connection:
         rows = connection.execute(
@@ -52,7 +52,7 @@ def list_most_cited(
 def list_never_cited(
     store: CorpusStore, principal: Principal, start: int, most: int
 ) -> tuple[list[tuple[str, str]], int]:
-    """List readable documents that no answer ever cited, by place: ids and names of some from `start` on; and how
+    """List readable documents that no answer ever cited, by location: ids and names of some from `start` on; and how
     many there are.
     """
     wanted = f"{_READ} AND NOT EXISTS (SELECT 1 FROM citation_counts AS c WHERE c.document = d.id)"  # noqa: S608
@@ -70,7 +70,9 @@ _READ = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
 def _list_audiences(connection: Connection, principal: Principal) -> str:
-    """The numbers of those whose documents one may read, without what is one conversation's own."""
+    """Return the numbers of the audiences whose documents the principal may read, without those of a single
+    conversation.
+    """
     rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
     read = [(n, load_audience(tokens)) for n, tokens in rows]
     return json.dumps([n for n, audience in read if principal.may_read(audience) and not is_of_thread(audience)])

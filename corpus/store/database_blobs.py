@@ -1,4 +1,4 @@
-"""Originals in a store of the database: in pieces, so that none is ever sent or kept as one large value."""
+"""Originals in a store of the database: in pieces, so that none is ever sent or stored as one large value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIGRATIONS: list[StoreMigration] = [PerEngine(sqlite=_TABLES, postgresql=_TABLES
 class DatabaseBlobs:
     """
     Raises:
-        DamagedStore, StoreUnavailable: by every method.
+        DamagedStore, StoreUnavailable: from every method.
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -81,4 +81,4 @@ class DatabaseBlobs:
             after = rows[-1]["hash"]
 
     def remove_drafts(self) -> None:
-        """There are none: an original is there with its transaction, or not at all."""
+        """There are none: an original is committed with its transaction, or not at all."""

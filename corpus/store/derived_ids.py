@@ -1,4 +1,4 @@
-"""Ids of derived texts and triples, which depend on the passages, the words and who made them, and on nothing else.
+"""Ids of derived texts and triples, which depend only on the passages, the words and their source.
 
 A deriver's own ids are not used, so that two derivers, or two copies of a document, cannot collide.
 """
@@ -13,10 +13,10 @@ from argot.types import DerivedText, Passage, Triple
 
 
 def stamp_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> list[Triple]:
-    """Each distinct triple of these passages once."""
+    """Return each distinct triple of these passages once."""
     known = {passage.id for passage in passages}
     stamped = [
-        # Without prompt and model: a triple that two recipes make is one and the same.
+        # Without prompt and model: a triple from two recipes is the same one.
         replace(one, id=_build_id("t", one.passage_id, one.source, one.action, one.target))
         for one in triples
         if one.passage_id in known
@@ -25,7 +25,7 @@ def stamp_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> lis
 
 
 def stamp_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -> list[DerivedText]:
-    """Each distinct text that speaks for at least one of these passages once."""
+    """Return each distinct text that represents at least one of these passages once."""
     known = {passage.id for passage in passages}
     stamped = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""Fields of documents: what narrows a question, answered by indexes before anything is ranked or cut."""
+"""Fields of documents: filters for a question, answered by indexes before anything is ranked or cut."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from argot.databases import Connection
 from argot.types import TAG, Document, DocumentField, QuestionScope
 
 MAX_FIELDS = 40
-"""Of one document that are kept; a file may hold any number of properties."""
+"""Maximum stored for one document; a file may have any number of properties."""
 MAX_VALUE_CHARS = 200
-"""Characters. What is longer is no label but a text."""
+"""Characters. A longer value is no label but a text."""
 
 
 def filter_usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
-    """Return the fields that can be kept, each once: short, not empty, their names in lower case."""
+    """Return the fields that can be stored, each once: short, not empty, their names in lower case."""
     tidy = (DocumentField(_join_lines(one.name).lower(), _join_lines(one.value)) for one in fields)
     fit = (one for one in tidy if one.name and one.value and len(one.name) <= 60 and len(one.value) <= MAX_VALUE_CHARS)
     return list(dict.fromkeys(fit))[:MAX_FIELDS]
@@ -27,7 +27,7 @@ def filter_usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
 
 
 def replace_read_fields(connection: Connection, document: Document) -> None:
-    """Replace the fields read from the file; those that a manager gave stay."""
+    """Replace the fields read from the file; those that a manager set stay."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'file'", (document.id,))
     rows = connection.execute(
         "SELECT DISTINCT name FROM document_fields WHERE document = ? AND origin = 'given'", (document.id,)
@@ -43,7 +43,7 @@ def put_tags(connection: Connection, document: str, tags: Sequence[str]) -> None
 
 
 def replace_given_fields(connection: Connection, document: str, fields: Sequence[DocumentField]) -> None:
-    """Replace the fields that a manager gave; they hide those of the same names from the file."""
+    """Replace the fields that a manager set; they hide those of the same names from the file."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'given'", (document,))
     names = json.dumps([one.name for one in fields])
     connection.execute(
@@ -67,7 +67,7 @@ def _insert(connection: Connection, document: str, fields: Iterable[DocumentFiel
 
 
 def find_documents(connection: Connection, scope: QuestionScope, audiences: Sequence[int] | None) -> frozenset[str]:
-    """Ids of the documents in the scope. `audiences`: numbers of those that may be found; None: all there are."""
+    """Return ids of the documents in the scope. `audiences`: numbers of those to search; None: all."""
     clauses, values = _build_clauses(scope)
     if audiences is not None:
         clauses.append(_READABLE)
@@ -77,13 +77,13 @@ def find_documents(connection: Connection, scope: QuestionScope, audiences: Sequ
 
 
 def read_given_fields(connection: Connection, document: str) -> list[DocumentField]:
-    """Return the fields that managers gave a document (id), without those read from its file."""
+    """Return the fields that managers set for a document (id), without those read from its file."""
     sql = "SELECT name, value FROM document_fields WHERE document = ? AND origin = 'given' ORDER BY name, value"
     return [DocumentField(*row) for row in connection.execute(sql, (document,))]
 
 
 def list_field_names(connection: Connection, audiences: Sequence[int] | None) -> list[str]:
-    """The names of all fields of documents that may be found."""
+    """Return the names of all fields of readable documents."""
     sql = "SELECT DISTINCT f.name FROM document_fields AS f"
     values: list[str] = []
     if audiences is not None:
@@ -93,7 +93,7 @@ def list_field_names(connection: Connection, audiences: Sequence[int] | None) ->
 
 
 def list_field_values(connection: Connection, name: str, audiences: Sequence[int] | None, limit: int) -> list[str]:
-    """The values that most documents that may be found have of the field, in the order of the alphabet."""
+    """Return the most common values of the field among readable documents, in alphabetical order."""
     sql = "SELECT min(f.value) FROM document_fields AS f JOIN documents AS d ON d.id = f.document WHERE f.name = ?"
     values: list[str | int] = [name]
     if audiences is not None:
@@ -115,7 +115,7 @@ def _build_clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
         )
         values += [name, json.dumps([value.casefold() for value in wanted])]
     if scope.since:
-        # A document may say less: one of "2025" is not known to be older than "2025-03-01".
+        # A document's date may be less precise: one of "2025" is not known to be older than "2025-03-01".
         clauses.append("(d.date >= ? OR d.date IN (SELECT value FROM json_each(?)))")
         values += [scope.since, json.dumps([scope.since[:4], scope.since[:7]])]
     return clauses, values

@@ -1,6 +1,6 @@
 """corpus.db: documents, revisions, passages, derived texts, triples and the keyword index.
 
-Every read is made for a principal and checked against the audience here, in SQLite, last: whatever an index said,
+Every read is made for a principal and checked against the audience here, in SQLite, last: whatever an index returned,
 an id that this person may not read, or that a newer revision replaced, is simply absent.
 """
 
@@ -34,17 +34,17 @@ from argot.remedies import build_damage_error, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
-"""Passages looked up at least, whatever the limit: one question is searched for with several limits."""
+"""Minimum number of passages looked up, whatever the limit: one question is searched with several limits."""
 
 CacheKey = tuple[int, tuple[int, ...] | None]
-"""The version of the documents, and the numbers of the audiences that somebody may read; None: all there are."""
+"""The version of the documents, and the numbers of the audiences that somebody may read; None: all."""
 
 Documents = Collection[str] | None
-"""Ids of those that alone are searched; None: all."""
+"""Ids of the only documents searched; None: all."""
 
 
 class CorpusStore:
-    """Safe to use from several threads. Nothing here writes a document: that is `argot.corpus.corpus`."""
+    """Safe to use from several threads. Nothing here writes a document: `argot.corpus.corpus` does."""
 
     def __init__(self, database: CorpusDatabase, blobs: Blobs) -> None:
         self.database = database
@@ -58,10 +58,10 @@ class CorpusStore:
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:
-        """Open corpus.db, making it if its folder holds no knowledge base yet.
+        """Open corpus.db, creating it if its folder has no knowledge base yet.
 
         Raises:
-            DamagedStore: it is missing from, or damaged in, a knowledge base that has one.
+            DamagedStore: it is missing from, or damaged in, an existing knowledge base.
             NotFound: read_only, and there is none.
         """
         exists = path.exists() and path.stat().st_size > 0
@@ -81,11 +81,13 @@ class CorpusStore:
 
     @property
     def version(self) -> int:
-        """Grows with every change to documents: what was computed from them under another number is stale."""
+        """Number that increases with every change to documents: results computed under another number are stale."""
         return _read_version(self._connection)
 
     def memo(self, version: int, size: int) -> SizedCache:
-        """Return the cache, of this size, of what others compute from the documents; a new one for another version."""
+        """Return the cache, of this size, of others' results computed from the documents; a new one for another
+        version.
+        """
         if self._memo is None or self._memo[0] != version:
             self._memo = (version, SizedCache(size))
         return self._memo[1]
@@ -93,7 +95,7 @@ class CorpusStore:
     def cache_key(self, principal: Principal) -> CacheKey:
         """Return the key of everything that is computed from the passages for this principal.
 
-        It is the same for all who may read the same, and another one as soon as a document changes.
+        It is the same for all readers with the same access, and changes with every document change.
         """
         key = (self.version, principal.sees_all, principal.tokens)
         found: CacheKey | None = self._cache_keys.get(key)
@@ -111,12 +113,12 @@ class CorpusStore:
         return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
 
     def list_conversation_documents(self, principal: Principal) -> list[Document]:
-        """List the documents of the conversation at hand, oldest first. Quick, however many documents there are."""
+        """List the documents of the current conversation, oldest first. Quick, however many documents there are."""
         audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
         own = [n for n, tokens in audiences if is_of_thread(one := load_audience(tokens)) and principal.may_read(one)]
         if not own:
             return []
-        rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
+        rows = self._connection.execute(  # by then a number may mean others: each is checked once more
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
             (json.dumps(own),),
@@ -124,7 +126,7 @@ class CorpusStore:
         return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
 
     def document(self, principal: Principal, id_or_name_or_uri: str) -> Document:
-        """The document of this id, URI, path or name.
+        """Return the document of this id, URI, path or name.
 
         Raises:
             NotFound: there is none that this principal may read.
@@ -132,7 +134,7 @@ class CorpusStore:
         """
         wanted = id_or_name_or_uri
         documents = self.documents(principal)
-        # Ids, URIs and paths name one document; only after them a name, which several may have.
+        # Ids, URIs and paths name one document; names, which several may have, are tried last.
         for found in documents:
             if wanted in {found.id, found.uri} or _is_path_of(wanted, found.uri):
                 return found
@@ -145,7 +147,7 @@ class CorpusStore:
         return named[0]
 
     def revision(self, principal: Principal, revision_id: str) -> Revision:
-        """A revision, live or superseded, of a document this principal may read."""
+        """Return a revision, live or superseded, of a document this principal may read."""
         row = self._revision_row(
             principal,
             revision_id,
@@ -157,14 +159,16 @@ class CorpusStore:
         return str(self._revision_row(principal, revision_id, "r.markdown")[0])
 
     def original(self, principal: Principal, revision_id: str) -> tuple[bytes, str]:
-        """The original bytes and their media type."""
+        """Return the original bytes and their media type."""
         hash_, media_type = self._revision_row(principal, revision_id, "r.content_hash, r.media_type")
         return self.blobs.get(hash_), media_type
 
     # -- passages and what was derived from them --------------------------------------------------------------------
 
     def passages(self, principal: Principal, ids: Sequence[str]) -> dict[str, tuple[Passage, Document]]:
-        """Passages with their documents, in the order of the ids. Unreadable or superseded ids are simply absent."""
+        """Return passages with their documents, in the order of the ids. Unreadable or superseded ids are simply
+        absent.
+        """
         rows = self.database.rows_for(
             principal,
             f"""SELECT {PASSAGE_COLUMNS}, {DOCUMENT_COLUMNS}
@@ -182,12 +186,12 @@ class CorpusStore:
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def passage_ids(self, limit: int) -> list[str]:
-        """So many ids of passages, whoever may read them."""
+        """Return this many ids of passages, without access checks."""
         rows = self._connection.execute("SELECT id FROM passages ORDER BY id LIMIT ?", (limit,))
         return [id_ for (id_,) in rows]
 
     def live(self, ids: Iterable[str]) -> set[str]:
-        """Return the ids, among these, that are passages, whoever may read them."""
+        """Return the ids, among these, that are passages, without access checks."""
         listed = json.dumps(list(ids))
         rows = self._connection.execute(
             "SELECT id FROM passages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
@@ -195,7 +199,7 @@ class CorpusStore:
         return {id_ for (id_,) in rows}
 
     def passages_of(self, principal: Principal, document_id: str) -> list[Passage]:
-        """All passages of the live revision, in order. Empty also where the document may not be read."""
+        """Return all passages of the live revision, in order. Empty also if the principal may not read the document."""
         rows = self.database.rows_for(
             principal,
             f"""SELECT a.tokens, {PASSAGE_COLUMNS}
@@ -206,7 +210,9 @@ class CorpusStore:
         return [build_passage(row[1:]) for row in rows if principal.may_read(load_audience(row[0]))]
 
     def documents_within(self, principal: Principal, scope: QuestionScope) -> frozenset[str]:
-        """Ids of the documents in the scope that this principal may read, and of those of the conversation at hand."""
+        """Return ids of the documents in the scope that this principal may read, and of those of the current
+        conversation.
+        """
         with self._read_audiences(principal) as (connection, audiences):
             key = (*_cache_key(connection, audiences), scope)
             found: frozenset[str] | None = self._scopes.get(key)
@@ -216,12 +222,12 @@ class CorpusStore:
         return found | {one.id for one in self.list_conversation_documents(principal)}
 
     def field_names(self, principal: Principal) -> list[str]:
-        """The names of the fields of all documents that this principal may read."""
+        """Return the names of the fields of all documents that this principal may read."""
         with self._read_audiences(principal) as (connection, audiences):
             return document_fields.list_field_names(connection, audiences)
 
     def field_values(self, principal: Principal, name: str, limit: int) -> list[str]:
-        """The values of the field that most of the documents have that this principal may read."""
+        """Return the most common values of the field among the documents that this principal may read."""
         with self._read_audiences(principal) as (connection, audiences):
             return document_fields.list_field_values(connection, name, audiences, limit)
 
@@ -243,7 +249,7 @@ class CorpusStore:
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def list_questions(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
-        """The questions that were derived from these passages, in their order."""
+        """Return the questions that were derived from these passages, in their order."""
         rows = self.database.rows_for(
             principal,
             """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id
@@ -266,7 +272,7 @@ class CorpusStore:
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
-        """Return the ids that stand for something live that this principal may read."""
+        """Return the ids of live items that this principal may read."""
         rows = self.database.rows_for(
             principal,
             f"""SELECT t.id, a.tokens
@@ -281,7 +287,7 @@ class CorpusStore:
     def keyword_search(
         self, principal: Principal, query: str, limit: int, documents: Documents = None
     ) -> list[tuple[str, float]]:
-        """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
+        """Return (passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
         if documents is not None:
             return self._search("passage", principal, query, limit, documents)
         with self._read_audiences(principal) as (connection, audiences):
@@ -314,7 +320,7 @@ class CorpusStore:
             return count
 
     def find_phrase(self, principal: Principal, phrase: str, limit: int) -> list[str]:
-        """Ids of passages that hold the phrase, best by BM25 first."""
+        """Return ids of passages that contain the phrase, best by BM25 first."""
         with self._read_audiences(principal) as (connection, audiences):
             found = choose_keyword_index(connection).with_phrase(connection, phrase, audiences, limit)
             return [id_ for id_, _ in found]
@@ -327,14 +333,16 @@ class CorpusStore:
             return int(connection.execute(sql, (json.dumps(audiences),)).fetchone()[0])
 
     def list_audiences(self, principal: Principal) -> list[Audience]:
-        """The distinct audiences of documents this principal may read."""
+        """Return the distinct audiences of documents this principal may read."""
         rows = self.database.rows_for(principal, "SELECT tokens FROM audiences ORDER BY tokens")
         return [audience for audience in (load_audience(tokens) for (tokens,) in rows) if principal.may_read(audience)]
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def faults(self) -> Iterator[str]:
-        """Yield the faults of the database and the originals, one sentence each. Reads everything: not for start-up."""
+        """Yield the faults of the database and the originals, one sentence each. It reads everything: not for
+        start-up.
+        """
         if broken := list(self.database.faults()):
             yield from broken
             return
@@ -349,9 +357,9 @@ class CorpusStore:
     # -- parts ------------------------------------------------------------------------------------------------------
 
     def forget_deleted_words(self) -> None:
-        """Take words of removed documents out of the keyword indexes, if any were removed since the last time.
+        """Remove words of deleted documents from the keyword indexes, if any were removed since the last time.
 
-        To be called while nobody else removes any. After a kill in between it is still due.
+        Call it while nobody else removes any. After a kill in between it is still due.
         """
         due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (WORDS_TO_FORGET,)).fetchone()
         if due is None:
@@ -362,7 +370,7 @@ class CorpusStore:
             connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_FORGET,))
 
     def scrub(self) -> bool:
-        """Let nothing of what was deleted stay in files; False if somebody reads an earlier state now."""
+        """Remove deleted data from files; return False if a reader still uses an earlier state."""
         return self.database.scrub()
 
     @property
@@ -371,9 +379,9 @@ class CorpusStore:
 
     @contextmanager
     def _read_audiences(self, principal: Principal) -> Iterator[tuple[Connection, list[int] | None]]:
-        """The numbers of the audiences this principal may read (None: all), and reads that see the same state.
+        """Return the numbers of the audiences this principal may read (None: all), and reads of the same state.
 
-        Without the common state a number could come to mean another set of readers between two reads.
+        Without the common state a number could be reused for other readers between two reads.
         """
         with self.database.reading(principal) as connection:
             rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
@@ -401,7 +409,7 @@ class CorpusStore:
             WHERE r.id = ?""",  # noqa: S608
             (revision_id,),
         )
-        # One error for both: nobody learns that there is something they may not read.
+        # One error for both, so that nobody learns of documents they may not read.
         if not rows or not principal.may_read(load_audience(rows[0][0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
         return tuple(rows[0])[1:]

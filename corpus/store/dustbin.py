@@ -1,7 +1,7 @@
-"""The dustbin: what is kept of removed documents, so that they can be brought back.
+"""The dustbin: the data of removed documents from which they can be restored.
 
-Their passages, vectors and derived texts are gone. What is kept is what they can be made of again, with the same ids:
-the originals, the Markdown of all revisions, and the labels.
+Their passages, vectors and derived texts are deleted. It contains the originals, the Markdown of all revisions, and the
+labels, from which everything else is rebuilt with the same ids.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from argot.errors import InvalidInput, NotFound
 from argot.types import Audience, DocumentField, Principal
 
 ERASING = ""
-"""Stands for the time of removal of what is being erased: it is in no list any more, and its time is over whatever the
-setting says, so that an erasure that was cut off is gone on with."""
+"""Removal time of documents that are being erased: they are in no list, and overdue whatever the setting, so that an
+interrupted erasure is continued."""
 _REVISION_COLUMNS = "id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at"
 
 
@@ -43,10 +43,10 @@ class RemovedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocuments:
-    """The traces of documents that are being erased, by which others find what they made of them.
+    """Identifiers of documents that are being erased, with which other stores find data derived from them.
 
-    `texts`: the Markdown of all their revisions; `originals`: the hashes of their files; `passages`: ids of those that
-    they had when they were removed.
+    `texts`: the Markdown of all their revisions; `originals`: the hashes of their files; `passages`: the ids of those
+    that they had when they were removed.
     """
 
     ids: frozenset[str]
@@ -83,7 +83,7 @@ def list_removed(store: CorpusStore, principal: Principal) -> list[RemovedDocume
 
 
 def find_removed(store: CorpusStore, principal: Principal, id_or_name_or_uri: str) -> RemovedDocument:
-    """The removed document of this id, URI or name.
+    """Return the removed document of this id, URI or name.
 
     Raises:
         NotFound: there is none that this principal could read.
@@ -101,19 +101,21 @@ def find_removed(store: CorpusStore, principal: Principal, id_or_name_or_uri: st
 
 
 def is_in_again(store: CorpusStore, document: str) -> bool:
-    """Return whether a removed document (id) has been added again meanwhile, whoever may read it."""
+    """Return whether a removed document (id) has been added again meanwhile, without access checks."""
     row = store.database.connection().execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone()
     return row is not None
 
 
 def list_removed_before(store: CorpusStore, moment: str) -> list[str]:
-    """Ids of what was removed before this moment (ISO 8601, UTC), whoever could read it."""
+    """Return ids of the documents removed before this moment (ISO 8601, UTC), without access checks."""
     sql = "SELECT id FROM removed_documents WHERE removed_at < ?"
     return [id_ for (id_,) in store.database.connection().execute(sql, (moment,))]
 
 
 def read_erased(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments:
-    """Return what there is to know a removed document's text by; of one that is in again, only what it has no more."""
+    """Return the identifiers of a removed document's text; for one that was added again, only those it no longer
+    has.
+    """
     connection = store.database.connection()
     ids, addresses, passages, texts, originals = set[str](), set[str](), set[str](), [], set[str]()
     for document in documents:
@@ -139,10 +141,10 @@ def read_erased(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments
 
 
 def keep_removed(connection: Connection, document: str, *, erasing: bool = False) -> None:
-    """Copy a document that is about to be removed; nothing of it may be in the dustbin already.
+    """Copy a document that is about to be removed; it must not be in the dustbin already.
 
     Args:
-        erasing: it cannot be brought back, and stays only until all is erased that was made of it.
+        erasing: it cannot be restored, and stays only until all data derived from it are erased.
     """
     connection.execute(
         """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at, fields)
@@ -163,8 +165,8 @@ def keep_removed(connection: Connection, document: str, *, erasing: bool = False
 
 
 def take_back(connection: Connection, removed: str, document: str) -> None:
-    """Give a restored document its other revisions back, and take it out of the dustbin. The id is another one where
-    its source had been renamed before.
+    """Return a restored document's other revisions to it, and remove it from the dustbin. The id differs if its source
+    had been renamed before.
     """
     connection.execute(
         f"""INSERT INTO revisions ({_REVISION_COLUMNS})
@@ -180,13 +182,13 @@ def take_back(connection: Connection, removed: str, document: str) -> None:
 
 
 def mark_erasing(connection: Connection, documents: Sequence[str]) -> None:
-    """Note that these are to be erased, before anything of them is."""
+    """Record that these are to be erased, before anything of them is."""
     sql = "UPDATE removed_documents SET removed_at = ? WHERE id = ?"
     connection.executemany(sql, [(ERASING, document) for document in documents])
 
 
 def erase_removed(connection: Connection, documents: Sequence[str]) -> None:
-    """Forget removed documents; their originals are queued to go."""
+    """Delete removed documents; their originals are queued for deletion."""
     for document in documents:
         connection.execute(
             "INSERT INTO ledger (document, content_hash) SELECT document, content_hash FROM removed_revisions "

@@ -1,4 +1,4 @@
-"""Originals wherever fsspec reaches: in a bucket of an S3-compatible store, above all."""
+"""Originals wherever fsspec reaches: above all in a bucket of an S3-compatible store."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.errors import DamagedStore, InvalidSettings, MissingExtra, StoreUnavailable
 
 WHOLE_AT_ONCE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
-"""What shows a new file when all of it is there, and never a part."""
+"""Protocols that show a new file only when it is complete."""
 
 
 def open_blobs(url: str) -> Blobs:
     """
     Args:
-        url: the setting 'blob_url': `file:///FOLDER`, or what fsspec takes, such as `s3://BUCKET/PREFIX`.
+        url: the setting 'blob_url': `file:///FOLDER`, or a URL for fsspec, such as `s3://BUCKET/PREFIX`.
 
     Raises:
-        InvalidSettings: it is none. MissingExtra: fsspec is not installed.
+        InvalidSettings: it is invalid.
+        MissingExtra: fsspec is not installed.
     """
     scheme, separator, _ = url.partition("://")
     if not separator:
@@ -34,7 +35,7 @@ def open_blobs(url: str) -> Blobs:
     except ImportError as error:
         raise MissingExtra("Originals elsewhere (setting 'blob_url')", "objects") from error
     try:
-        # Another process may have put an original there since this one listed them.
+        # Another process may have stored an original there since this one listed them.
         filesystem, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:
         raise InvalidSettings(f"The setting 'blob_url' ({scheme}://) needs another package: {error}.") from error
@@ -51,7 +52,7 @@ class FilesystemBlobs:
 
     Args:
         filesystem: an `fsspec.AbstractFileSystem`.
-        whole_at_once: half-written files cannot be seen; else each is written under another name first.
+        whole_at_once: half-written files cannot be seen; otherwise each is written under another name first.
     """
 
     def __init__(self, filesystem: Any, root: str, *, whole_at_once: bool) -> None:
@@ -70,12 +71,12 @@ class FilesystemBlobs:
         path = self._path(content_hash)
         with self._convert_errors():
             if self._whole_at_once:
-                # No folder is made: buckets have none, and one whose name is misspelt would be made itself.
+                # No folder is created: buckets have none, and a misspelt one would otherwise be created.
                 self._files.pipe_file(path, data)
             else:
                 folder = path.rpartition("/")[0]
                 self._files.makedirs(folder, exist_ok=True)
-                # Each has a draft of its own: several may put the same original at once.
+                # Each has its own draft: several may store the same original at once.
                 draft = f"{folder}/.{uuid4().hex}"
                 self._files.pipe_file(draft, data)
                 self._files.mv(draft, path)
@@ -117,7 +118,7 @@ class FilesystemBlobs:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Each package behind fsspec has errors of its own."""
+        """Each package behind fsspec has its own errors."""
         try:
             yield
         except Exception as error:

@@ -12,9 +12,9 @@ from argot.databases import Connection
 from argot.types import Document, Principal
 
 NEAR_DUPLICATE_SHARE = 0.8
-"""Of the wording. A changed number in a short policy leaves more, another year's edition mostly less."""
+"""Share of the wording. A changed number in a short policy keeps more, another year's edition usually less."""
 _MAX_PAIRS = 200
-"""Documents that are compared: of a form that is filled in by the thousand all are alike."""
+"""Maximum documents compared: copies of a form that thousands fill in are all alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def find_near_duplicates(
 
 
 def _find_pairs(connection: Connection, document: str | None) -> list[tuple[str, str, float]]:
-    # Each pair once; of one document those that it is the first of.
+    # Each pair once; for one document the pairs that it comes first in.
     which = "a.document < b.document" if document is None else "a.document = ? AND b.document != a.document"
     rows = connection.execute(
         f"""SELECT DISTINCT a.document, b.document FROM document_bands AS a

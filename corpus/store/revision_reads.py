@@ -22,9 +22,9 @@ def read_documents(store: CorpusStore, principal: Principal, ids: Sequence[str])
 
 
 def find_same_document(connection: Connection, content: str, audience: Audience) -> Document | None:
-    """The first document, by URI, whose live revision has this content (its hash) and that just these may read."""
+    """Return the first document, by URI, whose live revision has this content (its hash) and exactly these readers."""
     row = connection.execute(
-        # From the content to its documents: going by audience, SQLite would look at every document.
+        # From the content to its documents: by audience, SQLite would read every document.
         f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} AND d.id = r.document
         WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
         (content, dump_audience(audience)),
@@ -33,7 +33,9 @@ def find_same_document(connection: Connection, content: str, audience: Audience)
 
 
 def list_revisions(store: CorpusStore, document: Document) -> list[Revision]:
-    """All revisions, the live one first and then the last added first. The caller has checked who may read it."""
+    """Return all revisions, the live one first and then the last added first. The caller has checked who may read
+    it.
+    """
     rows = store.database.connection().execute(
         """SELECT id, document, content_hash, state, superseded_by, media_type, size, added_at FROM revisions
         WHERE document = ? ORDER BY state = 'live' DESC, added_at DESC, id""",
@@ -43,19 +45,19 @@ def list_revisions(store: CorpusStore, document: Document) -> list[Revision]:
 
 
 def list_revised(store: CorpusStore) -> set[str]:
-    """Ids of the documents that were replaced at least once, whoever may read them."""
+    """Return ids of the documents that were replaced at least once, without access checks."""
     sql = "SELECT DISTINCT document FROM revisions WHERE state = 'superseded'"
     return {id_ for (id_,) in store.database.connection().execute(sql)}
 
 
 def list_derived(store: CorpusStore) -> set[str]:
-    """Ids of the documents of which texts or triples were derived, whoever may read them."""
+    """Return ids of the documents from which texts or triples were derived, without access checks."""
     sql = "SELECT DISTINCT document FROM derived UNION SELECT DISTINCT document FROM triples"
     return {id_ for (id_,) in store.database.connection().execute(sql)}
 
 
 def list_underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
-    """List the kinds of which no text was derived from any document, whoever may read it."""
+    """List the kinds of which no text was derived from any document, without access checks."""
     sql = "SELECT 1 FROM derived WHERE kind = ? LIMIT 1"
     return [kind for kind in kinds if store.database.connection().execute(sql, (kind,)).fetchone() is None]
 
@@ -63,7 +65,7 @@ def list_underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
 def read_derived(
     store: CorpusStore, principal: Principal, passages: Sequence[str]
 ) -> tuple[list[DerivedText], list[Triple]]:
-    """The texts and triples that were derived from these passages (ids), of those that this principal may read."""
+    """Return the readable texts and triples that were derived from these passages (ids)."""
     connection, listed = store.database.connection(), json.dumps(list(passages))
     texts = connection.execute(
         """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id

@@ -1,4 +1,4 @@
-"""Between the rows of corpus.db and the types of argot.types."""
+"""Conversion between the rows of corpus.db and the types of argot.types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.types import Audience, Box, DerivedText, Document, DocumentField, Passage, Triple
 
-# In the order in which `build_document` takes them.
+# In the order of the arguments of `build_document`.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
     d.passages, r.size, r.warnings,
@@ -18,7 +18,7 @@ DOCUMENT_COLUMNS = """
      WHERE f.document = d.id AND f.origin != 'tag')"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
-# In the order in which `build_passage` takes them; `CorpusStore.passages` knows that there are 14.
+# In the order of the arguments of `build_passage`; `CorpusStore.passages` relies on there being 14.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
     p.boxes"""
@@ -26,7 +26,7 @@ PASSAGE_COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One state of a document's content. Superseded ones are kept to explain citations, and never answer."""
+    """One state of a document's content. Superseded ones are kept to explain citations, and are never searched."""
 
     id: str
     document_id: str
@@ -39,7 +39,7 @@ class Revision:
 
 
 def dump_audience(audience: Audience) -> str:
-    """One spelling per set of readers."""
+    """Return one spelling per set of readers."""
     return json.dumps(sorted(audience), ensure_ascii=False)
 
 
@@ -51,7 +51,7 @@ def load_audience(text: str) -> Audience:
 
 @lru_cache(maxsize=2_000)
 def build_document(row: tuple[Any, ...]) -> Document:
-    """Remembered by the whole row, as `build_passage` is: one question reads the same few a dozen times."""
+    """Cached by the whole row, as `build_passage` is: one question reads the same few a dozen times."""
     id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, *more = row
     passages, size, warnings, fields = more
     return Document(

@@ -20,9 +20,9 @@ from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 @dataclass(frozen=True, slots=True)
 class NewRevision:
-    """A document as it is to be from now on.
+    """The new state of a document.
 
-    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage;
+    `derived_by` names the source of its triples and derived texts; `header` precedes its title in each passage;
     `sketch` is that of `argot.corpus.minhash`.
     """
 
@@ -38,9 +38,9 @@ class NewRevision:
 
 
 def put_revision(connection: Connection, new: NewRevision) -> None:
-    """Make this the live revision; the one before is superseded and no longer answers."""
+    """Make this the live revision; the previous one is superseded and no longer searched."""
     document, tags = new.document, _dump_tags(new.document.tags)
-    # First, as long as the old rows are there: FTS5 takes words out by the texts they came from.
+    # First, while the old rows still exist: FTS5 removes words by the texts they came from.
     clear(connection, document.id)
     audience = number_audience(connection, document.audience)
     connection.execute(
@@ -86,7 +86,7 @@ def build_searched_title(title: str, header: str) -> str:
 
 
 def insert_derived(connection: Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
-    """The rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
+    """Insert the rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
     _insert(connection, "derived", (build_derived_row(text, document, audience) for text in texts))
     _insert(connection, "derived_passages", _build_links(texts))
 
@@ -100,7 +100,7 @@ def insert_triples(
     prompt: str = "",
     model: str = "",
 ) -> None:
-    """The same for triples. Without prompt and model they came with the document."""
+    """Insert the same for triples. Those without prompt and model came with the document."""
     made_by = {"prompt": prompt, "model": model}
     _insert(connection, "triples", ({**build_triple_row(triple, document, audience), **made_by} for triple in triples))
 
@@ -114,16 +114,16 @@ def clear(connection: Connection, document: str) -> None:
 
 
 def remove_rows(connection: Connection, document: str) -> None:
-    """Delete a document with all that was ever made of it."""
+    """Delete a document and everything derived from it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
-    # FTS5 keeps the words of deleted rows until its pieces are merged: see `Fts5Index.forget_deleted`.
+    # FTS5 keeps the words of deleted rows until its segments are merged: see `Fts5Index.forget_deleted`.
     connection.execute("INSERT INTO meta (key, value) VALUES (?, 'due') ON CONFLICT DO NOTHING", (WORDS_TO_FORGET,))
     count_document_change(connection)
 
 
 def relabel_rows(connection: Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
-    """Change who may read a document, and its tags, leaving its content."""
+    """Change the readers of a document, and its tags, leaving its content."""
     number = number_audience(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _dump_tags(tags), document))
     document_fields.put_tags(connection, document, tags)
@@ -142,15 +142,15 @@ def number_audience(connection: Connection, audience: Audience) -> int:
 
 
 def count_document_change(connection: Connection) -> None:
-    """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
-    # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
+    """Delete audiences that no document has any more, and count the change, which makes cached results stale."""
+    # A freed number may be reused for other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
     count_change(connection)
 
 
 def _put_revision(connection: Connection, new: NewRevision) -> None:
     document = new.document
-    # An upsert, because content that comes back after a change is the same revision, live again.
+    # An upsert, because content that returns after a change is the same revision, live again.
     connection.execute(
         """INSERT INTO revisions
         (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by, warnings)

@@ -1,4 +1,4 @@
-"""Sketches of documents in corpus.db, whole and in bands: an index finds the documents that have a band in common."""
+"""Sketches of documents in corpus.db, whole and in bands: an index finds the documents with a common band."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HASH_BYTES = 4
 
 
 def put_sketch(connection: Connection, document: str, sketch: bytes) -> None:
-    """The sketch of a document's live revision, in its caller's transaction; an empty one: it is too short."""
+    """Store the sketch of a document's live revision, in its caller's transaction; empty if it is too short."""
     for table in ("document_sketches", "document_bands"):
         connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
     if sketch:

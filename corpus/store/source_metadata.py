@@ -10,10 +10,10 @@ from argot.databases import Connection
 
 @dataclass(frozen=True, slots=True)
 class SourceMetadata:
-    """Metadata that stands in no file, or not reliably. Empty: the source does not say. `date`: ISO 8601, at least the
+    """Metadata that no file contains, or not reliably. Empty: the source does not say. `date`: ISO 8601, at least the
     year.
 
-    A title or date goes before what the reader finds; `labels` become tags of the document.
+    A title or date takes precedence over the reader's; `labels` become tags of the document.
     """
 
     title: str = ""

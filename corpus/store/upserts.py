@@ -1,4 +1,4 @@
-"""Statements that are made of names, in words that every engine knows."""
+"""Statements built from names, in SQL that every engine accepts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 
 def upsert(table: str, columns: Sequence[str], key: Sequence[str]) -> str:
-    """INSERT of one row by place, which takes the place of the one with its key. The names are ours, never a user's."""
+    """Return the INSERT of one row by position, which replaces the row with its key. The names are constants of
+    Argot's, never a user's.
+    """
     rest = [column for column in columns if column not in key]
     marks = ", ".join("?" * len(columns))
     changed = ", ".join(f"{column} = excluded.{column}" for column in rest)

@@ -10,7 +10,7 @@ import typer
 
 from argot.evaluate.commands.options import AsJson, JudgeModel, JudgeUrl
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import format_examples, settings_for
+from argot.ui.cli.command_base import format_examples, read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -65,4 +65,4 @@ def calibrate(  # noqa: PLR0917
     from argot.evaluate.usecases.measured_models import JudgeChoice
 
     choice = JudgeChoice(judge, judge_url, judge_model)
-    show_report(partial(measured, labels, public, choice, threshold, limit, settings_for(None)), as_json=as_json)
+    show_report(partial(measured, labels, public, choice, threshold, limit, read_settings(None)), as_json=as_json)

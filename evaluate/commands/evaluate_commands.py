@@ -23,7 +23,7 @@ from argot.evaluate.commands.options import (
     choose_profile,
 )
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import format_examples, settings_for
+from argot.ui.cli.command_base import format_examples, read_settings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -70,7 +70,7 @@ def retrieval(  # noqa: PLR0917
     # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
     from argot.evaluate.usecases import evaluation
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     chosen = choose_profile(profile, changes, settings, search)
     other = choose_profile(against, None, settings) if against else None
     show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, settings), as_json=as_json)
@@ -150,7 +150,7 @@ def answers(  # noqa: PLR0917
     from argot.evaluate.usecases import evaluation
     from argot.evaluate.usecases.measured_models import JudgeChoice
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     asked = evaluation.choose_answer_questions(questions, documents, public, home, split, settings)
     profiles = [choose_profile(profile, changes, settings, search)]
     profiles += [choose_profile(one, None, settings) for one in against or ()]
@@ -184,7 +184,7 @@ def samples(  # noqa: PLR0917
     """
     from argot.evaluate.usecases import evaluation
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     chosen = choose_profile(profile, changes, settings)
     show_report(partial(evaluation.samples, split, ways, side, home, chosen, settings), as_json=as_json)
 
@@ -215,4 +215,4 @@ def reading(
     """
     from argot.evaluate.usecases import evaluation
 
-    show_report(partial(evaluation.reading, folder, worst, settings_for(None)), as_json=as_json)
+    show_report(partial(evaluation.reading, folder, worst, read_settings(None)), as_json=as_json)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argot.evaluate.usecases.evaluation import Progress as Report
 
 
-# A protocol, because the classes it stands for would import all that measures with them.
+# A protocol, because importing the actual classes would load all measuring code.
 class _Table(Protocol):
     @property
     def title(self) -> str: ...

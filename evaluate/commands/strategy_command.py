@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from argot.errors import InvalidInput
 from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import (
     format_examples,
@@ -17,10 +15,10 @@ from argot.ui.cli.command_base import (
     open_error_console,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.document_commands import Bar
 
@@ -90,12 +88,10 @@ def strategy(  # noqa: PLR0917
     from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import load_profile
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     if sum((beir is not None, bool(questions or documents), data is not None)) > 1:
         raise typer.BadParameter("give one of --questions FILE, --beir DIR and --data NAME")
     if data is not None:
-        if find_spec("argot.learn") is None:
-            raise InvalidInput("--data needs the wing 'learn', which is not installed. Give --questions or --beir.")
         _choose_on_pairs(data, split or "validation", measure, profile, save, home, as_json=as_json)
         return
     asked = strategy_choice.load_strategy_questions(

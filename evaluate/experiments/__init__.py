@@ -1,1 +1,1 @@
-"""The papers' tables as named experiments: their rows, their columns, and what they report, beside what we measure."""
+"""The papers' tables as named experiments: their rows, their columns, and the papers' figures beside Argot's."""

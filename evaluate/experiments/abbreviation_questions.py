@@ -30,7 +30,7 @@ TEMPLATES = (
 )
 """One, two, three, four and five abbreviations: 4, 3, 3, 2 and 1 templates, as in the paper."""
 
-# What the shape of an abbreviation is hardest to see in: no space beside it.
+# Contexts in which an abbreviation is hardest to detect: no space beside it.
 GLUED_TEMPLATES = (
     "Is 10ns{} enough?",
     "Why does the drive stop at 40{}?",
@@ -167,6 +167,6 @@ def _mix_case(abbreviation: str, chance: random.Random) -> str:
     # At least one small letter and one capital.
     small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
     letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]
-    # Never in front: a digit there makes a number with a unit of it ("5ns").
+    # Never in front: a digit there would make it a number with a unit ("5ns").
     letters.insert(chance.randint(1, len(letters)), str(chance.randint(1, 9)))
     return "".join(letters)

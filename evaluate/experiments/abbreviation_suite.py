@@ -1,7 +1,7 @@
-"""The suite `abbreviations`: are terms that nobody has defined found in a question, all of them and nothing else?
+"""The suite `abbreviations`: whether all undefined terms of a question are found, and nothing else.
 
-Golden-Retriever 4.2 counts the questions of which every abbreviation was listed. A list may also hold too much, and a
-false term makes Argot ask back for nothing: so precision is measured beside it, and questions without any.
+Golden-Retriever 4.2 counts the questions of which every abbreviation was listed. A list may also contain too much, and
+a false term makes Argot ask the asker needlessly: so precision is measured as well, and questions without any.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ _ANOTHER = "another system; its figures stand here for comparison"
 _UNSTRUCTURED = "Unstructured is no part of Argot"
 _TUNED: tuple[Tuned, ...] = ("embedder", "generator")
 _RETRIEVER: dict[str, SwitchValue] = {"search_derived": False, "reformulate_query": False, "rerank": False}
-"""One search, or two fused, and nothing behind (2.3)."""
+"""One search, or two fused, and no later stage (2.3)."""
 _AS_IT_IS: dict[str, SwitchValue] = {"search_keyword": True, "reformulate_query": True, "rerank": True}
 _ACCURACY = (PaperColumn("accuracy", "Accuracy", "correct", percent=True),)
 

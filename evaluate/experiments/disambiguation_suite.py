@@ -126,7 +126,7 @@ def read_texts(
     progress: Progress,
 ) -> Texts:
     """Read the sentences of `data` first, then those of `beside` that are new; each is embedded once."""
-    # A labelled sentence that stands beside unlabelled once more would count twice.
+    # A labelled sentence that also occurs unlabelled would count twice.
     known = {one.text.casefold() for one in data}
     usages = [AcronymUsage(one.before, one.acronym, one.after) for one in data]
     for sentence in dict.fromkeys(beside):

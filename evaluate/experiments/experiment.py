@@ -13,12 +13,12 @@ Measure = Literal[
     "hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10", "rouge-1", "rouge-l", "bertscore", "geval", "correct",
     "accurate", "exact", "api", "found_if_accurate", "found_if_inaccurate",
 ]  # fmt: skip
-"""What is measured of one question; `question_measures.py` says how."""
+"""The measures of one question; `question_measures.py` documents them."""
 BY_JUDGE: frozenset[Measure] = frozenset({"geval", "correct", "accurate", "found_if_accurate", "found_if_inaccurate"})
 OF_ANSWERS: frozenset[Measure] = BY_JUDGE | {"rouge-1", "rouge-l", "bertscore", "exact", "api"}
 
 Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "none"]
-"""In which form the data comes; `experiment_data.py` and evaluate/experiments/README.md say how each looks."""
+"""The form of the data; `experiment_data.py` and evaluate/experiments/README.md describe each."""
 Way = Literal["ask", "oracle", "s-icl", "rerank", "quiz", "abbreviations", "aspects", "matching"]
 """How a row is measured; `row_measuring.py` has a function for each."""
 Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]
@@ -29,10 +29,10 @@ TUNED_BY: Mapping[Tuned, str] = {
     "plain_reranker": "a re-ranker tuned without TS+TCL: --plain-reranker FOLDER",
     "generator": "a tuned generator: --generator NAME, as the model server calls it",
 }
-"""What a row needs whose paper trains something, in words."""
+"""Requirements of a row whose paper trains something, in words."""
 
 ALONE: Mapping[str, SwitchValue] = {
-    # Nobody is there to be asked back, and a refusal is no answer that a paper's measure could score.
+    # Nobody can be asked, and a refusal is no answer that a paper's measure could score.
     "choose_sense": False,
     "choose_document": False,
     "small_talk": False,

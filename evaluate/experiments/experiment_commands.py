@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from argot.evaluate.commands.report_output import show_report
-from argot.ui.cli.command_base import format_examples, say_aside, settings_for
+from argot.ui.cli.command_base import format_examples, read_settings, say_aside
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +34,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments: which table of which paper, what it needs, and how many of its rows can run here now."""
     from argot.evaluate.experiments import kept_experiments
 
-    settings = settings_for(None)
+    settings = read_settings(None)
     show_report(lambda progress: kept_experiments.list_experiments(settings), as_json=as_json)
 
 
@@ -99,7 +99,7 @@ def run(  # noqa: PLR0917
     from argot.evaluate.experiments import kept_experiments
     from argot.evaluate.usecases.measured_models import JudgeChoice, build_answering_settings
 
-    settings = build_answering_settings(settings_for(None), model_url, model)
+    settings = build_answering_settings(read_settings(None), model_url, model)
     judging = JudgeChoice(url=judge_url or "", model=judge_model or "")
     options = experiments.ExperimentOptions(
         data, rows or (), limit, trials, resume, embedder, reranker, plain_reranker, generator, judging
@@ -131,7 +131,7 @@ def show(
     """Show a run that was kept, or list them all."""
     from argot.evaluate.experiments import kept_experiments
 
-    kept = kept_experiments.find_runs_home(home, settings_for(None))
+    kept = kept_experiments.find_runs_home(home, read_settings(None))
     show_report(lambda progress: kept_experiments.show_experiment(run_id, kept), as_json=as_json)
 
 
@@ -147,6 +147,6 @@ def compare(
     """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
     from argot.evaluate.experiments import kept_experiments
 
-    kept = kept_experiments.find_runs_home(home, settings_for(None))
+    kept = kept_experiments.find_runs_home(home, read_settings(None))
     measure = partial(kept_experiments.compare_experiments, first, second, kept)
     show_report(lambda progress: measure(), as_json=as_json)

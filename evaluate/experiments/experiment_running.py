@@ -75,7 +75,7 @@ def explain_refusal(row: PaperRow, options: ExperimentOptions, settings: Setting
         return row.never
     if lacking := [TUNED_BY[one] for one in row.tuned if one not in options.tuned_models]:
         return f"needs {' and '.join(lacking)}"
-    if row.needs_model and not settings.model_url.strip():
+    if row.needs_model and not settings.model_server.url.strip():
         return "needs a language model: --model-url URL"
     return ""
 
@@ -136,7 +136,7 @@ def _open_data(experiment: Experiment, options: ExperimentOptions, settings: Set
 
 
 class _Running:
-    """One run under way."""
+    """One run in progress."""
 
     def __init__(  # noqa: PLR0917
         self,
@@ -188,13 +188,13 @@ class _Running:
         return run
 
     def _name_models(self) -> dict[str, str]:
-        models = {"embedder": self.settings.embedder, "re-ranker": self.settings.reranker}
+        models = {"embedder": self.settings.search.embedder, "re-ranker": self.settings.search.reranker}
         models |= {
             f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned_models.items()
         }
-        if self.settings.model_url.strip():
+        if self.settings.model_server.url.strip():
             models["model"] = _fetch_model_name(self.settings)
-        if self.judging.model_url.strip():
+        if self.judging.model_server.url.strip():
             models["judge"] = _fetch_model_name(self.judging)
         else:
             models["model"] = "none: answers are quotations, and columns of a judge stay empty"
@@ -232,7 +232,7 @@ class _Running:
             remarks.append(f"{failed} questions got no reply from the model.")
         if unjudged:
             remarks.append(f"{unjudged} verdicts of the judge were none, or did not come: they count for nothing.")
-        if self.experiment.measures & BY_JUDGE and not self.judging.model_url.strip():
+        if self.experiment.measures & BY_JUDGE and not self.judging.model_server.url.strip():
             remarks.append("No model, so nothing was judged.")
         return " ".join(filter(None, remarks))
 
@@ -269,7 +269,7 @@ class _Running:
                 changed["model"] = given
             else:
                 changed["embedder" if kind == "embedder" else "reranker"] = str(Path(given).expanduser().absolute())
-        return self.settings.model_copy(update=changed)
+        return self.settings.replace(**changed)
 
     def _open_base(
         self, run: ExperimentRun, row: PaperRow, part: DataPart, settings: Settings
@@ -288,7 +288,14 @@ class _Running:
             if part.glossary is not None:
                 add_glossary_file(base, part.glossary)
 
-        told = repr((part.name, row.variant if part.folder is None else "", settings.passage_chars, settings.embedder))
+        told = repr(
+            (
+                part.name,
+                row.variant if part.folder is None else "",
+                settings.reading.passage_chars,
+                settings.search.embedder,
+            )
+        )
         key = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
         return open_base(self.folder.place(run.id) / "bases" / key, settings, fill)
 

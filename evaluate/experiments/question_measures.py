@@ -96,7 +96,7 @@ async def _measure_answer(found: FoundAnswer, measures: Collection[Measure], jud
 
 async def _judge_answer(found: FoundAnswer, measures: Collection[Measure], judges: Judges) -> Values:
     """Return a judge's values. A missing verdict gives none: counted as wrong, it would measure the server. A missing
-    answer is wrong, whoever judges.
+    answer is wrong, for every judge.
     """
     values: Values = {}
     if "geval" in measures:

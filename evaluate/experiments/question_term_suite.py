@@ -92,7 +92,7 @@ class TermScore:
 
     @property
     def precision(self) -> float:
-        # Nothing found is nothing found wrongly.
+        # Without any results there are no false ones.
         return self.right / self.found if self.found else 1.0
 
     @property

@@ -119,7 +119,7 @@ async def evaluate_quiz(  # noqa: PLR0917
 def _name(server: ModelServer | None) -> str:
     if server is None:
         return "no model; options scored against the passages"
-    return server.known.model if server.known else server.settings.model
+    return server.known.model if server.known else server.settings.model_server.name
 
 
 def _group_by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:

@@ -12,7 +12,7 @@ from argot.evaluate.commands.evaluate_commands import app
 from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, choose_profile
 from argot.evaluate.commands.report_output import show_report
 from argot.evaluate.experiments import experiment_commands
-from argot.ui.cli.command_base import format_examples, say, settings_for
+from argot.ui.cli.command_base import format_examples, read_settings, say
 
 
 def register(whole: typer.Typer) -> None:
@@ -42,7 +42,8 @@ def abbreviations(
     from argot.evaluate.experiments import shared_tasks
 
     show_report(
-        partial(shared_tasks.measure_abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json
+        partial(shared_tasks.measure_abbreviations, side, seed, trials, each, read_settings(None)),
+        as_json=as_json,
     )
 
 
@@ -87,7 +88,7 @@ def quiz(  # noqa: PLR0917
     measure = (
         partial(shared_tasks.measure_samples_quiz, split) if data is None else partial(shared_tasks.measure_quiz, data)
     )
-    settings = settings_for(None)
+    settings = read_settings(None)
     chosen = choose_profile(profile, changes, settings)
     show_report(partial(measure, side, seed, trials, chosen, settings), as_json=as_json)
 
@@ -132,7 +133,7 @@ def questions(
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.measure_questions, half, settings_for(None), errors=errors), as_json=as_json)
+    show_report(partial(shared_tasks.measure_questions, half, read_settings(None), errors=errors), as_json=as_json)
 
 
 @app.command(
@@ -166,7 +167,8 @@ def disambiguate(
     from argot.evaluate.experiments import shared_tasks
 
     show_report(
-        partial(shared_tasks.measure_disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json
+        partial(shared_tasks.measure_disambiguate, data, dictionary, text or [], read_settings(None)),
+        as_json=as_json,
     )
 
 
@@ -190,4 +192,4 @@ def tables(
     """
     from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(shared_tasks.measure_tables, pdf_dir, settings_for(None)), as_json=as_json)
+    show_report(partial(shared_tasks.measure_tables, pdf_dir, read_settings(None)), as_json=as_json)

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
 from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
-from argot.learn.usecases.training_runs import training_sets
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import find_question_sets
 from argot.service.usecases.questions.profiles import profile_list, profile_save
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.page_base import BoundedRoute, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 STRATEGY = "/workbench/strategy"
@@ -35,7 +35,9 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
         """Return the part of the page that changes while strategies are tried."""
         if "hx-request" not in request.headers:
             return await render_form(request, who, {})
-        return part("workbench_strategy_state.html", who=who, run=await strategy_run(kb, who.principal), given={})
+        return render_part(
+            "workbench_strategy_state.html", who=who, run=await strategy_run(kb, who.principal), given={}
+        )
 
     @router.post("")
     @needs("manager")
@@ -72,9 +74,11 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
         request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
     ) -> Response:
         profiles = [one.name for one in await profile_list(kb, who.principal) if not one.problem]
+        sets = find_question_sets()
         shown: dict[str, Any] = {
             "run": await strategy_run(kb, who.principal),
-            "sets": await training_sets(kb, who.principal),
+            "sets": await kb.blocking(sets.list_names, kb, who.principal) if sets else [],
+            "making": sets and sets.page,
             "profiles": profiles,
             "measures": MEASURES,
             "choice_parts": PARTS,

@@ -189,7 +189,7 @@ def answers(  # noqa: PLR0917
     with ExitStack() as stack:
         known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
         if known is not None:
-            settings = settings.model_copy(update={"model_url": known.url, "model": side})
+            settings = settings.replace(model_url=known.url, model=side)
         server = list_model_servers("extractive" if side == "extractive" else "model", settings)[0]
 
         def fill(base: TemporaryBase) -> None:

@@ -59,7 +59,7 @@ def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -
     lock = HomeLock(home)
     try:
         # As it answers: with the models that it has adopted.
-        with TemporaryBase(home, apply_adopted(home, settings).model_copy(update={"home": home})) as base:
+        with TemporaryBase(home, apply_adopted(home, settings).replace(home=home)) as base:
             yield base
     finally:
         lock.release()
@@ -86,7 +86,7 @@ def require_derived(base: TemporaryBase, profile: Profile) -> None:
 
 def _make(home: Path, settings: Settings, fill: Fill) -> None:
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
-        raise InvalidInput(f"{home} is no knowledge base and not empty. Give another --home.")
+        raise InvalidInput(f"{home} is not a knowledge base, and not empty. Give another --home.")
     home.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place until it is whole: half a base would be measured the next time as if it held everything.
     making = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))

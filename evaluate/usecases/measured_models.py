@@ -102,20 +102,25 @@ def _build_model_judge(name: str, choice: JudgeChoice, settings: Settings) -> Mo
 def build_judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
     """Return the settings of the judging server. A key is never sent to another server than the one it was set for."""
     if choice.url:
-        changes = {"model_url": choice.url, "model": choice.model, "model_key": settings.judge_key, "model_context": 0}
-        return settings.model_copy(update=changes)
-    return settings.model_copy(update={"model": choice.model}) if choice.model else settings
+        changes = {
+            "model_url": choice.url,
+            "model": choice.model,
+            "model_key": settings.model_server.judge_key,
+            "model_context": 0,
+        }
+        return settings.replace(**changes)
+    return settings.replace(model=choice.model) if choice.model else settings
 
 
 def build_answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
     """Return the settings with another model that answers. A key is sent to no other server than the one it was set
     for.
     """
-    if not url or url == settings.model_url:
-        return settings.model_copy(update={"model": model}) if model else settings
+    if not url or url == settings.model_server.url:
+        return settings.replace(model=model) if model else settings
     changes: dict[str, Any] = {"model_url": url, "model": model or "", "model_context": 0}
     # Where no server was set, the key that was is for the one named now.
-    return settings.model_copy(update={**changes, **({"model_key": SecretStr("")} if settings.model_url else {})})
+    return settings.replace(**changes, **({"model_key": SecretStr("")} if settings.model_server.url else {}))
 
 
 def run_closing(work: Coroutine[Any, Any, _T], *servers: ModelServer | None) -> _T:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from argot.errors import InvalidInput, NotFound
-from argot.learn.store.pair_store import PairStore
-from argot.learn.usecases.learning_data_results import SetName
-from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import SetName, find_question_sets, require_question_sets
 from argot.service.usecases.questions.profiles import get_profile
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
@@ -24,7 +22,6 @@ from argot.work.job_types import JobRecord, JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.evaluate.strategy_suite import StrategyReport
-    from argot.learn.store.pair_store import StoredPair
     from argot.measures import Qrels
 
 ChoicePart = Literal["validation", "test"]
@@ -115,6 +112,7 @@ async def strategy_choose(
     Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
+        MissingWing: no wing that is installed keeps sets of pairs.
         NotFound: there is no such set that one may see.
         InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
         InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
@@ -129,10 +127,11 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
     """Begin to choose in the background, as `strategy_choose` does; `strategy_run` says how far it is.
 
     Raises:
-        Conflict: a choice is going on. NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
+        Conflict: a choice is going on.
+        MissingWing, NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _load_questions(kb, principal, asked)
-    await get_profile(kb, asked.profile or kb.settings.profile)
+    await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
@@ -141,10 +140,11 @@ async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun |
     """Return the progress and the outcome of the last choice that was begun; None if none is known any more, or its set
     is of documents that one may not read.
     """
-    if (job := await kb.jobs.find_latest(STRATEGY, STRATEGY)) is None:
+    job, sets = await kb.jobs.find_latest(STRATEGY, STRATEGY), find_question_sets()
+    if job is None or sets is None:
         return None
     try:
-        await kb.blocking(find_visible_set, kb, principal, job.label)
+        await kb.blocking(sets.require_visible, kb, principal, job.label)
     except NotFound:
         return None
     return _run_of(job)
@@ -178,7 +178,7 @@ async def _stream_choice(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
     queries, qrels = await _load_questions(kb, principal, asked)
-    profile = await get_profile(kb, asked.profile or kb.settings.profile)
+    profile = await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     corpus = await kb.load()
 
     def do_work(tell: HandOver[Event | StrategyReport]) -> None:
@@ -204,28 +204,19 @@ async def _load_questions(
     """Return the questions by their pairs' ids, and the passage that each should find."""
     from argot.measures import ALL_MEASURES
 
+    sets = require_question_sets()
     if asked.measure not in ALL_MEASURES:
         raise InvalidInput(f"There is no measure '{asked.measure}'. Measures: {', '.join(ALL_MEASURES)}.")
     if asked.name:
         await kb.blocking(kb.profiles.require_free, asked.name)
-    pairs = await kb.blocking(_load_pairs, kb, principal, asked)
-    if not pairs:
+    found = await kb.blocking(sets.load_questions, kb, principal, asked.data, asked.part)
+    there = await kb.blocking(kb.document_store.passages, principal, [one.passage_id for one in found])
+    if not (kept := [one for one in found if one.passage_id in there]):
         raise InvalidInput(
             f"The {asked.part} part of '{asked.data}' has no question whose passage is in the documents. Those that"
-            f" are a sentence of it do not count. See: argot learn data show {asked.data} --part {asked.part}"
+            f" are a sentence of it do not count. See: {sets.command} {asked.data} --part {asked.part}"
         )
-    return {one.id: one.question for one in pairs}, {one.id: {one.passage_id: 1} for one in pairs}
-
-
-def _load_pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> list[StoredPair]:
-    from argot.learn.store.pair_store import PairQuery
-
-    found = find_visible_set(kb, principal, asked.data)
-    kept = kb.open_store(PairStore).pairs(found.name, PairQuery(part=asked.part, state="kept"))
-    # A cloze question stands word for word in its passage.
-    kept = [one for one in kept if one.kind != "cloze" and not one.passage]
-    there = kb.document_store.passages(principal, [one.passage_id for one in kept])
-    return [one for one in kept if one.passage_id in there]
+    return {one.id: one.question for one in kept}, {one.id: {one.passage_id: 1} for one in kept}
 
 
 def _build_choice(asked: StrategyQuestion, profile: str, report: StrategyReport) -> StrategyChoice:

@@ -1,7 +1,7 @@
 """The checkpoints of threads in SQLite, with fewer calls to the database than LangGraph's own saver makes.
 
 A call is a hop to the connection's thread and back. A question made about a hundred of them, which took longer than all
-of its searches. What is stored, and when, is the same but for one thing, told at `aput_writes`.
+of its searches. It stores the same data at the same times, with one exception that `aput_writes` describes.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ _LATEST = """
 
 
 class TurnSaver(AsyncSqliteSaver):
-    """Keeps each step as its parent does, and reads the same files."""
+    """Stores each step as its parent class does, and reads the same files."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""
+        """Return the thread's newest checkpoint. The parent class reads older checkpoints and those with pending
+        writes.
+        """
         if get_checkpoint_id(config):
             return await super().aget_tuple(config)
         await self.setup()
@@ -48,7 +50,7 @@ class TurnSaver(AsyncSqliteSaver):
         if not rows:
             return None
         checkpoint, parent, kind, data, metadata, pending = rows[0]
-        # Pending writes have to be decoded and ordered; mostly a thread that waits for a choice has any.
+        # Pending writes have to be decoded and ordered; usually only a thread that waits for a choice has any.
         if pending:
             return await super().aget_tuple(config)
         return CheckpointTuple(
@@ -70,28 +72,28 @@ class TurnSaver(AsyncSqliteSaver):
         place = config["configurable"]
         thread, namespace = str(place["thread_id"]), place["checkpoint_ns"]
         kind, data = self.serde.dumps_typed(checkpoint)
-        # As the parent writes it; "ignore" drops lone surrogates, which would make the whole turn fail.
+        # Encoded as in the parent class; "ignore" drops lone surrogates, which would make the whole turn fail.
         said = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
         row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, said)
         async with self.lock:
             await self.conn.execute_insert(_PUT, row)
-            if self.conn.in_transaction:  # not where each statement is a transaction of its own
+            if self.conn.in_transaction:  # not where each statement is its own transaction
                 await self.conn.commit()
         return _build_config(thread, namespace, checkpoint["id"])
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Stores what a choice waits for and what it is answered with; not what a step adds to the state.
+        """Store interrupts and the replies to them, but not the writes of a step to the state.
 
-        That stands in the next checkpoint, which is written at once. Of two steps side by side the one that was done
-        when the other failed, or when the process was killed, is therefore done again.
+        The next checkpoint holds those writes, and it is stored at once. If one of two parallel steps fails, or the
+        process is killed, the step that had finished is therefore run again.
         """
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             await super().aput_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Cut off between its two statements, it has left a state that can be deleted again."""
+        """An interruption between the two statements leaves a state that can be deleted again."""
         async with self.lock:
             for table in ("writes", "checkpoints"):
                 await self.conn.execute(f"DELETE FROM {table} WHERE thread_id = ?", (str(thread_id),))  # noqa: S608

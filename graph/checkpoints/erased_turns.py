@@ -1,7 +1,7 @@
 """Removal of erased documents' words from the conversations whose answers cite them.
 
-Nobody could see them any more: a sentence is shown only while the passages can be read that it rests on
-(`argot.graph.presentation.turn_view`). The questions and everything that rests on other documents stay.
+Nobody could see these words any more: a sentence is shown only while the reader may read the passages that it rests on
+(`argot.graph.presentation.turn_view`). The questions and everything that rests on other documents are kept.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 IsGone = Callable[[str], bool]
-"""Tells of a passage (id) whether it was erased, or of a text whether it stands in what was erased."""
+"""Returns whether a passage (id) was erased, or whether a text occurs in what was erased."""
 
 
 def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
-    """Return the parts of a turn that change when these passages are erased; empty where it does not rest on them."""
+    """Return the parts of a turn that change when these passages are erased; empty if the turn does not rest on
+    them.
+    """
     sentences = turn.get("sentences") or []
     found = any(is_gone(hit["id"]) for hit in turn.get("hits") or [])
 
     def is_erased(sentence: Mapping[str, Any]) -> bool:
         cited = [one["passage"] for one in sentence["citations"]]
-        # An unsupported sentence may say what any of the passages says.
+        # An unsupported sentence may repeat any of the passages.
         return any(map(is_gone, cited)) or (found and not cited) or is_quoted(sentence["text"])
 
     erased = [is_erased(one) for one in sentences]
@@ -42,7 +44,7 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone)
 
 
 def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
-    """Return the same of a thread's whole state: the turn that it ends with, and those before."""
+    """Return the changes to a thread's whole state: its last turn and the earlier ones."""
     changed = erase_from_turn(values, is_gone, is_quoted)
     turns: list[StoredTurn] = list(values.get("turns", ()))
     for place, stored in enumerate(turns):
@@ -56,8 +58,8 @@ def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsG
 async def erase_from_thread(
     saver: BaseCheckpointSaver[Any], thread: str, is_gone: IsGone, is_quoted: IsGone
 ) -> list[tuple[str, str]]:
-    """Rewrite the thread's newest checkpoint without what was erased; its channels that changed, with the version that
-    each had. The caller holds the thread's turn.
+    """Rewrite the thread's newest checkpoint without the erased text, and return the changed channels with their
+    previous versions. The caller holds the thread's turn.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
     found = await saver.aget_tuple(config)
@@ -77,6 +79,6 @@ async def erase_from_thread(
     }
     parent = (found.parent_config or config)["configurable"].get("checkpoint_id")
     place: RunnableConfig = {"configurable": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": parent}}
-    # The same id: what waits for a choice goes on waiting.
+    # The id stays the same, so that a pending choice still waits.
     await saver.aput(place, checkpoint, found.metadata, new)  # type: ignore[arg-type]
     return former

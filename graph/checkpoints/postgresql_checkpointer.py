@@ -1,6 +1,6 @@
-"""The checkpoints of threads on PostgreSQL, by LangGraph's own saver, with errors as ours.
+"""Checkpoints of threads on PostgreSQL, through LangGraph's own saver, with errors translated into Argot's.
 
-What is stored, and when, is as in `checkpointer.py`; a checkpoint is durable as soon as it is written.
+`checkpointer.py` describes which data are stored and when; a checkpoint is durable as soon as it is written.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
 
 _MIN_CONNECTIONS, _MAX_CONNECTIONS = 1, 2
-"""LangGraph's saver uses one at a time; the other is there when the first is lost."""
+"""LangGraph's saver uses one connection at a time; the second replaces it when it is lost."""
 
 Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 
 def build_checkpoint_migrations() -> tuple[StoreMigration, ...]:
-    """LangGraph's own, as migrations of ours: all that `setup` would run, under the lock and in transactions."""
-    # Built beside whoever writes, an index takes no transaction; here nobody writes yet.
+    """Return LangGraph's migrations as Argot migrations: everything that `setup` would run, under the lock and in
+    transactions.
+    """
+    # An index that is built concurrently with writers cannot be in a transaction; here nobody writes yet.
     scripts = (script.replace("CONCURRENTLY", "") for script in AsyncPostgresSaver.MIGRATIONS)
     noted = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
     return tuple(
-        # LangGraph's own versions stand beside each other: its migrations only add.
+        # Several versions of LangGraph can use the tables at once: its migrations only add.
         AdditiveMigration(PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}"))
         for number, script in enumerate(scripts)
     )
@@ -57,13 +59,13 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     await asyncio.to_thread(stores.open, "checkpoints", build_checkpoint_migrations())
     pool: Pool = AsyncConnectionPool(
         stores.conninfo,
-        # `prepare_threshold`: as LangGraph's own `from_conn_string` sets it.
+        # `prepare_threshold` has the value that LangGraph's own `from_conn_string` sets.
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
         min_size=_MIN_CONNECTIONS,
         max_size=_MAX_CONNECTIONS,
         timeout=WAIT_SECONDS,
         reconnect_timeout=RECONNECT_SECONDS,
-        # A step of a question cannot be done twice: a connection that was lost is found before it is used.
+        # A step of a question cannot be repeated, so a lost connection must be detected before it is used.
         check=AsyncConnectionPool.check_connection,
         open=False,
         name=f"argot checkpoints {stores.schema}",
@@ -73,10 +75,10 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
 
 
 def _advance_id_clock(checkpoint_id: str) -> None:
-    """Let this process give no id that would stand before this one.
+    """Make this process generate only ids that sort after this one.
 
-    The latest checkpoint of a thread is the one with the greatest id, and ids begin with the time of whichever process
-    made them. One whose clock is behind would go on in a thread, and what it writes would never be the latest.
+    The latest checkpoint of a thread is the one with the greatest id, and ids begin with the clock of the process that
+    made them. If a process with a slow clock continued a thread, its checkpoints would never be the latest.
     """
     from langgraph.checkpoint.base import id as checkpoint_ids
 
@@ -90,7 +92,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
     """LangGraph's saver, over a pool that it owns.
 
     Raises:
-        StoreUnavailable, DamagedStore: by every method.
+        StoreUnavailable, DamagedStore: from every method.
     """
 
     def __init__(self, pool: Pool, name: str, serde: SerializerProtocol) -> None:
@@ -114,7 +116,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        # Texts stand in the checkpoint's own JSON, where a definition or a document may have brought a U+0000.
+        # The checkpoint's JSON contains texts in which a definition or a document may have left a U+0000.
         values = checkpoint["channel_values"]
         storable = {name: replace_nul(value) if isinstance(value, str) else value for name, value in values.items()}
         return await super().aput(config, {**checkpoint, "channel_values": storable}, metadata, new_versions)
@@ -122,7 +124,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Stores what a choice waits for and what it is answered with, as `TurnSaver` does, and for its reason."""
+        """Store interrupts and the replies to them only, as `TurnSaver` does, for the same reason."""
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             await super().aput_writes(config, writes, task_id, task_path)
 

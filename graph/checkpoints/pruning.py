@@ -1,7 +1,7 @@
 """Removal of a thread's older checkpoints once a turn has ended.
 
-LangGraph writes one checkpoint a step, each with the whole state. The last one is all a thread needs: the turns before
-stand in it, and a turn that is under way or waits has the newest checkpoint anyhow.
+LangGraph writes one checkpoint per step, each with the whole state. A thread needs only the last one: it contains the
+earlier turns, and the newest checkpoint also serves a turn that is running or waiting.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ _OLDER = (
 
 
 async def keep_latest(checkpointer: Checkpointer, thread: str) -> None:
-    """Deletes the thread's older checkpoints. Other kinds of checkpointers keep what they keep."""
-    # LangGraph's type allows True and False, too. Only those with a database pay for the import below.
+    """Delete the thread's older checkpoints. Checkpointers of other kinds keep them."""
+    # LangGraph's type also allows True and False. The import below is slow, so it runs only for checkpointers with a
+    # database.
     if checkpointer is None or isinstance(checkpointer, bool) or not hasattr(checkpointer, "conn"):
         return
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -26,7 +27,8 @@ async def keep_latest(checkpointer: Checkpointer, thread: str) -> None:
         await checkpointer.aprune([thread], strategy="keep_latest")
         return
     async with checkpointer.lock:
-        # Both go by the newest checkpoint, so that what is cut off between the two is made good after the next turn.
+        # Both deletions look up the newest checkpoint, so that one that is interrupted is completed after the next
+        # turn.
         for table in ("writes", "checkpoints"):
             await checkpointer.conn.execute(_OLDER.format(table=table), {"thread": thread})
         await checkpointer.conn.commit()

@@ -1,7 +1,7 @@
 """The finished turns of a thread as its state keeps them: each as compressed JSON, with its number.
 
-Every step of a question stores the whole state, and the next question reads it. Decoding and encoding a long
-conversation each time would take longer than its searches; bytes are only copied, and few of them.
+Each step of a question stores the whole state, and the next question reads it. Decoding and encoding a long
+conversation each time would take longer than its searches; copying a few bytes is cheap.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_TURNS = 200
-"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 0.7 kB each."""
+"""Number of turns that a thread keeps; older ones are dropped. Every checkpoint holds them all, at about 0.7 kB
+each."""
 
 StoredTurn = bytes | Mapping[str, Any]
-"""A turn; one of a version that kept them otherwise is a mapping, and may have no number."""
+"""A packed turn; older versions stored turns as mappings, which may have no number."""
 
 
 def append_turn(old: Sequence[StoredTurn], new: Sequence[StoredTurn]) -> list[bytes]:
-    """Return the turns that a thread keeps once these are finished."""
+    """Return the turns that a thread keeps once these turns are finished."""
     return [pack_turn(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
 
 
@@ -35,13 +36,13 @@ def iter_latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def pack_turn(turn: StoredTurn, place: int) -> bytes:
-    """Return a turn as it is stored; `place`: its number, where it has none."""
+    """Return a turn as it is stored; `place` is its number if it has none."""
     # Level 1: this runs while the asker waits, and higher levels make these few hundred bytes hardly smaller.
     return turn if isinstance(turn, bytes) else zlib.compress(json.dumps({"number": place, **turn}).encode(), 1)
 
 
 def unpack_turn(turn: StoredTurn, place: int) -> dict[str, Any]:
-    """Return a stored turn with its number; `place`: that of one that has none."""
+    """Return a stored turn with its number; `place` is used if it has none."""
     read: Mapping[str, Any] = json.loads(zlib.decompress(turn)) if isinstance(turn, bytes) else turn
-    # The turn's own number wins over its place: once older turns have fallen off, the two differ.
+    # The turn's own number takes precedence over its place: once older turns have been dropped, the two differ.
     return {"number": place, **read}

@@ -1,1 +1,1 @@
-"""One node a module, named as in the design, in reading order."""
+"""Nodes of the graph, one per module, named as in the design and in reading order."""

@@ -9,9 +9,9 @@ from argot.graph.state import State
 
 
 async def abstain(state: State, run: RunContext) -> Step:
-    """No answer: the evidence is too weak, or no sentence stood up to it. The nearest passages are shown instead.
+    """Abstain when the evidence is too weak or no sentence is supported. The nearest passages are shown instead.
 
-    What a term means the glossary says, whatever the documents do not.
+    Definitions still come from the glossary when no document supports an answer.
     """
     if meanings := await asyncio.to_thread(find_definitions, state, run, quoted=False):
         said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}

@@ -14,14 +14,14 @@ from argot.types import Context, ReadTerm
 
 
 async def augment_question(state: State, run: RunContext) -> Step:
-    """Puts what the terms mean into the question (Golden-Retriever 3.5), for the answer and for the search.
+    """Add the meanings of the terms to the question (Golden-Retriever 3.5), for the answer and for the search.
 
-    The answer is written from the paper's template. The search gets each expansion in its term's place and no other
-    word; beside it, where no document spells an expansion out, the same with the term that they have: people also say
-    "paid time off" where all have PTO. The asker's own wording stays, with a small weight, where a sense is a guess or
-    the documents never spell it out.
+    The answer is written from the paper's template. The search query replaces each term by its expansion and adds no
+    other word. If no document spells an expansion out, a second query uses the term that the documents have: people
+    also say "paid time off" where all documents have PTO. The asker's own wording is searched with a small weight where
+    a sense is a guess or the documents never spell it out.
     """
-    # In a thread: the stores are read, which must not hold up other people's streams.
+    # Run in a thread: it reads the stores, which must not block other streams.
     step = await asyncio.to_thread(_augment, state, run)
     embed_ahead([text for text, _ in step.update["search_queries"]], run)
     return step
@@ -32,7 +32,7 @@ def _augment(state: State, run: RunContext) -> Step:
     terms = read_terms(state, run)
     query = expand_query(question, terms)
     queries = [(query, 1.0), *_build_rival_queries(question, state, terms, run)]
-    # Last of the list: the first query is the one the evidence is judged by.
+    # Last in the list, because the evidence is judged by the first query.
     original, abbreviated = run.profile.weight_original, run.abbreviate(query)
     if abbreviated != query:
         queries.append((abbreviated, 1.0 if _is_settled(state) else original))
@@ -45,13 +45,13 @@ def _augment(state: State, run: RunContext) -> Step:
 
 
 def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
-    """Return whether the asker's own wording is searched, too."""
+    """Return whether the asker's own wording is searched as well."""
     # A guess may be wrong: the term itself then finds what the wrong expansion does not.
     if not _is_settled(state):
         return True
     # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
-    # Lazy: the counting ends at the first expansion that no document has.
+    # Lazy, so that counting ends at the first expansion that no document has.
     return not all(spelt_out)
 
 
@@ -68,7 +68,8 @@ def _build_rival_queries(
     if not weight or not rivals:
         return []
     senses = load_senses((reading["term"] for reading in state["readings"]), run)
-    # By where they start: `read_terms` leaves out senses that may not be seen, so that its places are not those here.
+    # Matched by start position: `read_terms` leaves out senses that the reader may not see, so that its indexes differ
+    # from those here.
     starts = {state["mentions"][place]["start"]: found for place, found in rivals.items()}
     queries = []
     for doubtful in terms:

@@ -9,15 +9,16 @@ from argot.graph.state import State, SubjectRecord
 
 
 async def choose_document(state: State, run: RunContext) -> Step:
-    """Asks which of several documents is meant, where the best passages answer for each and the question for none.
+    """Ask which of several documents is meant if the best passages answer for each and the question names none.
 
-    The interrupt carries nothing but its kind, as with senses: titles are read from the store whenever they are shown,
-    so that only documents are offered that the asker may read then. After a choice all is searched once more, without
-    what is about the others. "Answer anyway" goes on with what was found. Both are remembered for the thread.
+    The interrupt carries only its kind, as with senses: titles are read from the store whenever they are shown, so that
+    only documents are offered that the asker may read then. After a choice the search runs once more without passages
+    about the other documents. "Answer anyway" continues with the passages already found. The thread remembers both
+    replies.
     """
     subject = state["open_subject"]
     assert subject is not None
-    # Nothing above this line writes: when the asker answers, the node runs again from the top.
+    # Nothing above this line may write: when the asker answers, the node runs again from the top.
     answer = str(interrupt({"kind": "choose_document", "noun": subject["noun"]}))
     offered = [f"{DOCUMENT}{passage}" for passage, _ in subject["offered"]]
     chosen = offered.index(answer) if answer in offered else None

@@ -12,14 +12,14 @@ from argot.graph.state import ReadingRecord, State
 
 
 async def choose_sense(state: State, run: RunContext) -> Step:
-    """Asks which sense of the first open term is meant, and remembers the choice for the thread.
+    """Ask which sense of the first open term is meant, and remember the choice for the thread.
 
-    The interrupt carries nothing but its kind: what is offered is read from the state whenever it is shown, so that
-    the offer shrinks with what the asker may see. "None of these" leaves the term as the asker wrote it, for this
-    turn only (in another question one of the senses may fit), and tells the manager that a sense is missing.
+    The interrupt carries only its kind: the offered senses are read from the state whenever they are shown, so that the
+    asker sees only those they may read. "None of these" leaves the term as the asker wrote it, for this turn only (one
+    of the senses may fit another question), and notifies the manager that a sense is missing.
     """
     term, *later = state["open_terms"]
-    # Nothing above this line writes: when the asker answers, the node runs again from the top.
+    # Nothing above this line may write: when the asker answers, the node runs again from the top.
     answer = str(interrupt({"kind": "choose_sense", "term": term["term"]}))
     others = [reading for reading in state["readings"] if reading["term"] != term["term"]]
     update: StateUpdate = {"open_terms": later, "asked_back": state["asked_back"] + 1}

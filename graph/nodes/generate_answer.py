@@ -23,11 +23,11 @@ DraftListener = Callable[[Sequence[str]], None]
 
 
 async def generate_answer(state: State, run: RunContext) -> Step:
-    """Writes the answer from the best passages, and sends it out piece by piece.
+    """Write the answer from the best passages, and stream it piece by piece.
 
-    With `withhold_unsupported` nothing is sent before the citations are matched. What is kept here is a draft: the
-    next node makes checked sentences of it and clears it. Where the language model fails, what it wrote so far is
-    taken back, and the answer is quoted from the passages instead.
+    With `withhold_unsupported` nothing is streamed before the citations are matched. The result is a draft: the next
+    node turns it into checked sentences and clears it. If the language model fails, the pieces streamed so far are
+    retracted, and the answer is quoted from the passages instead.
     """
     request = await build_answer_request(state, run)
     by: AnsweredBy = "model" if run.model else "extractive"
@@ -42,7 +42,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
             raise
         trouble = format_clause(error)
         by, draft = "extractive", await write_draft(quoting, request, run) if state.get("quotable", True) else ""
-    # An empty draft is the model saying that the passages do not answer. A whole file cannot fail to be about itself.
+    # With an empty draft the model says that the passages do not answer. A file read as a whole is always relevant to
+    # itself.
     silent = by == "model" and not draft.strip() and state.get("quotable", True)
     if silent and quoting is not None and state.get("whole"):
         by, draft = "extractive", await write_draft(quoting, request, run)
@@ -55,17 +56,17 @@ async def _write_unless_refused(state: State, request: AnswerRequest, run: RunCo
     if run.model is None or not is_refusal(draft):
         return draft
     # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
-    # Where sentences are withheld nothing was sent that could be taken back.
+    # Where sentences are withheld nothing was sent, so that nothing has to be retracted.
     if not run.profile.withhold_unsupported:
         tell_retract()
     return ""
 
 
 def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
-    """Return the request without any orders in its passages, if one of them orders a refusal; else None.
+    """Return the request without any orders in its passages if one of them orders a refusal; else None.
 
-    The refusal may obey the passage: one document must not be able to silence all others. Any other order, such as to
-    say something, leads to no refusal.
+    The refusal may obey the passage, and one document must not be able to silence all others. Other orders, such as to
+    say something, lead to no refusal.
     """
     if not any(has_refusal_order(hit.passage) for hit in request.hits):
         return None
@@ -73,7 +74,7 @@ def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
 
 
 async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext) -> str:
-    """Write the draft with the run's writer. While a model writes it, its sentences are matched already
+    """Write the draft with the run's writer. While a model writes the draft, its finished sentences are already matched
     (`match_ahead`).
     """
     if run.model is None:
@@ -85,13 +86,13 @@ async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext
 
 
 def choose_quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
-    """Return the writer that quotes where the model cannot answer; None if no model writes."""
+    """Return the writer that quotes if the model cannot answer; None if no model writes."""
     return OutlineWriter() if run.quoting is not None and state.get("whole") else run.quoting
 
 
 def format_clause(error: ModelUnavailable) -> str:
-    """Return what the server did, worded to follow "The language model server"."""
-    # The note about it begins with these words anyhow (`write_model_notes`).
+    """Return a clause about the server's behaviour that follows "The language model server"."""
+    # The note that contains it begins with these words anyway (`write_model_notes`).
     return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
 
 
@@ -100,7 +101,7 @@ async def build_answer_request(state: State, run: RunContext) -> AnswerRequest:
 
 
 def get_asked_question(state: State) -> str:
-    """Return the question as the answer was asked for, with what its terms mean."""
+    """Return the question as the writer receives it, with the meanings of its terms."""
     return state["augmented_question"] or state["stand_alone_question"]
 
 
@@ -109,28 +110,28 @@ def _build_request(state: State, run: RunContext) -> AnswerRequest:
     question, terms = state["stand_alone_question"], read_terms(state, run)
     unanswered = state.get("unanswered", [])
     left_out = {place for place, part in enumerate(split_questions(question)) if part in unanswered}
-    # Who quotes looks for the question's words, and has to know those of the documents.
+    # The quoting writer searches for the question's words, and needs those of the documents.
     question = run.abbreviate(question) if run.model is None else question
     numbered = [(id_, start, end) for id_, start, end in state.get("numbered_parts", [])]
     return AnswerRequest(question, get_asked_question(state), terms, hits, left_out, numbered)
 
 
 def select_answer_hits(state: State, run: RunContext) -> list[HitRecord]:
-    """Return the best passages; of a whole file all that were taken, since none is better than another."""
+    """Return the best passages; for a whole file all that were taken, since none ranks above another."""
     return state["hits"] if state.get("whole") else state["hits"][: count_answer_passages(run)]
 
 
 async def write_draft(
     writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: DraftListener | None = None
 ) -> str:
-    """Return the whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
+    """Return the whole draft. Its pieces are streamed as they arrive, and retracted if the writer fails."""
     pieces: list[str] = []
-    # None: no piece may be seen before it is checked.
+    # None means that no piece may be shown before it is checked.
     teller = None if run.profile.withhold_unsupported else PieceTeller()
     source = writer.write(request)
     try:
         async for piece in source:
-            # By identity: a piece of text that happens to be equal to it (both are empty strings) is an ordinary one.
+            # Compared by identity: a piece of text may be equal to it (both are empty strings).
             if piece is RETRACTION:
                 _take_back(pieces, teller)
                 continue

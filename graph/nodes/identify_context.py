@@ -8,7 +8,7 @@ from argot.graph.state import State
 
 
 async def identify_context(state: State, run: RunContext) -> Step:
-    """Find the contexts that the question may belong to, of those the asker may know (Golden-Retriever 3.3)."""
+    """Find the contexts that the question may belong to, among those the asker may know (Golden-Retriever 3.3)."""
     contexts = await asyncio.to_thread(run.glossary.contexts.all, run.principal)
     if not contexts:
         return Step({}, "no contexts are defined")

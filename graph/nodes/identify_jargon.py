@@ -6,7 +6,7 @@ from argot.graph.state import State
 from argot.graph.state_records import to_mention_record
 
 MAX_MENTIONS = 40
-"""A question of 4,000 characters can be a list of nothing but abbreviations; more are left as they stand."""
+"""A question of 4,000 characters may consist of abbreviations only; those beyond this limit are not looked up."""
 
 
 async def identify_jargon(state: State, run: RunContext) -> Step:

@@ -20,25 +20,25 @@ from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
-# A sense with less than a tenth of the best one's probability is not worth a search of its own.
+# A sense with less than a tenth of the best one's probability does not justify its own search.
 MIN_RIVAL_SHARE = 0.1
-# Each costs one search in every list.
+# Each adds one search in every list.
 MAX_RIVALS = 2
-# Further back a conversation has often moved to another subject.
+# Earlier turns have often been about another subject.
 LOOK_BACK_TURNS = 5
-"""Turns of the thread whose jargon counts."""
+"""Number of turns of the thread whose jargon counts."""
 
 MAX_PASSAGES_FOR_THREE_LETTERS = 10
-"""Passages in which a term of three letters is looked for spelt out: in more, chance finds one in thirty. With four
-letters it finds one in fifty among all that the search brings up."""
+"""Number of passages searched for the spelt-out form of a three-letter term: in more passages, chance finds one in
+thirty. With four letters chance finds one in fifty among all passages that the search returns."""
 
 MAX_OFFERED_SENSES = 6
-"""Senses of one term offered to choose from, best first."""
+"""Number of senses of one term offered to choose from, best first."""
 
 
 @dataclass
 class _Findings:
-    """Result of the look-up, before it goes into the state."""
+    """Result of the look-up, before it is written to the state."""
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
@@ -81,10 +81,10 @@ class _GlossarySenses:
 async def look_up_jargon(state: State, run: RunContext) -> Step:
     """Look every mention up in the glossary by its SQL template, and choose the senses that fit (3.4).
 
-    A mention ends as one of four: read (one sense stands out, the question or the documents spell it out, or the asker
-    has chosen), open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
-    A term without a sense in the question's context is read from the senses of the other contexts.
-    This node runs again when the asker picks another spelling; what was settled before stays so.
+    A mention ends in one of four states: read (one sense is clearly best, the question or the documents spell it out,
+    or the asker has chosen), open (several senses fit about equally), unknown, or skipped (unknown, but the documents
+    mention it). A term without a sense in the question's context is read from the senses of the other contexts. This
+    node runs again when the asker picks another spelling; earlier decisions are kept.
     """
     findings = await asyncio.to_thread(_look_up, state, run)
     read = len({reading["term"] for reading in findings.readings})
@@ -107,7 +107,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     for place, mention in enumerate(mentions):
         if mention.explained:
             findings.add_reading(place, get_term(mention), EXPLAINED_SENSE, "the question explains it")
-        # Also where all its senses are retired, or closed to the asker: for them it is unknown.
+        # Also where all its senses are retired or closed to the asker, for whom the term is unknown.
         elif not senses.get(get_term(mention)):
             _note_unknown(place, mention, state, run, findings)
     known = {
@@ -115,7 +115,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
         for place, mention in enumerate(mentions)
         if senses.get(get_term(mention)) and not mention.explained
     }
-    # What the question explains only serves to tell the senses of its other terms apart.
+    # Senses that the question explains serve only to disambiguate its other terms.
     told = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
     _choose(state, run, known, _GlossarySenses(senses, told), findings)
     return _limit_questions(findings, state, run)
@@ -128,18 +128,18 @@ def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list
     senses: dict[str, list[Sense]] = {}
     for mention in mentions:
         term = get_term(mention)
-        # An alias that only some senses carry means one of those: "DR drill" is no other DRR.
+        # An alias that only some senses have means one of those: "DR drill" is no other DRR.
         narrow = found.get(mention.surface) or found.get(term, [])
         if mention.match == "misspelt":
             narrow = _narrow_misspelt(mention.surface, narrow)
-        # The same term, once by its name and once by an alias of one sense: the narrower mention speaks for both.
+        # The same term, once by its name and once by an alias of one sense: the narrower mention decides for both.
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow
     return senses
 
 
 def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
-    """Return the senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
+    """Return the senses whose meaning the question itself states: "in the FTL (flash translation layer)".
 
     They count as read; their contexts help to choose the senses of the other terms.
     """
@@ -148,7 +148,7 @@ def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dic
     return {
         mention: sense
         for mention in explained
-        # Reversed: of several senses worded alike the first is the one that remains.
+        # Reversed, so that of several senses with the same wording the first is kept.
         for sense in reversed(found.get(get_term(mention), []))
         # "flash translation layers" explains the sense "Flash Translation Layer".
         if content_stems(sense.expansion) == content_stems(mention.explained)
@@ -156,12 +156,12 @@ def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dic
 
 
 def _narrow_misspelt(surface: str, senses: Sequence[Sense]) -> list[Sense]:
-    """Return the senses whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense
+    """Return the senses whose expansion or alias the asker misspelt, if any: "parrental leave" matches only one sense
     of PLP.
     """
     phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
     meant = {label for near in phrases.find(surface) for label in near.labels}
-    # None where the term itself was misspelt, not its expansion: then all its senses are possible.
+    # None if the term itself was misspelt, not its expansion: then all its senses are possible.
     return [sense for sense in senses if str(sense.id) in meant] or list(senses)
 
 
@@ -169,7 +169,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
     term = get_term(mention)
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
-    # A term that the documents use is explained by them.
+    # The documents explain a term that they use.
     if run.profile.misses != "strict" and is_known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
     if run.profile.misses != "strict" and (meaning := _find_spelt_out(mention.surface, state, run)):
@@ -180,7 +180,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
 
 
 def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
-    """Return the words of the nearest passages whose first letters spell a term that no passage holds."""
+    """Return the words of the nearest passages whose initials spell a term that no passage contains."""
     if not may_be_spelt_out(surface):
         return ""
     queries = [WeightedQuery(state["stand_alone_question"])]
@@ -198,8 +198,8 @@ def _choose(
     glossed: _GlossarySenses,
     findings: _Findings,
 ) -> None:
-    """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
-    # Mentions do not overlap, so that their start tells them apart; equal surfaces would not.
+    """Resolve each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
+    # Mentions do not overlap, so that their start identifies them; equal surfaces would not.
     places = {mention.start: place for place, mention in mentions.items()}
     undecided = []
     for place, mention in mentions.items():
@@ -217,7 +217,7 @@ def _choose(
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
-    """Return whether nothing tells the senses apart: no other word or term in the question, and no context of the
+    """Return whether no clue distinguishes the senses: no other word or term in the question, and no context of the
     asker's.
     """
     alone = len({get_term(mention) for mention in mentions}) == 1 and not run.asker_context
@@ -225,19 +225,19 @@ def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) ->
 
 
 def _measure_thread_contexts(state: State, run: RunContext) -> dict[str, float]:
-    """Return the share of each context in the last turns' jargon; the latest turn counts most."""
+    """Return the share of each context in the last turns' jargon; the latest turn has the most weight."""
     turns = islice(iter_latest_turns(state), LOOK_BACK_TURNS)
     read = [
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)
         for reading in turn["readings"]
-        # A guess must not vouch for the next guess.
+        # A guess must not be evidence for the next guess.
         if reading["settled"] and reading["sense"] != EXPLAINED_SENSE
     ]
     senses = load_senses((reading["term"] for reading, _ in read), run)
     weights: Counter[str] = Counter()
     for reading, weight in read:
-        # Retired since, or no longer the asker's to read.
+        # The sense was retired since, or the asker may no longer read it.
         if reading["sense"] in senses:
             weights[senses[reading["sense"]].context] += weight  # type: ignore[assignment]
     total = sum(weights.values())
@@ -251,7 +251,9 @@ def _rank_senses(
     glossed: _GlossarySenses,
     thread: Mapping[str, float],
 ) -> list[SenseRanking]:
-    """Return one ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
+    """Return one ranking for each mention. Terms that the question explains contribute to the scores, but get no
+    ranking.
+    """
     if not mentions:
         return []
     by_term = {get_term(mention): glossed.senses[get_term(mention)] for mention in mentions}
@@ -268,14 +270,15 @@ def _rank_senses(
 
 
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
-    """Settles a mention if one sense stands out; else reads it as its best sense and leaves the term open."""
+    """Settle a mention if one sense is clearly best; else read it as its best sense and leave the term open."""
     term = get_term(ranking.mention)
-    # 1.0 was decided by something else than the ranking (the only sense, the asker's choice), and is no guess.
+    # A probability of 1.0 was not decided by the ranking but by other means (the only sense, the asker's choice), and
+    # is no guess.
     weighed = 0.0 < ranking.margin < 1.0
     margin = 0.0 if guessing and weighed else ranking.margin
     settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
     best = ranking.ranked[0][0].id
-    rivals = [] if settled else _list_rivals(ranking)  # what is quoted must agree with what the asker is told
+    rivals = [] if settled else _list_rivals(ranking)  # quotations must agree with the reading reported to the asker
     findings.add_reading(place, term, best, ranking.decided_by, margin, settled=settled, rivals=rivals)
     if not settled and all(item["term"] != term for item in findings.open_terms):
         offered = [sense.id for sense, _ in ranking.ranked[:MAX_OFFERED_SENSES]]
@@ -283,20 +286,22 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
 
 
 def _list_rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
-    """Return the other senses that may well be right, each with its probability over that of the best."""
+    """Return the other senses that may well be right, each with the ratio of its probability to that of the best."""
     (best, most), *others = ranking.ranked
-    # An equal expansion makes the same query: searching it again would only count it twice.
+    # An equal expansion makes the same query: a second search would only count it twice.
     shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)
     return [(sense.id, share) for sense, share in shares if share >= MIN_RIVAL_SHARE][:MAX_RIVALS]
 
 
 def _limit_questions(findings: _Findings, state: State, run: RunContext) -> _Findings:
-    """Drops questions back that will not be asked: the profile asks none, enough were asked, or the turn ends here."""
+    """Drop questions to the asker that will not be asked: the profile asks none, enough were asked, or the turn ends
+    here.
+    """
     findings.readings.sort(key=lambda reading: reading["mention"])
-    # Terms with near spellings first: with those a question back can help.
+    # Terms with near spellings first: for those, asking can help.
     findings.unknown.sort(key=lambda miss: not miss["suggestions"])
     left = max(0, MAX_QUESTIONS_BACK - state["asked_back"])
-    # The paper's query miss ends the turn, so that a choice made before it would be for nothing.
+    # The paper's query miss ends the turn, so that an earlier choice would be wasted.
     ends_here = run.profile.misses == "strict" and bool(findings.unknown)
     findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []
     return findings

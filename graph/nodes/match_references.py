@@ -19,15 +19,16 @@ from argot.graph.state_records import load_hits
 
 
 async def match_references(state: State, run: RunContext) -> Step:
-    """Finds the passage behind each sentence (Trustworthy Answers 3.4), whatever marks the draft came with.
+    """Find the passage behind each sentence (Trustworthy Answers 3.4), whatever citations the draft came with.
 
-    Sentences that nothing supports are marked, or left out under `withhold_unsupported`. If none is supported there
-    is no answer; where a model wrote it, the passages are quoted instead. With the stage switched off nothing is
-    checked: the sentences stand without citations.
+    Unsupported sentences are marked, or left out under `withhold_unsupported`. If none is supported there is no answer;
+    if a model wrote it, the passages are quoted instead. With the stage switched off nothing is checked: the sentences
+    are returned without citations.
     """
     hits = await asyncio.to_thread(load_hits, select_answer_hits(state, run), run)
     by_model = state.get("answered_by") == "model"
-    # The question only with a model's draft: it is what tells a sentence that obeys a passage from one that answers.
+    # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
+    # answers.
     sentences = await asyncio.to_thread(
         check_draft, state["draft"], hits, run, get_asked_question(state) if by_model else None
     )
@@ -50,7 +51,7 @@ async def match_references(state: State, run: RunContext) -> Step:
         update["withheld"] = len(sentences) - len(supported)
         sentences = supported
         for place, sentence in enumerate(sentences):
-            # The first gap is dropped: the sentence it stood behind may be one of those withheld.
+            # The first gap is dropped: the sentence before it may have been withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
     if not by_model or update.get("replaced"):
         meanings, sentences = await asyncio.to_thread(_add_meanings, sentences, state, run)
@@ -64,7 +65,7 @@ async def match_references(state: State, run: RunContext) -> Step:
 def _add_meanings(
     sentences: list[SentenceRecord], state: State, run: RunContext
 ) -> tuple[TurnPart, list[SentenceRecord]]:
-    """Return the glossary's answer if a meaning is asked for, and the quotation as far as it adds to it."""
+    """Return the glossary's answer if a meaning is asked for, and the part of the quotation that adds to it."""
     meanings = find_definitions(state, run, quoted=True)
     if not meanings or has_more_than_meaning([sentence["text"] for sentence in sentences], state, run):
         return meanings, sentences

@@ -14,18 +14,18 @@ from argot.graph.state_records import to_mention, to_mention_record
 
 
 async def query_miss(state: State, run: RunContext) -> Step:
-    """Handle terms that nobody defined (Golden-Retriever 3.6). All of them go to the manager's queue first.
+    """Handle undefined terms (Golden-Retriever 3.6). All of them are first recorded in the manager's queue.
 
     - `strict`: the paper's query miss. The turn ends with its template: check the spelling, or ask the manager.
-    - `ask`: for terms that the documents do not know either. Asks term by term whether another spelling was meant;
-      where nothing is spelt alike it is the paper's query miss, but one the asker may wave through ("answer anyway").
-    - `lenient`: goes on with the term as it stands, and the result says that it is not known.
+    - `ask`: for terms that the documents do not contain either. Asks term by term whether another spelling was meant;
+      where no known spelling is similar it is the paper's query miss, which the asker may skip ("answer anyway").
+    - `lenient`: continues with the term unchanged, and the result says that it is unknown.
 
-    With no terms defined at all, `ask` goes on like `lenient`: a knowledge base without a glossary must answer from
-    its documents and not stumble over each capital. `strict` is kept as it is, for whoever sets it wants exactly that.
-    Recording is idempotent, for an interrupted node runs twice.
+    If no terms are defined at all, `ask` behaves like `lenient`: a knowledge base without a glossary must answer from
+    its documents and not stop at each capitalised word. `strict` is kept even then, since it was set on purpose.
+    Recording is idempotent, because an interrupted node runs twice.
     """
-    # Before the interrupt, since most people never answer it and the manager should know of the term all the same.
+    # Recorded before the interrupt: most people never answer it, and the manager should still learn of the term.
     await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
@@ -37,7 +37,8 @@ async def query_miss(state: State, run: RunContext) -> Step:
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
     asked: StateUpdate = {"asked_back": state["asked_back"] + 1}
     meant = answer.removeprefix(TERM)
-    # Only what was offered: the answer comes from outside and could name a term the asker may not know.
+    # Only offered spellings are accepted: the answer comes from outside and could name a term that the asker may not
+    # know.
     if answer.startswith(TERM) and meant in first["suggestions"]:
         return Step({**asked, **_replace_spelling(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
     # "Answer anyway" to a query miss that names all terms at once settles all of them.
@@ -48,13 +49,13 @@ async def query_miss(state: State, run: RunContext) -> Step:
 
 
 def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
-    """Puts terms into the manager's queue. Recording the same question of the same thread again changes nothing."""
+    """Record terms in the manager's queue. Recording the same question of the same thread again changes nothing."""
     for term in terms if run.records_misses else ():
         run.glossary.misses.record(term, run.principal.name, state["question"], run.thread)
 
 
 def _may_ask(state: State, run: RunContext) -> bool:
-    # Of those this asker may see: a glossary that is closed to them is no glossary.
+    # Only terms that this asker may see: a glossary closed to the asker counts as none.
     any_terms = bool(run.glossary.lookup.matcher(run.principal).terms())
     return run.profile.misses == "ask" and any_terms and state["asked_back"] < MAX_QUESTIONS_BACK
 

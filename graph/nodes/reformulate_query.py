@@ -10,19 +10,19 @@ from argot.tools.retrieval.hybrid_search import search_triples
 from argot.tools.text.words import is_question, words
 from argot.types import Triple
 
-# "NAND temperature?" is short enough for other words to help.
+# "NAND temperature?" is short enough to benefit from other words.
 MIN_CONTENT_WORDS = 3
 
 
 async def reformulate_query(state: State, run: RunContext) -> Step:
-    """Put the question into the documents' own words, by the triples near it (KaPQA 5, steps 2 to 4).
+    """Rewrite the question in the documents' own words, by the triples near it (KaPQA 5, steps 2 to 4).
 
     Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one; with
-    `enhanced_replaces` in its stead, as the paper does. Skipped where it cannot help: no triple is near, or the
-    question is explicit. KaPQA 7.3 and 7.5 find that well-formed questions lose by being rewritten. A model that is not
-    to be spared is asked all the same.
+    `enhanced_replaces` it replaces the plain one, as in the paper. Skipped where it cannot help: no triple is near, or
+    the question is explicit. KaPQA 7.3 and 7.5 find that well-formed questions lose by being rewritten. A model whose
+    calls need not be saved is asked all the same.
     """
-    # Without a model there is no rewriting but by triples, so that nothing is gained by asking without any.
+    # Without a model only triples can rewrite the query, so that nothing is gained without any.
     sparing = run.profile.spare_model or run.model is None
     query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
     triples: list[Triple] = []
@@ -61,12 +61,12 @@ async def _rewrite_query(
 
 
 def is_explicit(query: str, run: RunContext) -> bool:
-    """Return whether the query is a whole question whose content words the documents all use: there is nothing to
-    translate.
+    """Return whether the query is a whole question whose content words all occur in the documents, so that nothing
+    needs translation.
     """
     content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
     if len(content) < MIN_CONTENT_WORDS or not is_question(query):
         return False
     store = run.corpus.store
-    # Ends at the first word no document has; each look is one read of the store.
+    # Stops at the first word that no document has; each check is one read of the store.
     return all(store.phrase_count(run.principal, word) for word in dict.fromkeys(content))

@@ -25,14 +25,14 @@ from argot.types import Hit
 
 
 async def rerank(state: State, run: RunContext) -> Step:
-    """Orders the best passages anew by how well each answers, and weighs whether the best of them is enough.
+    """Re-rank the best passages by how well each answers, and judge whether the best of them is enough.
 
-    With a language model weak evidence is no reason not to ask it: its refusal is the abstention.
-    Judged against the query that was searched: the question with its jargon expanded. Where the asker said what a term
-    means, passages that clearly speak of another of its senses are left out: no word of theirs answers. So are those of
-    the other documents where the asker said which one is meant. Where the best passages answer for several, and the
-    question does not say which, the asker is to choose. Switched off, the order stays and the evidence is taken as
-    enough if there is any passage at all. So it is where a file is asked about as a whole.
+    With a language model the model is asked even on weak evidence: its refusal is the abstention. They are judged
+    against the query that was searched: the question with its jargon expanded. If the asker said what a term means,
+    passages that clearly use another of its senses are left out. If the asker said which document is meant, passages of
+    the others are left out as well. If the best passages answer for several documents and the question does not say
+    which, the asker is to choose. With the stage switched off, the order is kept and any passage at all counts as
+    enough evidence. The same holds for a question about a file as a whole.
     """
     if state.get("whole"):
         found = bool(state["hits"])
@@ -44,7 +44,7 @@ async def rerank(state: State, run: RunContext) -> Step:
     hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
     numbered = await asyncio.to_thread(find_parts_in_turn, hits, subject, state, run)
     hits = put_first(numbered, hits)
-    # Each place in a model's prompt is dear; who quotes takes the first few only.
+    # Space in a model's prompt is limited; a quoting writer takes only the first few.
     most = count_kept_passages(run)
     kept = drop_repeats(hits, most) if run.model is not None else hits[:most]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
@@ -53,8 +53,8 @@ async def rerank(state: State, run: RunContext) -> Step:
         quotable, unnamed, unspoken, evidence = True, [], [], max(evidence, run.profile.abstain_below)
     elif numbered.missing and not numbered.parts and run.profile.abstain_below:
         quotable = False
-    # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is
-    # certain: another part's value is the likeliest wrong answer there is.
+    # A model judges what word matching cannot, and refuses by itself. A part number that no document names is certain:
+    # another part's value is the likeliest wrong answer.
     enough = bool(kept) and not unnamed if run.model is not None else quotable
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
@@ -67,7 +67,7 @@ async def rerank(state: State, run: RunContext) -> Step:
         "subject": subject,
     }
     if subject is not None:
-        # From here on it is the one that the thread speaks of.
+        # From here on the thread refers to this one.
         update["subjects"] = {subject["noun"]: subject}
     elif not (unnamed or unspoken or numbered.parts or numbered.missing):
         update["open_subject"] = await asyncio.to_thread(find_open_subject, hits, state, run)
@@ -77,14 +77,14 @@ async def rerank(state: State, run: RunContext) -> Step:
 async def _judge(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str], list[str]]:
     """Return whether the evidence is enough to quote from, and the names that no document mentions.
 
-    Part numbers that stand in none, and terms that only the glossary knows.
+    These are part numbers in no document, and terms that only the glossary has.
     """
     if not hits:
         return False, [], []
-    # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
+    # The first query is the plain one, with its terms spelt out; rivals and rewritings follow it.
     query, embedder = state["search_queries"][0][0], run.corpus.embedder
     quotable = await asyncio.to_thread(is_quotable, query, hits, evidence, run.scorer, run.profile, embedder)
-    # `abstain_below` 0 means: answer in any case, for measuring.
+    # `abstain_below` 0 means to answer in any case, for measurements.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not judges:
         return quotable, [], []
@@ -93,7 +93,9 @@ async def _judge(hits: list[Hit], evidence: float, state: State, run: RunContext
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
-    """Ranks each question of the message by itself. Those without evidence are left out of the answer, and named."""
+    """Rank each question of the message separately. Questions without evidence are left out of the answer, and
+    named.
+    """
     hits = _drop_other_senses(load_hits(state["hits"], run), state, run)
     kept, unanswered = rank_parts(parts, hits, state, run)
     asked = split_questions(state["stand_alone_question"])
@@ -102,7 +104,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),
         "quotable": bool(kept) and len(unanswered) < len(parts),
-        # In the asker's words, not with the terms spelt out: this text is shown.
+        # In the asker's words, not with the terms spelt out, because this text is shown.
         "unanswered": [asked[place] for place in unanswered],
     }
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
@@ -114,7 +116,7 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
     """
     store, terms = run.corpus.store, read_terms(state, run)
     named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
-    # "KX-200" is named by nobody but the glossary, which knows what it is.
+    # Only the glossary names "KX-200", and says what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
     lacking = has_only_numbers(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
@@ -123,14 +125,14 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
 
 def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
     """Return the hits without passages that use a term in another sense than the asker chose."""
-    # Only the asker's own word is sure enough: a sense that was worked out may be the wrong one.
+    # Only the sense that the asker chose is certain enough: an inferred sense may be the wrong one.
     chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN_BY_ASKER}
     if not chosen:
         return hits
     others: set[str] = set()
     for term, meant in chosen.items():
         senses = load_senses([term], run)
-        # A sense that may not be read any more tells nothing, and its rivals would be all others.
+        # A sense that the reader may no longer read gives no evidence, and all others would be its rivals.
         if meant in senses:
             others |= find_rival_passages(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
     return [hit for hit in hits if hit.passage.id not in others]

@@ -14,8 +14,8 @@ from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 async def retrieve(state: State, run: RunContext) -> Step:
     """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank.
 
-    Of a question about files of the conversation those alone are searched. Nothing is searched for where they are
-    asked about as wholes: their parts are taken.
+    A question about files of the conversation is searched in those files only. Files asked about as wholes are not
+    searched: their passages are taken.
     """
     if whole := state.get("whole"):
         parts = await asyncio.to_thread(load_file_hits, whole, run)
@@ -30,7 +30,7 @@ async def retrieve(state: State, run: RunContext) -> Step:
         )
     files = state.get("scope", ())
     hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.scope, files)
-    # Written back also where nothing was augmented: the re-ranker takes its query from there.
+    # Also written where nothing was augmented: the re-ranker takes its query from there.
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in hits],
         "search_queries": [(q.text, q.weight) for q in queries],

@@ -8,14 +8,15 @@ from argot.graph.state import State
 from argot.tools.retrieval.suggested_questions import Trial, choose_examples
 
 _KINDS_WITHOUT_EXAMPLES = ("thanks", "farewell", "no_file", "recall", "library")
-"""Whoever takes their leave, means a file, what was said before or the documents, is offered nothing more."""
+"""Kinds of small talk after which nothing is offered: farewells, and remarks about a file, earlier messages or the
+documents."""
 
 
 async def small_talk(state: State, run: RunContext) -> Step:
-    """Answers a greeting, thanks or "who are you?" with what Argot does and questions that the documents answer.
+    """Answer a greeting, thanks or "who are you?" with Argot's abilities and questions that the documents answer.
 
-    Nothing is searched for the message itself, nothing is cited, and no term of it counts as missed. What is kept are
-    ids: the examples are worded whenever they are shown, from what may be seen then.
+    The message is not searched, nothing is cited, and no term of it counts as missed. Only ids are stored: the examples
+    are worded whenever they are shown, from what the reader may see then.
     """
     offered: list[str] = []
     if state["small_talk"] not in _KINDS_WITHOUT_EXAMPLES:

@@ -19,32 +19,31 @@ from argot.tools.reading.whole_file_questions import is_missing_file_asked
 from argot.types import Turn
 
 MAX_HISTORY_TURNS = 4
-"""Finished exchanges a follow-up may refer to."""
+"""Number of finished exchanges that a follow-up may refer to."""
 MAX_RECALLED_QUESTIONS = 10
-"""Questions that are repeated at most."""
+"""Maximum number of questions that are repeated."""
 
 
 async def stand_alone(state: State, run: RunContext) -> Step:
-    """Begins the turn empty, and makes a question that needs no history of a follow-up.
+    """Begin an empty turn, and make a follow-up a question that needs no history.
 
-    The turn before moves into the thread's past here, whether it came to an end or its choice was left unanswered;
-    one that is answered again is forgotten.
-    A message that asks for the gist of a file of the conversation gets that file's name, and leans on nothing else; one
-    that asks something of a file is asked of that file alone.
-    "And the other one?" asks the same of the other one, where the asker has chosen one of two.
-    The history a reader sees holds only what the asker may still see.
+    The previous turn moves into the thread's past here, whether it ended or its choice was left unanswered; a turn that
+    is answered again is removed. A message that asks for the gist of a file of the conversation gets that file's name
+    and needs no history; one that asks something of a file is asked of that file alone. "And the other one?" repeats
+    the question for the other document, if the asker has chosen one of two. The reader's history contains only what the
+    asker may still see.
     """
     past = None if state.get("again") else finish_turn(state)
-    # Where the last turn is answered again, the one before it is the turn that "it" may lean on.
+    # If the last turn is answered again, "it" may refer to the turn before.
     before = past or next(iter_latest_turns(state), None)
     turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
     turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
     files = await asyncio.to_thread(list_files, run)
     turn["files"] = [file.revision_id for file in files]
-    # Also those that are gone: then nothing is found, rather than what the asker did not ask of.
+    # Includes deleted files: then nothing is found, rather than passages of files that were not asked about.
     turn["scope"] = list(dict.fromkeys([*run.documents, *(file.id for file in files)])) if run.documents else []
-    # Without an answer (measuring retrieval) there is nothing to outline a file in.
+    # Without an answer (retrieval measurements) no file is summarised.
     whole = find_whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:
         turn["whole"] = [file.id for file in whole]
@@ -59,7 +58,7 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if inside := find_inside_files(turn["question"], files, before):
         meant, asked = inside
         turn["scope"] = [file.id for file in meant]
-        # The rest of the message without the file's name: the name would only draw the search towards titles.
+        # The rest of the message without the file's name, which would only draw the search towards titles.
         leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
         turn["stand_alone_question"] = leant or asked.question
         return _begin_turn(turn, past)
@@ -71,25 +70,25 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         return _begin_turn(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
     kind = await asyncio.to_thread(_identify_small_talk, turn["question"], run)
-    # "Summarise this file" with nothing attached. With a history "this" may be what was just said.
+    # "Summarise this file" without an attachment. With a history "this" may be the last answer.
     if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
-    # What became a question by its history is no small talk any more.
+    # A message that its history made a question is no longer small talk.
     turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
     return _begin_turn(turn, past)
 
 
 def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:
     rewritten = turn["stand_alone_question"] != turn["question"]
-    # A turn is part of what may be written, which its type cannot say: it might be one with more keys.
+    # A turn is a subset of the update, which its type cannot express: it might have more keys.
     update: StateUpdate = {**cast(StateUpdate, turn), "turns": [past] if past else []}
     return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 
 def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """Return the last exchanges in which something was asked, and what others said since. `turns`: newest first."""
+    """Return the last exchanges that asked something, and the messages of other people since. `turns`: newest first."""
     # No question refers to a greeting.
     asked = list(
         islice((turn for turn in turns if not identify_small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS)
@@ -99,13 +98,13 @@ def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Tur
 
 
 def _select_recalled(wanted: RecallRequest, past: dict[str, Any] | None, state: State) -> list[str]:
-    """Return the earlier questions that are asked for, oldest first; none if there are none, or the first is
-    kept no more.
+    """Return the earlier questions that are asked for, oldest first; none if there are none, or if the first is no
+    longer kept.
     """
     kept = [*read_past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
     if wanted == "first":
-        # Number 0 fell off a thread of more than MAX_TURNS turns: better none than the wrong one.
+        # Number 0 was dropped from a thread of more than MAX_TURNS turns: return none rather than the wrong one.
         return asked[:1] if kept and not kept[0]["number"] else []
     return asked[-1:] if wanted == "last" else asked[-MAX_RECALLED_QUESTIONS:]
 
@@ -115,6 +114,6 @@ def _has_small_talk(run: RunContext) -> bool:
 
 
 def _identify_small_talk(message: str, run: RunContext) -> SmallTalk | None:
-    """Return the kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
+    """Return the kind of small talk; None if it is a question or contains a glossary term ("HI?")."""
     kind = identify_small_talk(message) if _has_small_talk(run) else None
     return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

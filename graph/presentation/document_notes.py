@@ -1,4 +1,4 @@
-"""Notes about the documents behind an answer: where two disagree, and where one replaces another."""
+"""Notes about the documents behind an answer: which of them disagree, and which replace others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.tools.text.document_subject import list_unlike_fields, strip_revision
 from argot.types import Document
 
 _MAX_VALUE_CHARS = 80
-"""Characters of what a document says of itself: it is quoted beside other things."""
+"""Number of characters quoted from a document's description of itself."""
 
 
 def describe_places(documents: Iterable[Document]) -> dict[str, str]:
@@ -30,7 +30,7 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
 
 
 def write_disagreement_note(found: Disagreement) -> str:
-    """Return both sentences side by side, each with its document and how fresh that is."""
+    """Return both sentences side by side, each with its document and that document's date."""
     said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
     return f"Two documents disagree: {said}; {other}."
 
@@ -41,7 +41,7 @@ def _quote_sentence(sentence: str, document: Document) -> str:
 
 
 def write_succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
-    """Return a note for each cited document whose successor was found, too.
+    """Return a note for each cited document whose successor was also found.
 
     Args:
         documents: those of the passages that were found.

@@ -1,4 +1,6 @@
-"""The passages of a turn as surfaces show them: numbered, with where they stand and how fresh their documents are."""
+"""The passages of a turn as user interfaces show them: numbered, with their location and the date of their
+documents.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def build_citation(record: CitationRecord, n: int, passages: Visible) -> Citatio
 
 
 def build_found_passages(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
-    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
+    """Return the passages best first, numbered as in the citations; passages that the reader may no longer see are left
+    out with their numbers.
+    """
     found = []
     numbers = number_passages(turn)
     places = describe_places([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])

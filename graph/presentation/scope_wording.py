@@ -1,4 +1,4 @@
-"""The scope of a question in words: what was searched, and that nothing falls into it."""
+"""The scope of a question in words: which documents were searched, and that none matches it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argot.graph.run_context import RunContext
 from argot.types import Document, DocumentField, QuestionScope
 
 MAX_VALUES = 8
-"""Of a field that are offered where none has the one asked for."""
+"""Number of a field's values that are offered if none matches the one asked for."""
 
 
 def read_scope(turn: Mapping[str, Any]) -> QuestionScope:
@@ -20,7 +20,7 @@ def read_scope(turn: Mapping[str, Any]) -> QuestionScope:
 
 
 def list_asked_documents(turn: Mapping[str, Any], run: RunContext) -> list[Document]:
-    """Return the documents that the turn was asked of: those named alone, else those in its scope."""
+    """Return the documents that the turn was limited to: those named, else those in its scope."""
     store, scope, named = run.corpus.store, read_scope(turn), turn.get("scope", [])
     inside = frozenset(named) or (store.documents_within(run.principal, scope) if scope else None)
     return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
@@ -45,7 +45,7 @@ def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
     told = [f"None of the documents that you may read {_describe_lack(scope)}, so nothing was searched."]
     for name, wanted in group_values_by_name(scope).items():
         only = QuestionScope(fields=tuple(DocumentField(name, value) for value in wanted))
-        # A value that is there lacks only what else was asked for.
+        # An existing value fails only together with the other conditions.
         if not store.documents_within(principal, only):
             values = store.field_values(principal, name, MAX_VALUES + 1)
             end = " and others." if len(values) > MAX_VALUES else "."

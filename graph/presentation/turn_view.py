@@ -1,9 +1,10 @@
-"""Makes the result of a turn that people see, from the ids in its state, through the stores, at the time of reading.
+"""Makes the result of a turn that people see from the ids in its state, through the stores, at the time of reading.
 
-Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
-is absent from what the stores return, and with it goes every text that rests on it:
-- a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
-- the augmented question and the queries are shown while every sense, context and triple in them may be seen.
+Access is checked at that time: the stores do not return a passage, sense or triple that the principal may no longer see
+(or that was replaced), and every text that rests on it is hidden with it:
+- a sentence is shown while the reader may see all passages it cites, one without citation while the reader may see all
+  passages found;
+- the augmented question and the queries are shown while the reader may see every sense, context and triple in them.
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ from argot.tools.retrieval.suggested_questions import write_question
 from argot.types import Document, Passage, ReadTerm, Sense
 
 MAX_DISAGREEMENTS = 3
-"""That are shown of one answer."""
+"""Number shown for one answer."""
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """The part of a turn that may be seen now. `defined`: the senses that the answer states."""
+    """The part of a turn that the reader may see now. `defined`: the senses that the answer states."""
 
     turn: TurnPart
     passages: Visible
@@ -84,7 +85,7 @@ class _Reading:
 
     @property
     def all_senses(self) -> bool:
-        """Every sense that was weighed, also one that lost: the queries spell the nearest rivals out."""
+        """Every sense that was considered, also one that was rejected: the queries spell the nearest rivals out."""
         rivals = [sense for one in self.turn["readings"] for sense, _ in one.get("rivals", ())]
         return len(self.terms) == len(self.turn["readings"]) and all(sense in self.senses for sense in rivals)
 
@@ -98,7 +99,7 @@ class _Reading:
 
     def shows(self, sentence: SentenceRecord) -> bool:
         citations = sentence["citations"]
-        # An unsupported sentence may say what any of the passages says.
+        # An unsupported sentence may repeat any of the passages.
         return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
 
 
@@ -107,9 +108,9 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
 
     Args:
         turn: the state of the thread, or one of its `read_past_turns`.
-        run: whose eyes, and which stores.
+        run: the principal and the stores.
         thread: the thread's id.
-        waiting: the turn stands at an interrupt, and its choices are open.
+        waiting: the turn is at an interrupt, and its choices are open.
     """
     reading = _read(cast(TurnPart, turn), run)
     choices = _build_choices(reading, run) if waiting else []
@@ -127,14 +128,14 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         stand_alone_question=turn["stand_alone_question"],
         status=status,
         thread=thread,
-        # Turns stored before they had numbers go by their place.
+        # Turns stored before they had numbers are identified by their position.
         turn=turn.get("number", len(turn.get("turns", ()))),
-        # Small talk is no answer, but has words of its own.
+        # Small talk is no answer, but has its own text.
         answer=empty
         or _write_answer(reading, status, choices, passages, misses)
         or _write_small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
-        # The name of the configured model is in the state also where the turn asked nothing of it.
+        # The state holds the configured model's name even if the turn did not call it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
         sentences=sentences,
         jargon=_build_jargon(reading),
@@ -190,7 +191,7 @@ def _find_status(turn: TurnPart, waiting: bool) -> Status:
         return "abstained"
     if turn["open_terms"] or turn.get("open_subject"):
         return "needs_choice"
-    # An unknown term with nothing spelt like it leaves nothing to choose: a query miss.
+    # An unknown term without similar spellings leaves nothing to choose: a query miss.
     return "needs_choice" if turn["unknown"][0]["suggestions"] else "query_miss"
 
 
@@ -216,7 +217,7 @@ def _write_answer(
         case "needs_choice":
             return _ask_back(reading.turn, choices)
         case "abstained":
-            # No status of its own: the turn never came to its end.
+            # Without a status the turn never ended.
             unwritten = reading.turn.get("unwritten", False)
             return write_abstention(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED_MESSAGE
         case "small_talk":
@@ -236,7 +237,7 @@ def _write_small_talk(reading: _Reading, run: RunContext, examples: Sequence[str
 
 
 def _write_examples(reading: _Reading, run: RunContext) -> list[str]:
-    # The questions are worded anew from what may be seen now.
+    # The questions are worded again from what the reader may see now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
     worded = (write_question(passage, document, run.corpus.store, run.principal) for passage, document in found)
     return [text for text in worded if text]
@@ -267,7 +268,7 @@ def _write_notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[st
 
 
 def _write_disagreements(reading: _Reading) -> list[str]:
-    """Return notes about found passages that give another number than the cited one."""
+    """Return notes about found passages that state a different number than the cited one."""
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
     told = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
     return list(told)[:MAX_DISAGREEMENTS]
@@ -319,7 +320,7 @@ def _build_sentences(reading: _Reading) -> list[Sentence]:
 
 
 def _add_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterator[FoundPassage]:
-    # Of the terms only what the asker may still know: `reading.terms` has no others.
+    # Of the terms only those the asker may still know: `reading.terms` has no others.
     asked = " ".join([reading.turn["stand_alone_question"], *(term.sense.expansion for term in reading.terms)])
     for passage in nearest:
         text = reading.passages[passage.passage_id][0].with_columns
@@ -330,7 +331,7 @@ def _add_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterato
 
 
 def _build_jargon(reading: _Reading) -> list[Jargon]:
-    """Return the terms that were understood; a term whose sense the asker has yet to choose is not."""
+    """Return the terms that were understood, without those whose sense the asker has yet to choose."""
     still_open = {item["term"] for item in reading.turn["open_terms"]}
     return [
         Jargon(
@@ -362,7 +363,9 @@ def _filter_suggestions(miss: QueryMissRecord, run: RunContext) -> list[str]:
 
 
 def _find_contact(reading: _Reading, run: RunContext) -> str:
-    """Return whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
+    """Return the person to ask: the manager of the question's context, else of the asker's own, else of the only
+    context.
+    """
     contexts = run.glossary.contexts.all(run.principal)
     contacts = {context.name: context.contact for context in contexts}
     wanted = [
@@ -396,7 +399,7 @@ def _build_choices(reading: _Reading, run: RunContext) -> list[Choice]:
 def _list_queries(reading: _Reading, run: RunContext) -> list[str]:
     turn = reading.turn
     triples = run.corpus.store.triples(run.principal, turn["triples"]) if turn["triples"] else {}
-    # One triple that is gone is enough: the rewritten query holds words of all of them.
+    # One missing triple is enough: the rewritten query contains words of all of them.
     if reading.all_senses and len(triples) == len(turn["triples"]):
         return [text for text, _ in turn["search_queries"]]
     return [turn["stand_alone_question"]] if turn["search_queries"] else []

@@ -15,13 +15,14 @@ from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
 MAX_REPLACEMENT_WORDS = 10
-"""Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
+"""Limit in words. A longer expansion is a definition, not a name: the term stays in the query, followed by the
+expansion in brackets."""
 
 MAX_DOCUMENTS = 30
-"""Named where somebody asks which there are."""
+"""Number named where somebody asks which there are."""
 
 MAX_CONTEXTS = 8
-"""Named where somebody asks what Argot knows."""
+"""Number named where somebody asks what Argot knows."""
 
 _OPENINGS: dict[SmallTalk, str] = {
     "greeting": "Hello. I am Argot. Ask me a question, and I answer from the documents here.",
@@ -52,16 +53,16 @@ def write_augmented_question(question: str, terms: Sequence[ReadTerm], context: 
 
 
 def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
-    """Return the question with each term's expansion in its place.
+    """Return the question with each term replaced by its expansion.
 
-    Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
-    embedding search away from what was asked. A question that spells the term out already stays as it is.
+    Short on purpose: the definitions of the template above contain many other words, which distract both keyword and
+    embedding search. A question that already spells the term out stays as it is.
     """
     text = question
     said = bare(question)
     # Compared without case and punctuation: "What does flash-translation layer (FTL) do?" needs no expansion.
     missing = [term for term in terms if not term.sense.expansion or bare(term.sense.expansion) not in said]
-    # From the end, so that the places of those before stay right.
+    # From the end, so that earlier positions stay valid.
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
         text = text[: mention.start] + _write_replacement(term) + text[mention.end :]
@@ -71,7 +72,7 @@ def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
 def write_query_miss(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
     """Return the paper's response for terms that the glossary lacks (Golden-Retriever 3.6).
 
-    `waiting`: the asker may still have the question answered without it.
+    `waiting`: the asker may still have the question answered without the terms.
     """
     one = len(misses) == 1
     names = _join_with_and([f"“{miss.term}”" for miss in misses])
@@ -104,7 +105,7 @@ def write_unknown_term(term: str, choices: Sequence[str]) -> str:
 def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
     """Return the text shown instead of an answer if the evidence is too weak; it lists the nearest passages.
 
-    `unwritten`: whatever the evidence is, for the profile asks for no answer.
+    `unwritten`: for any evidence, because the profile asks for no answer.
     """
     said = (
         "No answer was asked for (generate_answer is off)."
@@ -121,7 +122,7 @@ def write_definition(sense: Sense) -> str:
     """Return the glossary's definition of a term, as one line that names its source."""
     where = f"In the glossary ({sense.context})" if sense.context else "In the glossary"
     meaning = f"“{sense.term}” means {sense.expansion}" if sense.expansion else f"“{sense.term}”"
-    # Glossaries often repeat the expansion in the column of the description.
+    # Glossaries often repeat the expansion in the description column.
     more = sense.description if bare(sense.description) != bare(sense.expansion) else ""
     between = ". " if sense.expansion else ": "
     said = f"{meaning.rstrip('.')}{between}{more}" if more else meaning
@@ -130,7 +131,9 @@ def write_definition(sense: Sense) -> str:
 
 
 def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
-    """Return a short plain reply if nothing was asked: what Argot does, and questions that these documents answer."""
+    """Return a short plain reply to a message that asks nothing: Argot's abilities, and questions that these documents
+    answer.
+    """
     if empty and kind not in ("thanks", "farewell", "no_file"):
         return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
     lines = [_OPENINGS[kind]]
@@ -180,12 +183,12 @@ def _count_documents(documents: Sequence[Document]) -> str:
 
 def _name_document(document: Document) -> str:
     stem = PurePosixPath(document.name).stem
-    # A title that only says the file's name again says nothing.
+    # A title that only repeats the file name adds no information.
     return document.name if bare(stem) == bare(document.title) else f"{document.name}: {document.title}"
 
 
 def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
-    """Return what the asker should know about how the question was read, and about what is not shown."""
+    """Return notes for the asker about how the question was read, and about what is not shown."""
     still_open = {item["term"] for item in turn["open_terms"]}
     notes = [
         note
@@ -194,14 +197,14 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
         for note in _write_term_notes(term, turn, senses)
     ]
     missed = [miss["term"] for miss in turn["misses"]]
-    # There the answer itself names them.
+    # In that case the answer itself names them.
     if turn["status"] != "query_miss":
         notes += [f"“{term}” is neither in the glossary nor in the documents." for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was used as written, in none of its known senses." for term in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
     notes += [f"The documents nearest to the question have no “{name}”." for name in turn.get("missing_parts", [])]
-    # Where nothing is answered at all the answer says so.
+    # If nothing is answered at all, the answer says so.
     if turn["status"] == "answered":
         notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
@@ -212,7 +215,7 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
         notes.append(f"{_count_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:
         notes.append(f"{_count_sentences(hidden)} not shown: the documents changed, or you may no longer read them.")
-    # A term that stands twice in the question makes the same note twice.
+    # A term that occurs twice in the question makes the same note twice.
     return list(dict.fromkeys(notes))
 
 
@@ -228,7 +231,7 @@ def write_search_notes(turn: Mapping[str, Any]) -> list[str]:
 
 
 def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
-    """Return a note if the language model was meant to help in this turn and did not."""
+    """Return a note if the language model should have helped in this turn and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])
     if turn.get("trouble"):
         rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
@@ -247,7 +250,7 @@ def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
         notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
-    # Whoever chose the sense ("your choice") knows its context.
+    # An asker who chose the sense ("your choice") knows its context.
     elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
         notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
     return notes
@@ -270,7 +273,7 @@ def _number_lines(head: str, labels: Sequence[str]) -> str:
 def _drop_repeated_terms(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
     first: dict[tuple[int, str], ReadTerm] = {}
     for term in terms:
-        # By expansion, too: what the question explains has no id of its own.
+        # By expansion as well: what the question explains has no id.
         first.setdefault((term.sense.id, term.sense.expansion), term)
     return list(first.values())
 
@@ -281,17 +284,17 @@ def _define_term(term: ReadTerm) -> str:
     text = f"{name}: {sense.expansion}" if sense.expansion else name
     text += f" ({sense.context})" if sense.context else ""
     for more in (sense.description, sense.notes):
-        # Glossaries often repeat the expansion in the column of the description.
+        # Glossaries often repeat the expansion in the description column.
         if more and more.casefold() != sense.expansion.casefold():
             text += f". {more.rstrip('.')}"
     return text
 
 
 def _write_replacement(term: ReadTerm) -> str:
-    """Return the text that takes the mention's place in the query."""
+    """Return the text that replaces the mention in the query."""
     mention, sense = term.mention, term.sense
     written = sense.term if mention.match == "misspelt" else mention.surface
-    # What the question explains is spelt out in it already.
+    # A term that the question explains is already spelt out in it.
     if mention.explained or not sense.expansion:
         return written
     if len(sense.expansion.split()) > MAX_REPLACEMENT_WORDS:

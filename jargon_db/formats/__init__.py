@@ -1,4 +1,4 @@
-"""Glossary files: CSV, JSON and SKOS, read and written, and what taking one in would change."""
+"""Glossary files: CSV, JSON and SKOS, read and written, and previews of what an import would change."""
 
 from typing import TYPE_CHECKING
 

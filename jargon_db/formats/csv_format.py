@@ -2,13 +2,13 @@ r"""The glossary as a CSV file.
 
 Header: `term,context,expansion,description,notes,aliases,owner,status`, in any order. `term` and `expansion` are
 needed; an unknown column is an error, because it is most likely a misspelt one. An empty or missing context means
-"general". A status that is empty or missing says nothing: a new sense is approved, and one that is there keeps its own.
-Aliases are separated by `|`; an alias that holds one is written `\|`, and a backslash `\\`. Comma, semicolon and tab
-separate columns; a line like `sep=;` before the header is obeyed.
+"general". An empty or missing status is ignored: a new sense is approved, and an existing one keeps its own. Aliases
+are separated by `|`; within an alias a bar is written `\|`, and a backslash `\\`. Comma, semicolon and tab separate
+columns; a line like `sep=;` before the header sets the separator.
 
-A spreadsheet runs what it takes for a formula (`=...`, `@...`), and a glossary's words come from many people. So what
-begins like one is written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it where
-the header is the one that is written here: what is exported imports again as the same glossary.
+A spreadsheet executes cells that look like formulas (`=...`, `@...`), and a glossary's words come from many people.
+Such a cell is therefore written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it
+if the header is the one that Argot writes: an exported file imports as the same glossary.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "o
 REQUIRED_COLUMNS = ("term", "expansion")
 DEFAULT_CONTEXT = "general"
 NUL = "\0"
-"""Whoever reads CSV takes a file with it for none; what is written has none."""
+"""Readers of CSV ignore a file with it; Argot never writes it."""
 _DELIMITERS = (",", ";", "\t")
 _NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
-"""A line with which spreadsheets say what separates columns; they do not count it as a row."""
-# Far above Python's 131,072 characters: that a text is too long is said by the checks of a sense, in plain words.
+"""A line with which spreadsheets declare the column separator; they do not count it as a row."""
+# Far above Python's 131,072 characters: the checks of a sense report in plain words that a text is too long.
 _FIELD_LIMIT = 10_000_000
 _MAX_NAMED_PROBLEMS = 5
 _MAX_SHOWN_CHARS = 80
 _UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
-"""What may stand around a column's name and is not seen."""
+"""Invisible characters that may surround a column's name."""
 _FORMULA = r"(?:^(?={0}'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?={0}'*[=+\-@\uff1d\uff0b\uff0d\uff20]))"
-"""Before what begins like a formula, in wide characters too, or would be read as one that was made harmless: at the
-beginning of a cell, and behind what parts cells where a semicolon or a tab does so.
+"""Matches before text that looks like a formula, in wide characters too, or like a guarded one: at the beginning of a
+cell, and after a semicolon or tab that separates cells.
 """
 _BARE, _GUARDED = re.compile(_FORMULA.format("")), re.compile(f"{_FORMULA.format(chr(39))}'")
-# What stands between bars; `\|` and `\\` are no ends of it. A lone backslash at the end stays.
+# The text between bars; `\|` and `\\` do not end it. A lone backslash at the end is kept.
 _ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
 def decode_csv(data: bytes) -> str:
-    """The text of a CSV file saved by whatever program: UTF-8 with or without mark, UTF-16 or UTF-32, else
+    """Return the text of a CSV file saved by any program: UTF-8 with or without mark, UTF-16 or UTF-32, else
     Windows-1252.
     """
     # Before UTF-16, whose mark it begins with.
@@ -62,7 +62,7 @@ def decode_csv(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    # Five bytes are no character of Windows-1252; Latin-1 takes any.
+    # Five bytes are no character of Windows-1252; Latin-1 accepts any.
     return data.decode("latin-1")
 
 
@@ -75,19 +75,19 @@ def _guess_utf_16(data: bytes) -> tuple[str, ...]:
 
 
 def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int = MAX_SENSES) -> list[SenseInput]:
-    """The senses of a file, in its order; rows with the same term, context and expansion appear as often as in it, and
-    must not contradict each other.
+    """Return the senses of a file, in its order; rows with the same term, context and expansion appear as often as in
+    the file, and must not contradict each other.
 
-    `context` is that of rows that name none.
+    `context` applies to rows that name none.
 
     Raises:
-        InvalidGlossary: names every bad row with its column; or it holds more than `most` senses.
+        InvalidGlossary: names every bad row with its column; or the file contains more than `most` senses.
     """
     if NUL in text:
         where = f"line {text.count(chr(10), 0, text.index(NUL)) + 1}"
         raise refuse(name, "it holds NUL characters, as no text does; save it again as CSV in UTF-8", where)
     rows = _read_rows(text, name)
-    # Empty rows may stand before the header.
+    # Empty rows may precede the header.
     header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
     columns = _parse_header(header, header_line, name)
     ours = tuple(columns) == COLUMNS
@@ -97,7 +97,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
-        # Empty cells behind the last column are what spreadsheets leave there.
+        # Spreadsheets leave empty cells after the last column.
         if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
             message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
             problems.append(RowProblem(line, "", message))
@@ -116,7 +116,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
 
 
 def write_senses(senses: Iterable[Sense]) -> str:
-    """The CSV file of these senses, with comma and line feed."""
+    """Return the CSV file of these senses, with comma and line feed."""
     out = io.StringIO()
     plain = csv.writer(out, lineterminator="\n")
     quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -125,18 +125,18 @@ def write_senses(senses: Iterable[Sense]) -> str:
         aliases = join_aliases(sense.aliases)
         texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
         cells = [guard_formula(cell.replace(NUL, "")) for cell in (*texts, aliases, sense.owner, sense.status)]
-        # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
+        # Readers treat a carriage return as the end of a row; the writer only quotes its own line end.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()
 
 
 def guard_formula(cell: str) -> str:
-    """The cell as no spreadsheet takes it for a formula."""
+    """Return the cell in a form that no spreadsheet executes as a formula."""
     return _BARE.sub("'", cell)
 
 
 def unguard_formula(cell: str) -> str:
-    """The other way round of `guard_formula`."""
+    """Return the cell without the guard of `guard_formula`."""
     return _GUARDED.sub("", cell)
 
 
@@ -149,17 +149,17 @@ def split_aliases(cell: str) -> tuple[str, ...]:
 
 
 def _read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(number, cells) of each row, the header being row 1."""
+    """Yield (number, cells) of each row, the header being row 1."""
     text = text.removeprefix("\ufeff")
     delimiter = _guess_delimiter(text)
-    # What the file says itself wins over counting.
+    # A declaration in the file takes precedence over counting.
     if named := _NAMED_DELIMITER.match(text):
         delimiter, text = named[1], text[named.end() :]
     csv.field_size_limit(_FIELD_LIMIT)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     while True:
-        # Rows, not lines: a value may hold line ends, and spreadsheets count as we do.
+        # Rows, not lines: a value may contain line ends, and spreadsheets count the same way.
         number += 1
         try:
             cells = next(reader, None)
@@ -171,10 +171,10 @@ def _read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _guess_delimiter(text: str) -> str:
-    """The separator that occurs most often in the header."""
-    # By the header alone, since descriptions are full of commas; rows of separators may stand before it.
+    """Return the separator that occurs most often in the header."""
+    # Only the header counts, since descriptions are full of commas; rows of separators may precede it.
     header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
-    # At a tie, also of none, the comma.
+    # A tie, including no separator at all, gives the comma.
     return max(_DELIMITERS, key=header.count)
 
 
@@ -210,7 +210,7 @@ def _describe_unknown_column(line: int, column: str, allowed: str) -> RowProblem
 
 
 def _build_sense(cells: dict[str, str], context: str) -> SenseInput:
-    """A column the file lacks says nothing (an existing value stays); an empty cell says "empty"."""
+    """Build the sense of a row: a missing column leaves existing values, an empty cell clears them."""
     aliases = split_aliases(cells["aliases"]) if "aliases" in cells else None
     return SenseInput(
         term=cells.get("term", ""),
@@ -225,5 +225,5 @@ def _build_sense(cells: dict[str, str], context: str) -> SenseInput:
 
 
 def _parse_status(cell: str) -> SenseStatus | None:
-    # Not checked here: what is no status is named as a problem with the other fields of the sense.
+    # Not checked here: an invalid status is reported as a problem with the other fields of the sense.
     return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

@@ -1,6 +1,6 @@
-"""The same sense more than once in one file: what the entries say is put together, and contradictions are problems.
+"""The same sense more than once in one file: its entries are combined, and contradictions are problems.
 
-Taking the last entry would lose, without a word, what the others say.
+Using the last entry would silently lose the others' content.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from argot.errors import RowProblem
 from argot.jargon_db.store.inputs import SenseInput, clean_aliases, join_texts, list_given_fields, normalise_context
 
 Place = int | str
-"""Where a sense stands in its file: its row, or in files without rows its name."""
+"""Position of a sense in its file: its row, or in files without rows its name."""
 _MAX_SHOWN_CHARS = 60
 
 
 def find_contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
-    """A problem for each field in which two entries of one sense differ; it names both places."""
+    """Return a problem for each field in which two entries of one sense differ; it names both positions."""
     for group in _group_senses(senses):
         told: dict[str, tuple[Any, Place]] = {}
         for at in group:
             for name, value in list_given_fields(senses[at]).items():
-                # Compared with the first that says something; further ones are named against that one, too.
+                # Compared with the first entry that has a value; further ones are reported against that one, too.
                 before, there = told.setdefault(name, (value, places[at]))
                 if _make_comparable(before) != _make_comparable(value):
                     yield describe_contradiction(name, (value, places[at]), (before, there))
 
 
 def unite_senses(senses: Sequence[SenseInput]) -> list[SenseInput]:
-    """These senses; each entry of the same sense gets the descriptions, notes and aliases of all of them.
+    """Return these senses, where each entry of the same sense gets the descriptions, notes and aliases of all of them.
 
-    For files whose entries have an identity of their own, as concepts do: two may well describe the same sense.
+    For files whose entries have their own identity, such as concepts: two may well describe the same sense.
     """
     made = list(senses)
     for group in _group_senses(senses):
@@ -48,7 +48,7 @@ def unite_senses(senses: Sequence[SenseInput]) -> list[SenseInput]:
 def describe_contradiction(
     name: str, here: tuple[Any, Place], there: tuple[Any, Place], what: str = "sense"
 ) -> RowProblem:
-    """The problem that a field has one value here and another there; the first of the two places is where it stands."""
+    """Return the problem that a field has different values in two places; it is reported at the first."""
     (value, place), (other, first) = here, there
     named = f"row {first}" if isinstance(first, int) else first
     message = f"the same {what} says {_show_value(value)} here and {_show_value(other)} in {named}; keep one of the two"
@@ -56,7 +56,7 @@ def describe_contradiction(
 
 
 def _group_senses(senses: Iterable[SenseInput]) -> list[list[int]]:
-    """The places of each sense that stands more than once in the list."""
+    """Return the positions of each sense that occurs more than once in the list."""
     first: dict[tuple[str, str, str], int] = {}
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):

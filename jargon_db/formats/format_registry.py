@@ -1,4 +1,4 @@
-"""The one table of the formats in which a glossary comes in and goes out."""
+"""The one table of the formats in which a glossary is imported and exported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
 
 
 def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
-    # Contexts are left out: CSV has no place for what is known of them.
+    # Contexts are left out: CSV cannot hold their details.
     return csv_format.write_senses(senses)
 
 
@@ -67,19 +67,20 @@ FORMATS: tuple[GlossaryFormat, ...] = (
     _build_skos_format("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),
     _build_skos_format("jsonld", "JSON-LD", (".jsonld", ".json-ld"), "application/ld+json"),
 )
-"""What can be read and written, in the order in which it is offered."""
+"""Formats for reading and writing, in the order in which they are offered."""
 
 _CSV, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
 _LINKED = re.compile(r'"@(?:context|graph|id)"\s*:')
 _LOOKS_TURTLE = re.compile(r"(?:@prefix|@base|prefix\s|base\s|_:|<[a-z][a-z0-9+.-]*:[^<>\s]*>\s)", re.IGNORECASE)
 _COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)+\s*")
 _ENDING = re.compile(r"\.(?=[^.]*[a-z])[a-z0-9_~-]{1,12}$", re.IGNORECASE)
-"""How a name ends that says what kind of file it is; "terms 1.2" and "Dr. Who's terms" do not."""
+"""An ending that identifies the kind of a file; those of "terms 1.2" and "Dr. Who's terms" do not."""
 _READ_ALONE = (".tsv", ".nt")
-"""Endings of what is read and never written: CSV goes out with commas, Turtle with prefixes."""
+"""Endings of formats that are read and never written: CSV is exported with commas, Turtle with prefixes."""
 _HEAD_BYTES = 100_000
 _SMALL_FILE_BYTES = 256 * 1024
-"""Bytes of a file that is read at once: no reader of ours takes long over it, and a process takes half a second."""
+"""Files up to this many bytes are read directly: every reader is fast enough, and starting a process takes half a
+second."""
 
 
 _NO_TEXT = (
@@ -88,12 +89,12 @@ _NO_TEXT = (
     (b"\x1f\x8b", "it is compressed; unpack it"),
     (b"%PDF-", "it is a PDF; add it as a document, and let Argot look for terms in the documents"),
 )
-"""How files begin that people take for text, and what to do with them."""
+"""Beginnings of binary files that people mistake for text, with the advice for each."""
 
 
 def find_format(name: str) -> GlossaryFormat:
     """Raises:
-    InvalidInput: there is none of this name.
+    InvalidInput: there is no format of this name.
     """
     for one in FORMATS:
         if one.name == name.casefold():
@@ -102,13 +103,13 @@ def find_format(name: str) -> GlossaryFormat:
 
 
 def detect_format(file: str, data: bytes = b"") -> str:
-    """The format of a file by the end of its name and, where that leaves it open, by what it holds.
+    """Return the format of a file by the ending of its name and, if that is ambiguous, by its content.
 
     Raises:
-        InvalidInput: its name ends like that of another kind of file.
+        InvalidInput: its name has the ending of another kind of file.
     """
     by_name = _match_name(file)
-    # ".txt" says nothing: people save all of these formats under it.
+    # ".txt" is ambiguous: people save all of these formats with it.
     if by_name is None or file.casefold().endswith(".txt"):
         return _match_content(data).name
     # JSON-LD is often saved as ".json".
@@ -118,10 +119,10 @@ def detect_format(file: str, data: bytes = b"") -> str:
 
 
 def choose_written_format(file: str) -> str:
-    """The format in which a file of this name is written; CSV if its name has no ending.
+    """Return the format in which a file of this name is written; CSV if its name has no ending.
 
     Raises:
-        InvalidInput: what is written would not be what the name says.
+        InvalidInput: the written file would not match its name.
     """
     if file.casefold().endswith(_READ_ALONE):
         raise _build_ending_error(file, "written", tuple(one for one in _list_suffixes() if one not in _READ_ALONE))
@@ -129,15 +130,15 @@ def choose_written_format(file: str) -> str:
 
 
 def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
-    """Read a glossary file; `format` is the name of one, or empty to find out.
+    """Read a glossary file; `format` is the name of a format, or empty to detect it.
 
-    A large file, and one that may take any time, is read in a process of its own with bounds on both.
+    A large file, and one that may take unbounded time, is read in a separate process with limits on time and memory.
 
     Raises:
-        InvalidGlossary: it is too large, or holds something that cannot be read or stored; every problem is named.
+        InvalidGlossary: the file is too large, or has content that cannot be read or stored; every problem is named.
         InvalidInput: there is no such format, or the file's name ends like that of another kind of file.
     """
-    # Before the size: a workbook that is too large should be called a workbook.
+    # Before the size: a workbook that is too large should be reported as a workbook.
     for beginning, what in _NO_TEXT:
         if data.startswith(beginning):
             raise refuse(name, what)
@@ -149,7 +150,7 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
     if options.bounded or len(data) <= _SMALL_FILE_BYTES:
         try:
             return wanted.read(data, name, options)
-        # JSON-LD beyond the plain kind: the library that reads it needs a process with bounds, whatever the size.
+        # JSON-LD beyond the simple subset: the library that reads it needs a process with limits, whatever the size.
         except ProcessRequired:
             pass
     from argot.jargon_db.formats.isolated_reader import read_glossary_in_child

@@ -1,4 +1,4 @@
-"""The content of a glossary file, whatever its format, before any of it is stored."""
+"""The content of a glossary file of any format, before any of it is stored."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ DEFAULT_LANGUAGE = "en"
 DEFAULT_SECONDS = 60.0
 DEFAULT_MEMORY_MB = 2048
 MAX_SENSES = 100_000
-"""Senses, and contexts, that one file may hold, unless a setting says otherwise: they are kept in memory until they
-are stored, and nobody looks through more.
+"""Maximum senses and contexts of one file, unless a setting differs: they are kept in memory until they are stored, and
+nobody reviews more.
 """
 
 
 class ProcessRequired(Exception):
-    """Only a process with bounds of its own may read this file, for it can take any time and memory."""
+    """Only a process with its own limits may read this file, because it can take unbounded time and memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextInput:
-    """A file's entry about a context. `None`: nothing said, an existing value stays."""
+    """A file's entry about a context. `None` leaves an existing value unchanged."""
 
     name: str
     description: str | None = None
@@ -51,11 +51,11 @@ class ContextInput:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Choices for whatever a file leaves open.
+    """Choices for what a file leaves open.
 
-    `context` is that of terms for which the file names none (empty: the format decides). `language` is preferred where
-    a file speaks several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
-    `seconds` or `memory_mb` to read. `bounded`: this process was started to read this file, and has these bounds.
+    `context` applies to terms for which the file names none (empty: the format decides). `language` is preferred if a
+    file has several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
+    `seconds` or `memory_mb` to read. `bounded`: this process was started to read this file, and has these limits.
     """
 
     context: str = ""
@@ -69,7 +69,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class GlossaryFile:
-    """Checked senses and contexts in the order of the file; `ignored` counts what the glossary has no place for."""
+    """Checked senses and contexts in the order of the file; `ignored` counts entries that the glossary cannot hold."""
 
     senses: list[SenseInput]
     contexts: list[ContextInput] = field(default_factory=list)
@@ -77,9 +77,9 @@ class GlossaryFile:
 
 
 class GlossaryFileBuilder:
-    """Collects what a file says and what is wrong with it, so that every problem is named at once.
+    """Collects a file's entries and problems, so that every problem is reported at once.
 
-    With `unite`, entries about the same sense or context add to each other's texts; else they must not contradict.
+    With `unite`, entries about the same sense or context extend each other's texts; otherwise they must not contradict.
     """
 
     def __init__(self, name: str, options: ReadOptions, *, unite: bool = False) -> None:
@@ -103,7 +103,7 @@ class GlossaryFileBuilder:
         if not found:
             self.senses.append(trim(given))
             self._places.append(where)
-            # At each one, rather than at the end: a file that is far too large must not be gathered first.
+            # After each one, rather than at the end: a file that is far too large must not be gathered first.
             refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: str, given: ContextInput) -> None:
@@ -117,7 +117,7 @@ class GlossaryFileBuilder:
             self._take_context(where, replace(given, name=name))
 
     def _take_context(self, where: str, given: ContextInput) -> None:
-        """Adds what an entry says of a context to what earlier entries said of it."""
+        """Merge an entry's fields of a context into those of earlier entries."""
         key = normalise(given.name)
         known = self.contexts.get(key)
         if known is None:
@@ -134,13 +134,13 @@ class GlossaryFileBuilder:
                     self.problems.append(
                         describe_contradiction(name, (value, where), (before, self._named[key]), "context")
                     )
-            # None: this entry says nothing of it.
+            # None: this entry does not mention it.
             values[name] = before if value is None else value
         self.contexts[key] = replace(known, **values)
 
     def finish(self) -> GlossaryFile:
         """Raises:
-        InvalidGlossary: something was wrong.
+        InvalidGlossary: there were problems.
         """
         senses = unite_senses(self.senses) if self._unite else self.senses
         self.problems += find_contradictions(senses, self._places)
@@ -150,20 +150,20 @@ class GlossaryFileBuilder:
 
 
 def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:
-    """The error that refuses a file for one reason."""
+    """Return the error that refuses a file for one reason."""
     return InvalidGlossary(name, [RowProblem(0, "", message, where)])
 
 
 def refuse_many(found: Sized, name: str, most: int) -> None:
     """Raises:
-    InvalidGlossary: these are more senses, or contexts, than a file may hold.
+    InvalidGlossary: a file may not contain this many senses or contexts.
     """
     if len(found) > most:
         raise refuse(name, f"it holds more than {most:,} entries; split it, or raise the setting max_glossary_senses")
 
 
 def decode_utf8(data: bytes, name: str) -> str:
-    """The text of a file that has to be UTF-8; UTF-16 with its mark is taken as well.
+    """Return the text of a file that has to be UTF-8; UTF-16 with its mark is accepted as well.
 
     Raises:
         InvalidGlossary: it is neither.

@@ -1,4 +1,4 @@
-"""Glossary files in and out: many senses at once, as one change, all of them or none."""
+"""Import and export of glossary files: many senses at once, as one change, all of them or none."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The outcome of an import: senses added, updated and found as they were, and the names of contexts that were made.
+    """The outcome of an import: senses added, updated and unchanged, and the names of new contexts.
 
-    `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts what the
-    file says and the glossary has no place for ("skos:broader": 12).
+    `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts entries
+    of the file that the glossary cannot hold ("skos:broader": 12).
     """
 
     added: int
@@ -40,7 +40,7 @@ class ImportReport:
 
 
 class GlossaryFiles:
-    """Takes files into one glossary, and writes them from it."""
+    """Imports files into one glossary, and exports it."""
 
     def __init__(self, connections: Connections, senses: Senses) -> None:
         self._connections = connections
@@ -71,16 +71,16 @@ class GlossaryFiles:
         told: Told | None = None,
         seen: str = "",
     ) -> ImportReport:
-        """Takes in a file, all of it or nothing, as one change. An empty `format` is found out.
+        """Import a file as one change, completely or not at all. An empty `format` is detected.
 
-        `seen` is the stamp of the preview that `by` was shown: only what it told of is done. `told` is called with the
-        senses stored so far and all there are; what it raises ends the import.
+        `seen` is the stamp of the preview that `by` was shown: the import must make exactly its changes. `told` is
+        called with the senses stored so far and their total; an exception from it ends the import.
 
         Raises:
             InvalidGlossary: every problem of the file is named, and nothing was changed.
             InvalidInput: there is no such format.
             NotAllowed: as for `import_senses`.
-            Conflict: by now, the import would do something else than was seen.
+            Conflict: the import would now make other changes than those shown.
         """
         found = read_file(data, name, format, options)
         if seen and by is not None and preview_import(self._connections, by, found).stamp != seen:
@@ -94,7 +94,7 @@ class GlossaryFiles:
             if told is not None:
                 told(done, total)
 
-        # Before the first batch: whoever watches sees that reading is done, and may end the import here.
+        # Before the first batch, so that the callback learns that reading is done, and may end the import here.
         stored(0)
         done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
         return replace(done, ignored=found.ignored)
@@ -109,15 +109,16 @@ class GlossaryFiles:
         why: str = "",
         told: Callable[[int], None] | None = None,
     ) -> ImportReport:
-        """Adds and updates checked contexts and senses, all or none; `name` is that of the file, for the history.
+        """Add and update checked contexts and senses, all or none; `name` is the file's name, for the history.
 
-        `told` is called now and then with the number of senses done; what it raises ends the import, and nothing stays.
+        `told` is called now and then with the number of senses done; an exception from it ends the import and undoes
+        it.
 
         Raises:
-            NotAllowed: one of them, or its context, is not `by`'s to read or to manage; nothing was changed.
+            NotAllowed: `by` may not read or manage one of them or its context; nothing was changed.
         """
         with self._connections.changing(by, "import", why=why, name=name) as writer:
-            # Contexts first, with what the file says of them; a sense would make its context empty.
+            # Contexts first, with their details from the file; a sense would create its context empty.
             made = [one.name for one in contexts if _put_context(writer, one) == "added"]
             bulk = BulkWriter(writer)
             for done in bulk.put(senses):
@@ -131,9 +132,9 @@ class GlossaryFiles:
     def import_csv(
         self, text: str | bytes, name: str = "glossary.csv", *, by: Principal | None = None, why: str = ""
     ) -> ImportReport:
-        """Adds and updates the senses of a CSV file (`csv_format` says how it looks), all of them or none.
+        """Add and update the senses of a CSV file (`csv_format` describes it), all of them or none.
 
-        Bytes are decoded as whatever program may have saved them: UTF-8, UTF-16 or Windows-1252.
+        Bytes from any program are decoded: UTF-8, UTF-16 or Windows-1252.
 
         Raises:
             InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
@@ -143,7 +144,7 @@ class GlossaryFiles:
         return self.import_senses(senses, name, by=by, why=why)
 
     def export_file(self, principal: Principal, format: str) -> str:
-        """The contexts and senses the principal may read, also those that are drafts or retired.
+        """Return the contexts and senses the principal may read, including drafts and retired ones.
 
         Raises:
             InvalidInput: there is no such format.
@@ -154,7 +155,7 @@ class GlossaryFiles:
         return wanted.write(map(read_sense, readable), self._list_contexts(principal))
 
     def export_csv(self, principal: Principal) -> str:
-        """The senses the principal may read, as a CSV file that imports as it is."""
+        """Return the senses the principal may read, as a CSV file that can be imported unchanged."""
         return csv_format.write_senses(self._senses.find(principal))
 
     def _list_contexts(self, principal: Principal) -> list[Context]:

@@ -24,7 +24,7 @@ SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 class ImportPreview:
     """The changes that an import would make; nothing is stored.
 
-    `updated` holds each sense before and after. With `problems` nothing would be imported.
+    `updated` contains each sense before and after. With `problems` nothing would be imported.
     """
 
     added: tuple[Sense, ...] = ()
@@ -37,7 +37,7 @@ class ImportPreview:
 
     @property
     def stamp(self) -> str:
-        """Another one as soon as importing the same file would do something else than this."""
+        """Fingerprint that changes as soon as importing the same file would make different changes."""
         senses = [(one.id, one.version) for one, _ in self.updated]
         contexts = [(one.name, one.description, one.contact, sorted(one.audience)) for one, _ in self.contexts_updated]
         told = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
@@ -52,7 +52,7 @@ def preview_import(connections: Connections, principal: Principal, found: Glossa
     for one in found.senses:
         given.setdefault((one.term, normalise_context(one.context), one.expansion), []).append(one)
     before, hidden = _find_stored(connections, given, principal)
-    # A context that is not theirs is named once, not for each of its senses.
+    # A context that they may not manage is named once, not for each of its senses.
     problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
     if problems:
         return ImportPreview(problems=tuple(problems), ignored=found.ignored)
@@ -72,7 +72,7 @@ def preview_import(connections: Connections, principal: Principal, found: Glossa
 def _find_stored(
     connections: Connections, given: Mapping[_Key, list[SenseInput]], principal: Principal
 ) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
-    """The stored senses with these keys, and a problem for each that the principal may not read."""
+    """Return the stored senses with these keys, and a problem for each that the principal may not read."""
     known: dict[_Key, Sense] = {}
     hidden: dict[_Key, RowProblem] = {}
     # One pass over all senses: an import of 100,000 would need as many look-ups.
@@ -90,13 +90,13 @@ def _find_stored(
 def _find_refused_contexts(
     principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context]
 ) -> dict[str, RowProblem]:
-    """A problem for each context that the principal may not change, by key."""
+    """Return a problem for each context that the principal may not change, by key."""
     names = [one.context for one in found.senses] + [one.name for one in found.contexts]
     problems: dict[str, RowProblem] = {}
     for key, name in {normalise_context(name): name for name in names}.items():
         known = contexts.get(key)
         if not (principal.manages_all if known is None else principal.may_manage(known.name)):
-            # The same words for a hidden context and a missing one, so that the message tells of none.
+            # The same message for a hidden context and a missing one, so that it reveals neither.
             message = f"{principal.name} does not manage a context {name!r}; leave its terms out, or ask who does"
             problems[key] = RowProblem(0, "", message, f"context {name!r}")
         elif known is not None and not principal.may_read(known.audience):
@@ -109,10 +109,10 @@ def _build_hidden_problem(what: str) -> RowProblem:
 
 
 def _apply_inputs(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str, Context]) -> Sense:
-    """The sense after all rows of the file about it."""
+    """Return the sense after all rows of the file about it."""
     first = inputs[0]
     context = contexts.get(normalise_context(first.context))
-    # The context's name as it is stored: the file may write it in another case.
+    # The stored spelling of the context's name: the file may differ in case.
     sense = known or Sense(0, first.term, context.name if context else first.context, first.expansion)
     for one in inputs:
         sense = replace(sense, **list_given_fields(one))
@@ -122,7 +122,7 @@ def _apply_inputs(known: Sense | None, inputs: list[SenseInput], contexts: Mappi
 def _compare_contexts(
     found: GlossaryFile, contexts: Mapping[str, Context]
 ) -> tuple[tuple[str, ...], tuple[tuple[Context, Context], ...]]:
-    """The names of the contexts that would be made, and those that would change, before and after."""
+    """Return the names of the contexts that would be made, and those that would change, before and after."""
     names = [one.name for one in found.contexts] + [one.context for one in found.senses]
     made: dict[str, str] = {}
     for name in names:

@@ -1,7 +1,6 @@
-"""Reads a glossary file of strangers in a process with bounds on time and memory, which is ended when it exceeds them.
+"""Reads an untrusted glossary file in a process with limits on time and memory, which is ended when it exceeds them.
 
-One process for one file. What comes back is JSON in many messages, so that this process never stands still over a
-long one.
+Each file has its own process. The result is JSON in many messages, so that this process is never blocked by a long one.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
 def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
     """Raises:
-    InvalidGlossary: as the readers do; and when the file takes more time or memory than it may.
+    InvalidGlossary: as the readers do; and when the file exceeds its limit of time or memory.
     """
     job = {"name": name, "format": format, "options": asdict(options)}
     found = _ChildOutput()
     try:
         with Child("argot.jargon_db.formats.reading_process") as child:
-            # By the clock; the processor's time is bounded in the child.
+            # Wall-clock time; the child limits its own processor time.
             child.send(json.dumps(job).encode(), data, seconds=_GRACE_SECONDS * options.seconds)
             while not (found.ended or found.exhausted):
-                # Message by message: parsing one long JSON would hold up every other thread.
+                # Message by message: parsing one long JSON would block every other thread.
                 found.take(json.loads(child.receive()[0]))
     except ChildFailed as failure:
         raise _explain_failure(failure, name, options) from failure
-    # Before the problems: what was told until then is not all.
+    # Before the problems: an aborted child has not reported all of them.
     if found.exhausted:
         raise _build_size_error(f"reading it took more than {options.memory_mb} MB of memory", name)
     if found.problems:
@@ -75,7 +74,7 @@ def _build_size_error(why: str, name: str) -> InvalidGlossary:
 
 
 def parse_sense_list(values: list[Any]) -> SenseInput:
-    """The other way round of `list_of_sense`."""
+    """Parse the output of `list_of_sense`."""
     term, context, expansion, description, notes, aliases, owner, status, audience, review_by = values
     return SenseInput(
         term,
@@ -83,7 +82,7 @@ def parse_sense_list(values: list[Any]) -> SenseInput:
         expansion,
         description,
         notes,
-        # None is not empty: it leaves what the glossary has as it is.
+        # None differs from empty: it leaves the glossary's value unchanged.
         None if aliases is None else tuple(aliases),
         owner,
         status,

@@ -1,4 +1,4 @@
-"""The glossary as JSON: everything a sense and a context have.
+"""The glossary as JSON: all fields of senses and contexts.
 
     {"format": "argot-glossary", "version": 1,
      "contexts": [{"name": "NAND", "description": "...", "contact": "...", "audience": []}],
@@ -6,9 +6,9 @@
                  "notes": "...", "aliases": ["P.U.C."], "owner": "eve", "status": "approved", "audience": ["hr"],
                  "review_by": "2027-01-31"}]}
 
-Of a sense `term` and `expansion` are needed, of a context `name`. A field that is left out says nothing, so that what
-is stored stays; an empty one empties, and `"review_by": null` takes the date away. No `context` means "general". An
-unknown field is an error, because it is most likely a misspelt one. A bare list of senses is read as well.
+A sense needs `term` and `expansion`, a context `name`. A missing field leaves the stored value; an empty one clears it,
+and `"review_by": null` removes the date. No `context` means "general". An unknown field is an error, because it is most
+likely a misspelt one. A bare list of senses is accepted as well.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
 
 
 def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
-    """The file of these contexts and senses, one sense to a line, so that two exports compare well."""
+    """Return the file of these contexts and senses, one sense per line, so that two exports can be compared."""
     parts = [f'{{"format": "{NAME}", "version": {VERSION},\n"contexts": [\n']
     parts.append(",\n".join(_format_line({field: getattr(one, field) for field in CONTEXT_FIELDS}) for one in contexts))
     parts.append('\n],\n"senses": [\n')
@@ -67,7 +67,7 @@ def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
 
 
 def parse_glossary_json(data: bytes, name: str) -> Any:
-    """Return the value that a JSON text holds.
+    """Return the value of a JSON text.
 
     Raises:
         InvalidGlossary: it is no JSON, nested too deeply, or names a field twice.
@@ -89,7 +89,7 @@ def parse_glossary_json(data: bytes, name: str) -> Any:
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    # Python would keep the last of them without a word.
+    # Python would silently keep the last of them.
     if len(found) != len(pairs):
         seen: set[str] = set()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
@@ -133,7 +133,7 @@ def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuil
     if fields is None:
         return
     if "review_by" in fields:
-        # null takes the date away, as "" does; None would say nothing.
+        # null removes the date, as "" does; None would leave it.
         fields["review_by"] = fields["review_by"] or ""
     fields["context"] = fields.get("context", "").strip() or context
     gathering.add_sense(_name_place(where, fields["term"]), SenseInput(**fields))
@@ -148,7 +148,7 @@ def _add_context(found: Any, where: str, gathering: GlossaryFileBuilder) -> None
 def _check_fields(
     found: Any, known: tuple[str, ...], needed: tuple[str, ...], where: str, gathering: GlossaryFileBuilder
 ) -> dict[str, Any] | None:
-    """The fields with lists as tuples or sets; None, with the problems named, if one is wrong."""
+    """Return the fields with lists as tuples or sets; None, with the problems named, if one is wrong."""
     if not isinstance(found, dict):
         gathering.problem(where, f"expected an object, not {_show_value(found)}; give {{...}} with {', '.join(needed)}")
         return None

@@ -1,7 +1,7 @@
-"""Reads the statements of an RDF file of strangers: RDF/XML, Turtle or JSON-LD.
+"""Reads the statements of an untrusted RDF file: RDF/XML, Turtle or JSON-LD.
 
-Nothing is fetched and no entity is expanded. The readers are our own and go through a file once; rdflib's, which take
-minutes for 100,000 concepts, stand in for what is rare in JSON-LD, in a process of their own (`isolated_reader`).
+Nothing is fetched and no entity is expanded. Argot's own readers parse a file in one pass; rdflib's, which take minutes
+for 100,000 concepts, are only used for rare features of JSON-LD, in a separate process (`isolated_reader`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ def read_statements(data: bytes, name: str, options: ReadOptions, syntax: str) -
     """Read the statements of a file. `syntax` is "turtle", "rdfxml" or "jsonld".
 
     Raises:
-        InvalidGlossary: it cannot be read; the message names the line where that is known.
-        ProcessRequired: only a process with bounds of its own may read it, and this is none.
+        InvalidGlossary: it cannot be read; the message names the line if that is known.
+        ProcessRequired: only a process with its own limits may read it, and this is none.
     """
     read = {"turtle": _read_turtle, "rdfxml": _read_xml, "jsonld": _read_json}[syntax]
     try:
         return read(data, name, options)
     except LimitExceeded as error:
         raise refuse(name, str(error)) from error
-    # Each level nests the reader's own calls; Python ends that before the machine's stack does.
+    # Each level nests the reader's own calls; Python stops that before the machine's stack overflows.
     except RecursionError as error:
         raise refuse(name, "it is nested too deeply to be a thesaurus; flatten it") from error
 
@@ -59,10 +59,10 @@ def _read_json(data: bytes, name: str, options: ReadOptions) -> Statements:
         try:
             rdf_json.read(told, BASE, collect_into(found))
         except rdf_json.UnsupportedJsonLd:
-            # rdflib may take any time and memory, so it runs only where both are bounded.
+            # rdflib may take unbounded time and memory, so it runs only where both are limited.
             if not options.bounded:
                 raise ProcessRequired from None
-            # Begun anew: the plain reader had handed over some statements.
+            # Restarted: the plain reader had already passed on some statements.
             found = {}
             rdf_json_any.read(told, BASE, collect_into(found))
     except rdf_json.RemoteContext as error:

@@ -1,8 +1,8 @@
 """Reads JSON-LD (https://www.w3.org/TR/json-ld11/).
 
-What nearly all thesauri use of it is read here: prefixes, terms with a type, a language or a container, and graphs in
-expanded form. Whatever else JSON-LD can do is left to rdflib (`rdf_json_any`). Nothing is fetched: a context that
-stands elsewhere is refused.
+This reader covers the features that nearly all thesauri use: prefixes, terms with a type, a language or a container,
+and graphs in expanded form. rdflib reads all other features of JSON-LD (`rdf_json_any`). Nothing is fetched: a remote
+context is refused.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _CONTAINERS = (None, "@language", "@set")
 
 
 class UnsupportedJsonLd(Exception):
-    """It uses more of JSON-LD than this reader knows."""
+    """The file uses features of JSON-LD that this reader lacks."""
 
 
 class RemoteContext(Exception):
-    """It names a context by its address."""
+    """The file names a context by its address."""
 
 
 def read(found: Any, base: str, add: Add) -> None:
-    """Hands every statement of the parsed file to `add`.
+    """Pass every statement of the parsed file to `add`.
 
     Raises:
-        UnsupportedJsonLd: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over.
-        LimitExceeded, Malformed, RemoteContext: it cannot be taken.
+        UnsupportedJsonLd: rdflib may be able to read it (`rdf_json_any.read`); some statements were already passed on.
+        LimitExceeded, Malformed, RemoteContext: it cannot be read.
     """
-    # Before anything is read, so that no part of it is taken over from a file that is refused.
+    # Before anything is read, so that no part of a refused file is imported.
     refuse_remote_contexts(found)
     _Reader(base, add).document(found)
 
@@ -103,7 +103,7 @@ class _Reader:
                 self._prefixes[word] = meaning
             elif word not in _OF_CONTEXT and (word.startswith("@") or not isinstance(meaning, dict)):
                 raise UnsupportedJsonLd
-        # In any order: a prefix may be written with another, and a term with any.
+        # In any order: a prefix may be defined by another, and a term by any.
         self._prefixes = {word: self._expand(meaning, set()) for word, meaning in self._prefixes.items()}
         for word, meaning in given.items():
             if isinstance(meaning, dict):
@@ -126,10 +126,10 @@ class _Reader:
         self._words[word] = meaning
 
     def _expand(self, address: str, seen: set[str]) -> str:
-        """The full form of an address that is written with prefixes."""
+        """Return the full form of an address that is written with prefixes."""
         prefix, colon, rest = address.partition(":")
         if not colon or not rest.startswith("//"):
-            # `seen` ends prefixes that are written with each other in a circle.
+            # `seen` stops prefixes that are defined by each other in a circle.
             if address in self._prefixes and not colon and address not in seen:
                 return self._expand(self._prefixes[address], seen | {address})
             if colon and prefix in self._prefixes and prefix not in seen:
@@ -158,12 +158,12 @@ class _Reader:
     # -- names ----------------------------------------------------------------------------------------------------
 
     def _keyword(self, key: str) -> str:
-        """The keyword that a key stands for; empty if none."""
+        """Return the keyword that a key stands for; empty if none."""
         return key if key.startswith("@") else self._words.get(key, "")
 
     def _property(self, key: str) -> _Term | None:
-        """Return the property that a key stands for; None if it stands for nothing and is left out."""
-        # Kept, for every node of a thesaurus has the same few properties.
+        """Return the property of a key; None if it has none and is left out."""
+        # Cached, because every node of a thesaurus has the same few properties.
         if key not in self._properties:
             self._properties[key] = self._terms.get(key) or self._as_term(self._expand_name(key))
         return self._properties[key]
@@ -173,7 +173,7 @@ class _Reader:
         return _Term(address) if ":" in address and not address.startswith("_:") else None
 
     def _expand_name(self, name: str) -> str:
-        """The full address of a property or a type; the name itself if it stands for nothing."""
+        """Return the full address of a property or a type; the name itself if there is none."""
         if name in self._terms:
             return self._terms[name].address
         if name in self._prefixes:
@@ -191,7 +191,7 @@ class _Reader:
         return self._terms[prefix].address + rest if prefix in self._terms else name
 
     def _address(self, name: Any) -> str:
-        """The full address of a resource."""
+        """Return the full address of a resource."""
         if not isinstance(name, str) or name.startswith("@"):
             raise UnsupportedJsonLd
         if name.startswith("_:"):
@@ -206,7 +206,7 @@ class _Reader:
     # -- statements -----------------------------------------------------------------------------------------------
 
     def _node(self, found: Any) -> str:
-        """Hand over what is said of a resource; returns its address."""
+        """Pass on the statements about a resource; return its address."""
         if not isinstance(found, dict):
             raise UnsupportedJsonLd
         subject = ""
@@ -218,7 +218,7 @@ class _Reader:
             elif keyword not in ("", "@type"):
                 raise UnsupportedJsonLd
             keys[key] = keyword
-        # `@id` may stand anywhere in the node, so all keys are looked through before the first statement.
+        # `@id` may be anywhere in the node, so all keys are checked before the first statement.
         subject = subject or name_blank()
         for key, value in found.items():
             if keys[key] == "@type":
@@ -284,7 +284,7 @@ class _Reader:
             raise UnsupportedJsonLd
         values = [self._value(term, one) for one in (found if isinstance(found, list) else [found])]
         kept = [value for value in values if value is not None]
-        # RDF has no lists: each place is a node with its value and the next place.
+        # RDF has no lists: each element is a node with its value and the next node.
         nodes = [name_blank() for _ in kept]
         for place, (node, value) in enumerate(zip(nodes, kept, strict=True)):
             self._add(node, FIRST, *value)
@@ -293,13 +293,13 @@ class _Reader:
 
 
 def refuse_remote_contexts(found: Any) -> None:
-    """A context named by its address would be fetched: from the network, or from a file of this machine.
+    """Refuse a context named by its address, which would be fetched from the network or from a file of this machine.
 
     Raises:
         RemoteContext: there is one.
         LimitExceeded: it is nested too deeply.
     """
-    # A list instead of recursion: how deep the file is nested is what is being found out.
+    # A list instead of recursion, because the depth of nesting is not known yet.
     waiting = [(found, 0)]
     while waiting:
         value, depth = waiting.pop()

@@ -1,6 +1,6 @@
-"""Reads all of JSON-LD, by rdflib, which is slow and needs the bounds of a process of its own (`ProcessRequired`).
+"""Reads all of JSON-LD through rdflib, which is slow and needs a process with its own limits (`ProcessRequired`).
 
-For files that use more of it than `rdf_json` knows. Nothing is fetched here either.
+It is used for files with features that `rdf_json` lacks. Nothing is fetched here either.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def read(found: Any, base: str, add: Add) -> None:
-    """Hands every statement of the parsed file to `add`.
+    """Pass every statement of the parsed file to `add`.
 
     Raises:
-        LimitExceeded, Malformed, RemoteContext: it cannot be taken.
+        LimitExceeded, Malformed, RemoteContext: it cannot be read.
     """
     from rdflib.plugins.parsers.jsonld import to_rdf
 
@@ -28,7 +28,7 @@ def read(found: Any, base: str, add: Add) -> None:
         to_rdf(found, _build_graph(add), base=base)
     except (LimitExceeded, RecursionError, MemoryError):
         raise
-    except Exception as error:  # the parser breaks off in many ways over what it never expected
+    except Exception as error:  # unexpected input makes the parser raise many kinds of errors
         raise Malformed(_first_line(error)) from error
 
 
@@ -42,7 +42,7 @@ def _build_graph(add: Add) -> Graph:
         return f"_:{one}" if isinstance(one, BNode) else str(one)
 
     class Lists(Store):
-        """Hands on what is added; nothing is ever asked of it."""
+        """Passes on the statements added to it; it is never queried."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -65,7 +65,7 @@ def _build_graph(add: Add) -> Graph:
         def namespaces(self) -> Iterator[tuple[str, Any]]:
             return iter(self.prefixes.items())
 
-    logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it would log what the file holds
+    logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it would log the file's content
     return Graph(store=Lists(), bind_namespaces="none")
 
 

@@ -1,4 +1,4 @@
-"""The statements of an RDF file in plain lists: rdflib's own store would keep three indices of every statement."""
+"""The statements of an RDF file in plain lists: rdflib's own store would keep three indexes of every statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from argot.jargon_db.formats.skos_words import RDF
 
 BASE = "urn:argot:file:"
-"""What relative addresses of a file are completed with."""
+"""Base that completes relative addresses of a file."""
 MAX_STATEMENTS = 5_000_000
 MAX_DEPTH = 64
 TYPE = f"{RDF}type"
@@ -24,7 +24,7 @@ Value = tuple[str, str | None]
 Said = tuple[str, str, str | None]
 """(property, then the value)."""
 Statements = dict[str, list[Said]]
-"""What is said of each subject, in the order of the file."""
+"""The statements about each subject, in the order of the file."""
 Add = Callable[[str, str, str, str | None], None]
 """Takes subject, property and the two parts of a value."""
 
@@ -34,7 +34,7 @@ _COUNT = itertools.count()
 
 
 class Malformed(Exception):
-    """The file is not what it says it is."""
+    """The file is invalid in its declared format."""
 
     def __init__(self, why: str, where: str = "") -> None:
         super().__init__(why)
@@ -42,7 +42,7 @@ class Malformed(Exception):
 
 
 class LimitExceeded(Exception):
-    """The file goes beyond what a glossary may hold; the message says what."""
+    """The file exceeds a limit of a glossary; the message names it."""
 
 
 def build_depth_error() -> LimitExceeded:
@@ -50,38 +50,38 @@ def build_depth_error() -> LimitExceeded:
 
 
 def collect_into(found: Statements) -> Add:
-    """A function that puts statements into `found`, up to a limit."""
+    """Return a function that adds statements to `found`, up to a limit."""
     count = 0
 
     def add(subject: str, said: str, value: str, language: str | None) -> None:
         nonlocal count
         count += 1
-        # While it is read, so that memory is bounded and not only the result.
+        # While reading, so that not only the result but also the memory is bounded.
         if count > MAX_STATEMENTS:
             raise LimitExceeded(f"it holds more than {MAX_STATEMENTS:,} statements; split it")
         known = found.get(subject)
         if known is None:
             known = found[subject] = []
-        # Millions of statements use a few properties: each name is kept once.
+        # Millions of statements use a few properties: each name is stored once.
         known.append((intern(said), value, language))
 
     return add
 
 
 def name_blank() -> str:
-    """The name of a resource that has none; no file can name one like it."""
+    """Return a name for a blank node; no file can contain the same."""
     return f"_:#{next(_COUNT)}"
 
 
 def complete_iri(base: str, address: str) -> str:
-    """An address of a file in full. It is a name: nothing is ever opened."""
+    """Return an address of a file in full. It is only a name: nothing is ever opened."""
     if _ABSOLUTE.match(address):
         return address
-    # `urljoin` knows how to complete only some schemes, and would drop ours.
+    # `urljoin` can complete only some schemes, and would drop Argot's.
     if not base.startswith(_JOINED):
         return base + address
     try:
         return urljoin(base, address)
-    # As of "http://[": a strange name is still a name.
+    # For example "http://[": a malformed name is still a name.
     except ValueError:
         return base + address

@@ -1,7 +1,7 @@
 """Reads Turtle, and N-Triples, which is a part of it (https://www.w3.org/TR/turtle/).
 
-The work grows with the length of the file alone. rdflib's reader takes minutes for a thesaurus of 100,000 concepts, for
-it searches what is left of the text again at every long literal.
+The work is linear in the length of the file. rdflib's reader takes minutes for a thesaurus of 100,000 concepts, because
+it searches the rest of the text again at every long literal.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from argot.jargon_db.formats.rdf_statements import (
 
 
 def _repeat(choices: str) -> str:
-    """Return a pattern that matches as many of these choices as there are."""
-    # Python before 3.11.5 matches possessive groups wrongly. The other way takes 100 bytes for each match of the group.
+    """Return a pattern that matches as many of these choices as possible."""
+    # Python before 3.11.5 matches possessive groups wrongly. The alternative takes 100 bytes for each match of the
+    # group.
     return f"(?:{choices})*+" if sys.version_info >= (3, 11, 5) else f"(?>(?:{choices})*)"
 
 
-# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it.
+# Repetitions are possessive (`++`, `*+`), so that no text causes backtracking.
 _WS = _repeat(r"[ \t\r\n]++|\#[^\r\n]*+")
 _NAME = _repeat(r"[\w\-]++|\.++(?=[\w\-])")
 _PREFIX = rf"(?:[^\W\d_]{_NAME})?"
@@ -65,7 +66,7 @@ _PAIR = re.compile(
     {_WS}([;.])""",
     re.VERBOSE,
 )
-"""A property with its one value, as nearly all of a file is: read in one step. The rest is read by tokens."""
+"""A property with its one value, the form of nearly all lines: read in one step. Other forms are read by tokens."""
 _BLANK = re.compile(_WS)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -73,10 +74,10 @@ _LOCAL_ESCAPE = re.compile(r"\\(.)")
 
 
 def read(text: str, base: str, add: Add) -> None:
-    """Hands every statement to `add`, in the order of the file.
+    """Pass every statement to `add`, in the order of the file.
 
     Raises:
-        Malformed: it is no Turtle; says why, and on which line.
+        Malformed: it is no Turtle; the message says why, and on which line.
         LimitExceeded: it is nested too deeply.
     """
     _Reader(text, base, add).read()
@@ -110,7 +111,7 @@ class _Reader:
     def _next(self) -> None:
         found = _TOKEN.match(self._text, self._at)
         if found is None:
-            # At the strange text itself, not at the blanks and comments before it: the message names its line.
+            # At the invalid text itself, not at the blanks and comments before it: the message names its line.
             self._begin = self._skip()
             self._fail(f"{self._text[self._begin : self._begin + 20]!r} is unexpected, or not closed")
         self._kind = found.lastgroup or ""
@@ -145,7 +146,7 @@ class _Reader:
                 self._fail("a prefix is expected, as in '@prefix ex: <...> .'")
             self._next()
             self._prefixes[prefix[:-1]] = self._read_directive_address()
-            # A prefix may be declared anew, and its names then mean something else.
+            # A prefix may be redeclared, which changes the meaning of its names.
             self._properties.clear()
         else:
             self._base = self._read_directive_address()
@@ -161,7 +162,7 @@ class _Reader:
     # -- statements -----------------------------------------------------------------------------------------------
 
     def _block(self) -> None:
-        """A subject and everything said of it, up to the full stop."""
+        """Read a subject and all statements about it, up to the full stop."""
         if self._is("["):
             subject = self._inner()
             self._next()
@@ -176,8 +177,8 @@ class _Reader:
         self._expect(".")
 
     def _pairs(self, subject: str) -> bool:
-        """Read property and value by `_PAIR` as long as they match; True if that was to the end of the block."""
-        # Local names: this loop takes nearly all the time of a large file.
+        """Read property and value by `_PAIR` as long as they match; return True if the block ended."""
+        # Local variables: this loop takes nearly all the time of a large file.
         text, add, match, known = self._text, self._add, _PAIR.match, self._properties
         while (found := match(text, self._at)) is not None:
             address, name, a, literal, language, value, value_name, sign = found.groups()
@@ -198,7 +199,7 @@ class _Reader:
         return False
 
     def _read_properties(self, subject: str) -> None:
-        """Read `property value, value; property value ...` from the current token on, up to the one behind it."""
+        """Read `property value, value; property value ...` from the current token, up to the one after it."""
         while True:
             while self._is(";"):
                 self._next()
@@ -215,7 +216,7 @@ class _Reader:
                 return
 
     def _read_object(self) -> Value:
-        """The value at the current token; moves on to the token behind it."""
+        """Return the value at the current token, and move to the next token."""
         if self._kind in ("text", "long"):
             cut = 3 if self._kind == "long" else 1
             text = self._unescape(self._value[cut:-cut])
@@ -245,7 +246,7 @@ class _Reader:
         return ""
 
     def _inner(self) -> str:
-        """`[ ... ]`: a resource without a name."""
+        """Read `[ ... ]`, a resource without a name."""
         return self._descend(self._read_blank_content)
 
     def _read_blank_content(self) -> str:
@@ -257,7 +258,7 @@ class _Reader:
         return subject
 
     def _read_collection(self) -> str:
-        """`( ... )`: a list of values."""
+        """Read `( ... )`, a list of values."""
         return self._descend(self._read_list)
 
     def _read_list(self) -> str:
@@ -265,7 +266,7 @@ class _Reader:
         self._next()
         while not self._is(")"):
             values.append(self._read_object())
-        # RDF has no lists: each place is a node with its value and the next place.
+        # RDF has no lists: each element is a node with its value and the next node.
         nodes = [name_blank() for _ in values]
         for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
             self._add(node, FIRST, *value)
@@ -274,7 +275,7 @@ class _Reader:
 
     def _descend(self, read: Callable[[], str]) -> str:
         self._depth += 1
-        # Each level nests our own calls.
+        # Each level nests the reader's calls.
         if self._depth > MAX_DEPTH:
             raise build_depth_error()
         found = read()
@@ -314,7 +315,7 @@ class _Reader:
                 self._fail(f"unknown escape '\\{letter}'")
             return _LETTERS[letter]
         code = int(short or long, 16)
-        # `chr` knows no larger ones.
+        # `chr` accepts no larger ones.
         if code > 0x10FFFF:
             self._fail(f"invalid character '{found[0]}'")
         return chr(code)

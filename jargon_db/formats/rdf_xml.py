@@ -1,6 +1,6 @@
-"""Reads RDF/XML (https://www.w3.org/TR/rdf-syntax-grammar/) as expat tells of it, in one pass.
+"""Reads RDF/XML (https://www.w3.org/TR/rdf-syntax-grammar/) from the events of expat, in one pass.
 
-No entity is expanded and nothing is opened: a document type is refused before any of it is looked at.
+No entity is expanded and nothing is opened: a document type is refused before it is read.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ _DTD = (
 
 
 class RefusedXml(Exception):
-    """The file holds what is not read at all; the message says what, and what to do."""
+    """The file contains a construct that is never read; the message names it and the remedy."""
 
 
 def read(data: bytes, base: str, add: Add) -> None:
-    """Hands every statement to `add`, in the order of the file.
+    """Pass every statement to `add`, in the order of the file.
 
     Raises:
-        Malformed: it is no XML or no RDF; says why, and where.
+        Malformed: it is no XML or no RDF; the message says why, and where.
         RefusedXml: it declares a document type.
         LimitExceeded: it is nested too deeply.
     """
-    # An empty separator: expat joins namespace and name to the address that RDF means by them.
+    # Empty separator: expat joins namespace and name to the address that RDF means by them.
     parser = expat.ParserCreate(namespace_separator="")
-    # Otherwise each line of a text comes by itself.
+    # Otherwise each line of a text arrives separately.
     parser.buffer_text = True
     reader = _Reader(base, add)
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
-    # It comes before any element: nothing of a file that is refused is read.
+    # It precedes any element, so that nothing of a refused file is read.
     parser.StartDoctypeDeclHandler = _refuse
     parser.EntityDeclHandler = _refuse
     try:
@@ -63,7 +63,7 @@ def read(data: bytes, base: str, add: Add) -> None:
     except expat.ExpatError as error:
         where = f"line {error.lineno}, column {error.offset + 1}"
         raise Malformed(f"this is no XML: {expat.ErrorString(error.code)}", where) from error
-    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that is none
+    except (LookupError, ValueError) as error:  # an unknown or invalid encoding
         raise Malformed(f"this is no XML: {error}", f"line {parser.CurrentLineNumber}") from error
     except Malformed as error:
         raise Malformed(str(error), f"line {parser.CurrentLineNumber}") from error
@@ -75,9 +75,9 @@ def _refuse(*_: object) -> None:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open element: `file` and `collection` hold resources, `resource` holds properties, `property` its value.
+    """An open element: `file` and `collection` contain resources, `resource` contains properties, `property` its value.
 
-    `subject` is the resource; of a property, the one it belongs to.
+    `subject` is the resource; for a property, its owner.
     """
 
     kind: Literal["file", "resource", "property", "collection", "literal"]
@@ -109,7 +109,7 @@ class _Reader:
         if parent.kind == "resource":
             self._open.append(self._property(parent, name, attributes, base, language))
         elif parent.kind == "literal":
-            # Marks within a literal are left out; their text goes to the literal.
+            # Markup within a literal is dropped; its text belongs to the literal.
             self._open.append(_Frame("literal", "", base, language, texts=parent.texts))
         elif name == _ROOT and not self._open:
             self._open.append(_Frame("file", "", base, language))
@@ -156,7 +156,7 @@ class _Reader:
     def _property(self, parent: _Frame, name: str, attributes: dict[str, str], base: str, language: str) -> _Frame:
         if name == _LI:
             parent.items += 1
-            # `rdf:li` counts by itself: the first is `rdf:_1`.
+            # `rdf:li` is numbered automatically: the first is `rdf:_1`.
             name = f"{RDF}_{parent.items}"
         frame = _Frame("property", parent.subject, base, language, name)
         if not attributes:
@@ -196,7 +196,7 @@ class _Reader:
                 self._add(subject, name, value, language)
 
     def _list(self, frame: _Frame) -> None:
-        # RDF has no lists: each place is a node with its value and the next place.
+        # RDF has no lists: each element is a node with its value and the next node.
         nodes = [name_blank() for _ in frame.members]
         self._add(frame.subject, frame.said, nodes[0] if nodes else NIL, None)
         for place, (node, member) in enumerate(zip(nodes, frame.members, strict=True)):

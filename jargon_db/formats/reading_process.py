@@ -1,4 +1,4 @@
-"""The process of `isolated_reader`: reads one glossary file, tells what it says, and ends."""
+"""The process of `isolated_reader`: reads one glossary file, reports its content, and ends."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def main() -> None:
 
     for message, data in parent.messages():
         job = json.loads(message)
-        # Bounded: here the readers that may take any time and memory can be used.
+        # With limits: here readers that may take unbounded time and memory can be used.
         options = ReadOptions(**{**job["options"], "bounded": True})
         try:
             with limit_resources(options.seconds, options.memory_mb * _MEGABYTE):
                 for line in _report_lines(data, job["name"], job["format"], options):
                     tell(**line)
         except MemoryError:
-            # The bounds are lifted by now, so that this can be said.
+            # The limits are lifted by now, so that this can be reported.
             tell(exhausted=True)
 
 
@@ -44,7 +44,7 @@ def _report_lines(data: bytes, name: str, format: str, options: ReadOptions) -> 
             yield {"problems": [_encode_problem(one) for one in problems]}
     else:
         yield from _report_contents(found)
-    # Also after problems: the parent reads on until it is told so.
+    # Also after problems: the parent reads until this message.
     yield {"end": True}
 
 

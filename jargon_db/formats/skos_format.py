@@ -2,11 +2,11 @@
 
 A context is a `skos:ConceptScheme`, a sense a `skos:Concept` in it. `skos:prefLabel` is the expansion and
 `skos:altLabel` the term and its aliases, as thesauri keep abbreviations (ISO 25964-1): another tool shows "peripheral
-under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`OURS`).
+under cell", and finds it as "PUC". Fields that SKOS lacks are properties of Argot's own (`OURS`).
 
-Coming in, a file from elsewhere does not say which label is the term. If an altLabel abbreviates the prefLabel, or the
-other way round, the short one is the term and the long one its expansion; else the prefLabel is both. All other labels,
-of every language, become aliases.
+In an imported file from elsewhere nothing marks the label that is the term. If an altLabel abbreviates the prefLabel,
+or the other way round, the short one is the term and the long one its expansion; else the prefLabel is both. All other
+labels, of every language, become aliases.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _KNOWN_PROPERTIES = frozenset(
 
 
 def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryFile:
-    """The senses of a thesaurus. `syntax` is "turtle", "rdfxml" or "jsonld".
+    """Return the senses of a thesaurus. `syntax` is "turtle", "rdfxml" or "jsonld".
 
     Raises:
         InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
@@ -80,7 +80,7 @@ class _Label:
 
 
 class Thesaurus:
-    """The statements of a file, asked as SKOS."""
+    """The statements of a file, with queries in terms of SKOS."""
 
     def __init__(self, found: Statements, options: ReadOptions) -> None:
         self._found = found
@@ -139,7 +139,7 @@ class Thesaurus:
         main = self._choose_label(preferred)
         ours = self._best(address, (f"{OURS}term",))
         if ours:
-            # A file of our own says which label is the term; guessing might exchange the two.
+            # A file that Argot wrote marks the term; guessing might exchange the two.
             term, expansion = ours, main.text
         else:
             term, expansion = _choose_short_form(main.text, self._filter_language(main, others))
@@ -161,7 +161,7 @@ class Thesaurus:
     def _status(self, address: str) -> SenseStatus | None:
         ours = self._best(address, (f"{OURS}status",))
         if ours:
-            # Not checked here: what is no status is named as a problem with the other fields of the sense.
+            # Not checked here: an invalid status is reported as a problem with the other fields of the sense.
             return cast(SenseStatus, ours)
         # Both are a true xsd:boolean.
         if self._best(address, (DEPRECATED,)).casefold() in ("true", "1"):
@@ -178,7 +178,7 @@ class Thesaurus:
             return list(dict.fromkeys(self._names.get(one) or self._scheme_name(one) for one in named))
         if self._options.context:
             return [self._options.context]
-        # With one scheme in the file the omission has only one meaning.
+        # With one scheme in the file the omission is unambiguous.
         return [self._names[self.schemes[0]]] if len(self.schemes) == 1 else []
 
     def _scheme_name(self, address: str) -> str:
@@ -193,7 +193,7 @@ class Thesaurus:
 
     def _find_concepts(self) -> list[str]:
         """Return the resources typed as concepts, and those with a label in a scheme: some files leave the type out."""
-        # Collections have labels and stand in schemes as well.
+        # Collections have labels and belong to schemes as well.
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._find_by_type(kind))}
         return [
             address
@@ -214,7 +214,7 @@ class Thesaurus:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def _values(self, address: str, name: str) -> list[Value]:
-        # Many properties of one concept are asked in a row: its statements are sorted once, and only its own are kept.
+        # Many properties of one concept are read in a row: its statements are sorted once, and only its own are kept.
         if address != self._at:
             self._at, self._of_one = address, {}
             for said, text, language in self._found.get(address, ()):
@@ -222,14 +222,14 @@ class Thesaurus:
         return self._of_one.get(name, [])
 
     def _labels(self, address: str, name: str) -> list[_Label]:
-        """Plain labels, and those of SKOS-XL, which are resources with a literal form."""
+        """Return plain labels, and those of SKOS-XL, which are resources with a literal form."""
         values = list(self._values(address, name))
         for label, _ in self._values(address, name.replace(SKOS, SKOSXL)):
             values += self._values(label, LITERAL_FORM)
         return [_Label(text, language) for text, language in values if language is not None and text.strip()]
 
     def _texts(self, address: str, names: Iterable[str]) -> list[str]:
-        """The texts in the language that `_choose_label` prefers among theirs."""
+        """Return the texts in the language that `_choose_label` prefers among theirs."""
         labels: list[_Label] = []
         for name in names:
             for text, language in self._values(address, name):
@@ -249,7 +249,9 @@ class Thesaurus:
         return frozenset(text for text, _ in self._values(address, name)) or None
 
     def _choose_label(self, labels: list[_Label]) -> _Label:
-        """The first of the preferred language (en also means en-GB), else without one, else of English, else of any."""
+        """Return the first of the preferred language (en also means en-GB), else without one, else of English, else of
+        any.
+        """
         for wanted in (self._options.language.lower(), "", "en"):
             for label in labels:
                 if label.language == wanted or (wanted and label.language.startswith(f"{wanted}-")):
@@ -263,7 +265,7 @@ class Thesaurus:
 
 
 def _choose_short_form(preferred: str, others: list[str]) -> tuple[str, str]:
-    """(term, expansion) where one label abbreviates the preferred one, or is abbreviated by it."""
+    """Return (term, expansion) if one label abbreviates the preferred one, or is abbreviated by it."""
     for other in others:
         if is_abbreviation(other, preferred):
             return other, preferred
@@ -275,13 +277,13 @@ def _choose_short_form(preferred: str, others: list[str]) -> tuple[str, str]:
 
 def is_abbreviation(label: str, long: str) -> bool:
     """Return whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
-    # Imported here: files of our own name their terms, and need no guess.
+    # Imported here: files that Argot wrote mark their terms, and need no guess.
     from argot.jargon_db.mining.spelling_out import GOOD_SCORE, normalize_letters, score_spelling
 
-    # Cheap looks first: a thesaurus has many labels that are longer names.
+    # Cheap checks first: many labels of a thesaurus are longer names.
     if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
         return False
-    # As the miner writes words behind a hyphen (`TAIL`).
+    # As the miner writes words after a hyphen (`TAIL`).
     words = long.replace("-", " -").replace("/", " ").split()
     letters = normalize_letters(label)
     return bool(letters) and len(words) <= 2 * len(letters) + 2 and score_spelling(letters, words) >= GOOD_SCORE

@@ -1,4 +1,4 @@
-"""The names SKOS and its neighbours give to what a glossary holds, and our own for the rest."""
+"""Names in SKOS and related vocabularies for the fields of a glossary, and Argot's own for the rest."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NOTES = tuple(
     f"{SKOS}{name}" for name in ("note", "scopeNote", "example", "editorialNote", "changeNote", "historyNote")
 )
 DEFINITIONS = (f"{DC_TERMS}description", f"{DC}description", f"{RDFS}comment")
-"""Where a concept's definition stands if it has no skos:definition, best first."""
+"""Substitutes for a missing skos:definition of a concept, best first."""
 CONTEXT_NAMES = (f"{DC_TERMS}title", f"{DC}title", f"{SKOS}prefLabel", f"{RDFS}label")
 CONTEXT_DESCRIPTIONS = (f"{DC_TERMS}description", f"{DC}description", f"{SKOS}definition", f"{RDFS}comment")
 DEPRECATED = f"{OWL}deprecated"
 
 PREFIXES = {"rdf": RDF, "skos": SKOS, "dct": DC_TERMS, "argot": OURS}
-"""Those a file of ours declares."""
+"""Prefixes that a file written by Argot declares."""
 _SHORT = {**PREFIXES, "skosxl": SKOSXL, "dc": DC, "rdfs": RDFS, "owl": OWL}
 
 
 def shorten_address(address: str) -> str:
-    """`skos:broader` for its address; an address of another vocabulary as it is."""
+    """Return `skos:broader` for its address; an address of another vocabulary unchanged."""
     for prefix, space in _SHORT.items():
         if address.startswith(space):
             return f"{prefix}:{address.removeprefix(space)}"

@@ -1,7 +1,7 @@
 """Writes the glossary as SKOS: Turtle, RDF/XML or JSON-LD.
 
-Each concept is written as it comes, so that 100,000 need little memory and two exports compare line by line. rdflib's
-serialisers need the whole graph and sort it; tests read what is written here with rdflib's parsers.
+Each concept is written at once, so that 100,000 need little memory and two exports compare line by line. rdflib's
+serialisers need the whole graph and sort it; tests read the output with rdflib's parsers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Context, Sense
 
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
+"""Characters that XML 1.0 cannot contain, not even escaped."""
 _TURTLE_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"}
 _TURTLE_ESCAPES |= {code: f"\\u{code:04X}" for code in (*range(0x20), 0x7F) if code not in _TURTLE_ESCAPES}
 
@@ -35,9 +35,9 @@ class _Node:
 
 
 def write(senses: Iterable[Sense], contexts: Iterable[Context], syntax: str) -> str:
-    """The file of these contexts and senses. `syntax` is "turtle", "rdfxml" or "jsonld".
+    """Return the file of these contexts and senses. `syntax` is "turtle", "rdfxml" or "jsonld".
 
-    RDF/XML leaves out control characters, which XML has no way to hold; the others carry every text.
+    RDF/XML drops control characters, which XML cannot contain; the other formats keep every text.
     """
     writers = {"turtle": _write_turtle, "rdfxml": _write_xml, "jsonld": _write_json}
     return "".join(writers[syntax](_build_nodes(senses, contexts)))
@@ -48,8 +48,10 @@ def build_scheme_address(context: str) -> str:
 
 
 def build_concept_address(sense: Sense) -> str:
-    """The same in every export and knowledge base: it depends on term, context and expansion alone."""
-    # JSON keeps the three apart, whatever signs they hold.
+    """Return an address that is the same in every export and knowledge base: it depends only on term, context and
+    expansion.
+    """
+    # JSON keeps the three separate, whatever characters they contain.
     named = json.dumps([sense.term, normalise(sense.context), sense.expansion])
     return f"urn:argot:sense:{hashlib.blake2b(named.encode(), digest_size=12).hexdigest()}"
 
@@ -72,11 +74,11 @@ def _build_nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterat
 
 
 def _describe_sense(sense: Sense) -> Iterator[tuple[str, str]]:
-    """The properties of a concept, with their texts."""
+    """Return the properties of a concept, with their texts."""
     yield "skos:prefLabel", sense.expansion
     yield "argot:term", sense.term
     for label in dict.fromkeys((sense.term, *sense.aliases)):
-        # SKOS wants a concept's labels to differ (S13, S14); what would stand twice goes into a property of our own.
+        # SKOS wants a concept's labels to differ (S13, S14); duplicates are written as a property of Argot's own.
         if label != sense.expansion:
             yield "skos:altLabel", label
     for alias in sense.aliases:

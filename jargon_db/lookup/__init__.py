@@ -1,4 +1,4 @@
-"""Terms in texts, without a database: how they are normalised, found, and recognised when they are misspelt."""
+"""Terms in texts, without a database: their normalisation, recognition, and misspellings."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Cuts a text into normalised tokens that know where they stood in the original."""
+"""Splits a text into normalised tokens with their positions in the original."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from argot.language import UNSPACED
 
 SEPARATORS = frozenset("-/_")
 
-# Scripts written without spaces are cut into single characters, so that a term is found within a sentence.
+# Scripts without spaces are split into single characters, so that a term is found within a sentence.
 _ATOM = re.compile(rf"[{UNSPACED}]|(?:[^\W_{UNSPACED}])+|\S")
-# "40MUBO" is cut behind the 40; "40" and "4.5" are left whole.
+# "40MUBO" is split after the 40; "40" and "4.5" stay whole.
 _DIGITS = re.compile(r"[0-9]+(?=[^\W\d_])")
 
 
@@ -29,16 +29,16 @@ class Atom:
     is_word: bool
 
     def skip_digits(self) -> Atom | None:
-        """Return the part behind leading digits, as in "40MUBO"; None if there is none or its offsets are unclear."""
+        """Return the part after leading digits, as in "40MUBO"; None if there is none or its offsets are unclear."""
         digits = _DIGITS.match(self.text) if self.text[0].isdigit() else None
-        # If folding changed the length, it is not known where in the original the digits end.
+        # If folding changed the length, the position in the original at which the digits end is unknown.
         if digits is None or len(self.text) != self.end - self.start:
             return None
         return Atom(self.text[digits.end() :], self.start + digits.end(), self.end, False, True)
 
 
 def split_atoms(text: str) -> list[Atom]:
-    """The atoms of a text. `spaced`: white space stands before it."""
+    """Return the atoms of a text. `spaced`: white space precedes it."""
     folded, starts, ends = fold_with_offsets(text)
     atoms: list[Atom] = []
     previous_end = 0
@@ -52,7 +52,7 @@ def split_atoms(text: str) -> list[Atom]:
 
 
 def split_words(text: str) -> list[str]:
-    """The folded texts of its atoms alone, for callers that need no offsets."""
+    """Return only the folded texts of its atoms, for callers that need no offsets."""
     return _ATOM.findall(fold_characters(text))
 
 
@@ -63,9 +63,9 @@ def list_beginnings(key: str) -> Iterator[str]:
 
 
 def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | range]:
-    """The folded text, and for each of its characters where its original begins and ends.
+    """Return the folded text, and for each of its characters the start and end of its original.
 
-    One character may fold to several (ß, ﬁ) and several to one (e + accent), so folding goes cluster by cluster; all
+    One character may fold to several (ß, ﬁ) and several to one (e + accent), so folding works cluster by cluster; all
     characters of a folded cluster share its offsets.
     """
     # The usual text: lower case changes no length, and ranges cost nothing.
@@ -84,7 +84,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
 
 
 def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Spans that can be folded one by one: a character with the marks that may compose with it."""
+    """Yield spans that can be folded separately: a character with the marks that may compose with it."""
     start = 0
     for place in range(1, len(text)):
         if not _is_joining(text[place]):

@@ -1,4 +1,4 @@
-"""Finds the glossary's terms in a text, without being fooled by ordinary words.
+"""Finds the glossary's terms in a text, without mistaking ordinary words for terms.
 
 A dictionary over normalised tokens (a trie: every beginning of a term is a key too) makes the work depend on the length
 of the text, not on the size of the glossary.
@@ -46,13 +46,13 @@ class _Candidate:
 class TermMatcher:
     """Finds terms and their aliases in texts, for one set of readable senses. Immutable, so threads may share it.
 
-    When a term is recognised:
-    - as it is spelt, except for one that equals a function word in lower case ("it", "to");
+    A term is recognised in these forms:
+    - as spelt, except for one that equals a function word in lower case ("it", "to");
     - in other case when that cannot be an ordinary word: "puc" is PUC, but "it", "as", "act" are not IT, AS, ACT.
       A term or alias that is itself an ordinary word ("die", "Page") or of several words may be in any case;
-    - where several terms differ only in case (mA, MA) each as it is spelt alone;
+    - where several terms differ only in case (mA, MA), each only as spelt;
     - in singular and plural, with hyphens, slashes and spaces exchanged, and after digits ("40MUBO") as spelt;
-    - regardless of case where the text marks it by quotes, backticks or asterisks.
+    - regardless of case if the text marks it by quotes, backticks or asterisks.
     """
 
     def __init__(
@@ -60,7 +60,8 @@ class TermMatcher:
     ) -> None:
         """
         Args:
-            expansions: gives term and expansion of every sense; asked when misspelt phrases or they are first sought.
+            expansions: returns term and expansion of every sense; called when misspelt phrases or expansions are first
+                searched.
         """
         self._expansions = expansions
         self._entries: dict[str, list[Spelling]] = {}
@@ -76,20 +77,20 @@ class TermMatcher:
         spellings: Iterable[Spelling],
         expansions: Callable[[], Iterable[tuple[str, str]]],
     ) -> TermMatcher:
-        """This matcher with other entries under these keys, at the cost of copying a few tables.
+        """Return this matcher with other entries under these keys, at the cost of copying a few tables.
 
-        Misspelt phrases and expansions are sought among those from before, if these were made.
+        Misspelt phrases and expansions are searched among the previous ones, if these were built.
 
         Args:
             spellings: everything that is now spelt with one of the keys.
         """
-        # `cached_property` keeps its value in the instance, so that the copy has the phrases of before.
+        # `cached_property` keeps its value in the instance, so that the copy has the previous phrases.
         made = copy(self)
         made._expansions = expansions
         made._entries, made._terms = self._entries.copy(), self._terms.copy()
         for key in keys:
             for entry in made._entries.pop(key, ()):
-                # A term goes with its own spelling; an alias that went takes nothing along.
+                # A term is removed with its own spelling; a removed alias removes nothing else.
                 if entry.key == normalise(entry.term):
                     made._terms.pop(entry.term, None)
         made._beginnings = self._beginnings.copy()
@@ -103,7 +104,7 @@ class TermMatcher:
         return self._terms.keys()
 
     def find(self, text: str) -> list[Mention]:
-        """The terms in the text, in order; of overlapping ones the longest, then the first."""
+        """Return the terms in the text, in order; of overlapping ones the longest, then the first."""
         atoms = split_atoms(text)
         shouted = _is_shouted(text)
         taken: list[Mention] = []
@@ -124,13 +125,14 @@ class TermMatcher:
         return self._of_expansions.find(text)
 
     def complete(self) -> None:
-        """Makes what would be made when misspelt phrases or expansions are first sought."""
+        """Build the parts that would otherwise be built when misspelt phrases or expansions are first searched."""
         _ = self._near_phrases, self._of_expansions
 
     def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
-        """Find probable misspellings of terms, aliases and expansions, which are neither taken nor ordinary English.
+        """Find probable misspellings of terms, aliases and expansions that are not part of other matches and no
+        ordinary English.
 
-        Phrases of several words come before single words.
+        Phrases of several words precede single words.
         """
         mask = SpanMask(len(text))
         for mention in taken:
@@ -138,7 +140,7 @@ class TermMatcher:
         phrases = [
             Mention(text[near.start : near.end], near.start, near.end, next(iter(near.labels)), "misspelt")
             for near in self._near_phrases.find(text, mask.are_free)
-            # Several terms have this phrase: which one is meant cannot be said.
+            # Several terms have this phrase, so that the meant one is unknown.
             if len(near.labels) == 1
         ]
         return sorted([*phrases, *find_misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
@@ -175,7 +177,7 @@ class TermMatcher:
                 yield from self._from(atoms, first, rest.text, rest.start, split=True)
 
     def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
-        """Every entry that begins at this atom."""
+        """Yield every entry that begins at this atom."""
         # A stack instead of recursion: terms may have any number of words.
         open_readings = [(first, "", key)]
         while open_readings:
@@ -183,12 +185,12 @@ class TermMatcher:
             read = head + last
             for entries, inflected in self._match_ending(read, head, last):
                 yield _Candidate(start, atoms[place].end, entries, inflected, split)
-            # More than one way may lead on, where a separator can also be read as a space.
+            # Several continuations may be possible where a separator can also be read as a space.
             if read in self._beginnings:
                 open_readings += _continue_key(atoms, place, read)
 
     def _match_ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
-        """The entries that end here, and whether in another number than theirs ("cells" for "cell")."""
+        """Yield the entries that end here, and whether in another number than theirs ("cells" for "cell")."""
         if entries := self._entries.get(read):
             yield entries, False
         for form in (*guess_singulars(last), *guess_plurals(last)):
@@ -197,11 +199,13 @@ class TermMatcher:
 
 
 def _continue_key(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
-    """The ways to read on: (place of the next atom, key so far with what joins it, the atom's own text)."""
+    """Yield the possible continuations: (index of the next atom, key so far with its separator, the atom's own
+    text).
+    """
     if place + 1 >= len(atoms):
         return []
     following = atoms[place + 1]
-    # As it stands first; then a hyphen, slash or underscore read as the space that `normalise` makes of it.
+    # Unchanged first; then a hyphen, slash or underscore read as the space into which `normalise` turns it.
     ways = [(place + 1, read + " " if following.spaced else read, following.text)]
     is_separator = following.text in SEPARATORS and not following.spaced and place + 2 < len(atoms)
     if is_separator and atoms[place + 2].is_word and not atoms[place + 2].spaced:
@@ -210,7 +214,7 @@ def _continue_key(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[in
 
 
 def _choose_mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
-    """The mention of the entry that fits the text's own case best, if any may."""
+    """Return the mention of the entry that fits the text's own case best, if any may."""
     start, end = candidate.start, candidate.end
     if _is_part_of_something(text, start, end):
         return None
@@ -238,18 +242,18 @@ def _has_own_case(surface: str, spelling: str, candidate: _Candidate) -> bool:
     # "PUCS" is not the plural of PUC, but another abbreviation.
     if shorter.isupper() and longer.isupper():
         return False
-    # "memories" begins with "memor" only.
+    # "memories" only begins with "memor".
     stem = shorter[:-1] if shorter.endswith("y") and longer.endswith("ies") else shorter
     return longer.startswith(stem)
 
 
 def _match_loosely(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
-    """The entry meant although the case differs, or None where it is more likely an ordinary word."""
-    # "40mubo": behind digits, only the spelling itself tells a term from a unit.
+    """Return the entry meant although the case differs, or None if it is more likely an ordinary word."""
+    # "40mubo": after digits, only the exact spelling distinguishes a term from a unit.
     if candidate.split:
         return None
     entries = candidate.entries
-    # Where terms differ in case alone, one like mA is meant only as it is spelt.
+    # If terms differ only in case, one like mA is meant only as spelt.
     if len({entry.spelling for entry in entries}) > 1:
         entries = [entry for entry in entries if not is_coded(entry.spelling)]
     marked = _is_marked(text, candidate.start, candidate.end)
@@ -263,7 +267,7 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
     words = normalise(surface).split(" ")
     if len(words) == 1 and is_function_word(words[0]):
         return False
-    # "DIES" for "die": whoever writes capitals writes an abbreviation.
+    # "DIES" for "die": capitals mark an abbreviation.
     if inflected and surface.isupper():
         return False
     if is_coded(spelling) or _keep_letters(spelling).isupper():
@@ -272,18 +276,20 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
 
 
 def _keep_letters(text: str) -> str:
-    # What normalisation folds is left out, so that only the case is compared: "W-L" and "WL".
+    # Characters that normalisation folds are left out, so that only the case is compared: "W-L" and "WL".
     return "".join(char for char in text if char.isalnum())
 
 
 def _is_shouted(text: str) -> bool:
-    """Return whether case tells nothing, because the whole text is in capitals."""
+    """Return whether case carries no information, because the whole text is in capitals."""
     # Up to three words in capitals may be three abbreviations.
     return text.isupper() and len(text.split()) > 3
 
 
 def _is_part_of_something(text: str, start: int, end: int) -> bool:
-    """C in C++, C# or C+, t in don't, SG in SG&A; but "EA+" may well be the term EA with a sign."""
+    """Return whether it is like C in C++, C# or C+, t in don't, SG in SG&A; but "EA+" may well be the term EA with a
+    sign.
+    """
     after = text[end : end + 2]
     signed = after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum()
     if signed and text[end - 1].isalnum() and (end - start == 1 or after == "++"):
@@ -295,7 +301,7 @@ def _is_part_of_something(text: str, start: int, end: int) -> bool:
 
 
 def _is_title(text: str, start: int, end: int) -> bool:
-    """Dr. before a name, Fig. before a number; "Dr of the die" may still be a sloppy DR."""
+    """Return whether it is Dr. before a name or Fig. before a number; "Dr of the die" may still be a careless DR."""
     # Enough for two particles and a name; a slice of the whole rest would be copied for each mention.
     word, behind = text[start:end], text[end : end + 40]
     return bool((word in _TITLES and _NAME.match(behind)) or (word in _NUMBERED and _NUMBER.match(behind)))

@@ -1,7 +1,8 @@
-"""One key for all the ways a term may be typed.
+"""One key for all the ways to type a term.
 
-`normalise` folds what never changes the meaning: Unicode form and width, case, invisible characters, white space, and
-hyphen, slash or underscore between two parts. What may change it (plural, possessive) is left to `list_variants`.
+`normalise` folds differences that never change the meaning: Unicode form and width, case, invisible characters, white
+space, and hyphen, slash or underscore between two parts. `list_variants` handles those that may change it (plural,
+possessive).
 """
 
 from __future__ import annotations
@@ -13,39 +14,43 @@ from functools import lru_cache
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word
 
 APOSTROPHES = "'’ʼ"
-# Hyphens and dashes of all lengths, the minus sign, and the small and full-width forms: Word makes "-" into some of
-# these by itself.
+# Hyphens and dashes of all lengths, the minus sign, and the small and full-width forms: Word turns "-" into some of
+# these automatically.
 _DASHES = dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D], "-")
 _FOLDED_SIGNS: dict[int, str] = {**_DASHES, 0x2019: "'", 0x02BC: "'", 0x2018: "'", 0x2044: "/", 0x2215: "/"}
-# Signs of Arabic, Syriac and Kaithi that Unicode calls format characters although they are seen.
+# Signs of Arabic, Syriac and Kaithi that Unicode calls format characters although they are visible.
 _VISIBLE_FORMAT = frozenset([*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])
 _WHITE_SPACE = re.compile(r"\s+")
-# Between two parts only: "-40" keeps its minus, "C-" its hyphen.
+# Only between two parts: "-40" keeps its minus, "C-" its hyphen.
 _SEPARATOR = re.compile(r"(?<=[^\s\-/_])[-/_](?=[^\W_])")
 _ABSOLUTE_PATH = re.compile(r"(?:^|(?<=\s))/\S+")
-# Behind these the plural is "es": "boxes".
+# After these the plural is "es": "boxes".
 _SIBILANT = ("s", "x", "z", "ch", "sh")
 _NO_PLURAL = ("ss", "us", "is")
 
 
 @lru_cache(maxsize=65_536)
 def normalise(term: str) -> str:
-    """The key of a term: "Write‑Amplification" and "write amplification" share one, `C++` and `C#` keep their signs.
+    """Return the key of a term: "Write‑Amplification" and "write amplification" share one, `C++` and `C#` keep their
+    signs.
 
     A token that begins with a slash (`/dev/nvme0n1`) is a path and keeps its slashes. Control characters and lone
-    surrogates are dropped, so a key can be bound to SQL and put into JSON. Idempotent; "" for nothing but invisibles.
+    surrogates are dropped, so that a key can be bound to SQL and written to JSON. Idempotent; "" if there are only
+    invisible characters.
     """
     text = fold_characters(term)
     return _fold_separators(_WHITE_SPACE.sub(" ", text).strip())
 
 
 def fold_characters(text: str) -> str:
-    """NFKC, case fold, invisible characters out, dashes and apostrophes of one kind. Spaces and separators stay."""
+    """Apply NFKC and case folding, drop invisible characters, and unify dashes and apostrophes. Spaces and separators
+    are kept.
+    """
     if text.isascii():
         if text.isprintable():
             return text.lower()
         return "".join(char for char in text.lower() if is_visible(char))
-    # Until it changes no more: what a sign folds to may compose with what follows.
+    # Until it changes no more: a folded sign may compose with the next one.
     for _ in range(4):
         visible = "".join(char for char in text if is_visible(char))
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold()).translate(
@@ -59,10 +64,12 @@ def fold_characters(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_visible(char: str) -> bool:
-    """False for zero-width, bidi and soft-hyphen characters, variation selectors, controls and lone surrogates."""
+    """Return False for zero-width, bidi and soft-hyphen characters, variation selectors, controls and lone
+    surrogates.
+    """
     if char.isspace():
         return True
-    # Variation selectors are marks by category, but choose the look of the sign before them.
+    # Variation selectors are marks by category, but choose the glyph of the sign before them.
     if "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef":
         return False
     category = unicodedata.category(char)
@@ -81,7 +88,7 @@ def _fold_separators(text: str) -> str:
 
 
 def list_variants(term: str) -> tuple[str, ...]:
-    """The keys to look a term up by, best first: its own, without possessive, singular, plural; no doubles.
+    """Return the keys to look a term up by, best first: its own, without possessive, singular, plural; no duplicates.
 
     "PUC's" gives puc's, puc, ...; "dies" gives dies, die, dy, ...; "OKR" also gives okrs, since a glossary may define
     the plural.
@@ -119,7 +126,7 @@ def guess_singulars(word: str) -> tuple[str, ...]:
 
 
 def guess_plurals(word: str) -> tuple[str, ...]:
-    """The plurals of a folded word of at least two letters that looks like no plural itself."""
+    """Return the plurals of a folded word of at least two letters that looks like no plural itself."""
     if len(word) < 2 or not word[-1].isalpha() or (word.endswith("s") and not word.endswith(_NO_PLURAL)):
         return ()
     if word.endswith(_SIBILANT):

@@ -1,4 +1,4 @@
-"""Words that are no jargon: ordinary English, and abbreviations everyone knows."""
+"""Words that are no jargon: ordinary English, and widely known abbreviations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import resources
 
 @cache
 def load_english_words() -> frozenset[str]:
-    """The commonest English words and nearly all with up to four letters, in lower case (`words.txt`)."""
+    """Load the commonest English words and nearly all with up to four letters, in lower case (`words.txt`)."""
     return frozenset(word for block in _read_blocks("words.txt") for word in block)
 
 
@@ -27,7 +27,7 @@ def _load_function_words() -> frozenset[str]:
 
 @cache
 def load_well_known() -> frozenset[str]:
-    """Abbreviations and names in capitals that need no explanation (`well_known.txt`), as usually written."""
+    """Load abbreviations and names in capitals that need no explanation (`well_known.txt`), as usually written."""
     return frozenset(word for block in _read_blocks("well_known.txt") for word in block)
 
 
@@ -37,15 +37,13 @@ def _fold_well_known() -> frozenset[str]:
 
 
 def is_well_known(word: str) -> bool:
-    """Return whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs,
-    pcie.
-    """
+    """Return whether it is a widely known abbreviation, in singular or plural, in any case: USB, PDFs, pcie."""
     folded = word.casefold().removesuffix("'s")
     return folded in _fold_well_known() or folded.removesuffix("s") in _fold_well_known()
 
 
 def is_function_word(word: str) -> bool:
-    """Return whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
+    """Return whether it is a function word ("it", "to", "does"); in lower case."""
     return word in _load_function_words()
 
 
@@ -59,13 +57,13 @@ def is_ordinary_word(word: str) -> bool:
 def is_common_word(word: str) -> bool:
     """Return whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
 
-    For where a word must stand out to count for anything. Terms may well be spelt like one of these.
+    For text in which a word must be unusual to count. Terms may have the same spelling as one of these.
     """
     return _is_among(load_common_words(), word)
 
 
 def _is_among(words: frozenset[str], word: str) -> bool:
-    # A letter alone ("plan b") is no term unless the glossary has it as it is spelt.
+    # A single letter ("plan b") is no term unless the glossary has exactly that spelling.
     if word in words or (len(word) == 1 and word.isalpha()):
         return True
     word = word.removesuffix("'s")
@@ -78,7 +76,7 @@ def _guess_stems(word: str) -> list[str]:
     # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
         stem = word.removesuffix(ending)
-        # At least three letters are left: "ads" and "ping" stay whole.
+        # At least three letters remain: "ads" and "ping" stay whole.
         if stem != word and len(stem) >= 3:
             stems.append(stem)
             if ending in ("ing", "ed", "er", "es"):
@@ -90,6 +88,6 @@ def _guess_stems(word: str) -> list[str]:
 
 
 def _read_blocks(name: str) -> list[list[str]]:
-    """The blocks of a data file, as lists of words; each line that begins with "#" opens a block."""
+    """Return the blocks of a data file, as lists of words; each line that begins with "#" opens a block."""
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return [block.partition("\n")[2].split() for block in re.split(r"(?m)^#", text)[1:]]

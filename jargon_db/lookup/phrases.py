@@ -1,8 +1,8 @@
 """Misspelt phrases: "perifery under cel" is peripheral under cell, "over-provisionning" over-provisioning.
 
 Phrases are looked up by their first and by their last word, so that the work hardly depends on the size of the
-glossary. One of these two words may be misspelt; the other may differ in number, and in what people get wrong without
-noticing (doubled letters, ph and f, i and y, s and z).
+glossary. One of these two words may be misspelt; the other may differ in number, and in common confusions (doubled
+letters, ph and f, i and y, s and z).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from rapidfuzz.distance import OSA
 from argot.jargon_db.lookup.normalise import guess_singulars, normalise
 from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word, is_well_known
 
-# Letters alone: a digit is never a typing error.
+# Letters only: a digit is never a typing error.
 _WORD = re.compile(r"[^\W\d_]+")
 # "word line", "word-line", also broken over two lines; not "word. Line" or "word, line".
 _GAP = re.compile(r"[ \t\n]{1,2}|[-–/]")
 _DOUBLED = re.compile(r"(.)\1")
-# A longer phrase is a sentence, and each more word costs another round of windows over the text.
+# A longer phrase is a sentence, and each further word costs another pass of windows over the text.
 _MAX_PHRASE_WORDS = 6
-# Of three letters nearly any two are one error apart.
+# Nearly any two words of three letters are one error apart.
 _MIN_STRANGE_LETTERS = 4
-_MIN_SWAPPED_LETTERS = 5  # letters of an ordinary word that may stand for another: trough-silicon via
+_MIN_SWAPPED_LETTERS = 5  # letters of an ordinary word that may replace another: trough-silicon via
 _MIN_TWO_ERROR_LETTERS = 7  # letters from which a word may have two errors
-_MIN_SINGLE_WORD_LETTERS = 10  # letters that a phrase of one word must have; shorter ones are too near to other words
+_MIN_SINGLE_WORD_LETTERS = 10  # minimum letters of a one-word phrase; shorter ones are too similar to other words
 _MAX_CHARS = 8_000  # characters
 
 
@@ -54,11 +54,11 @@ class _Word(NamedTuple):
 
 
 class NearPhrases:
-    """Phrases with a label each (a term, the number of a sense), found where they are misspelt."""
+    """Phrases with a label each (a term, the number of a sense), and a search for their misspellings."""
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
         self._whole = _Index()
-        # Phrases without their last word, apart: a whole phrase is preferred wherever both fit.
+        # Phrases without their last word, kept separately: a whole phrase is preferred wherever both fit.
         self._cut = _Index()
         for label, phrase in phrases:
             words = _WORD.findall(normalise(phrase))
@@ -70,12 +70,12 @@ class NearPhrases:
                 self._cut.add(words[:-1], label)
 
     def find(self, text: str, is_free: Callable[[int, int], bool] = lambda start, end: True) -> list[NearPhrase]:
-        """Find misspelt phrases, by position; of overlapping ones the longest. Rightly spelt ones are left out.
+        """Find misspelt phrases, by position; of overlapping ones the longest. Correctly spelt ones are left out.
 
         A phrase may lack its last word ("write amplifcation" for write amplification factor).
 
         Args:
-            is_free: whether a place may be looked at.
+            is_free: returns whether a position may be searched.
         """
         words = [_Word(*match.span(), match.group().lower(), _fold(match.group())) for match in _find_words(text)]
         kept: list[NearPhrase] = []
@@ -90,7 +90,7 @@ class NearPhrases:
 
 
 class _Index:
-    """Phrases by their first word and by their last: where one word is wrong, the other of these is right."""
+    """Phrases by their first word and by their last: if one word is wrong, the other is right."""
 
     def __init__(self) -> None:
         self._by_end: dict[int, _Phrase | list[_Phrase]] = {}
@@ -98,13 +98,13 @@ class _Index:
 
     def add(self, words: Sequence[str], label: str) -> None:
         phrase = (tuple(map(intern, words)), label)
-        # By its first letter only, which misspellings rarely touch: there is no second word to find it by.
+        # Only by its first letter, which is rarely misspelt: there is no second word to find it by.
         if len(words) == 1:
             if len(words[0]) >= _MIN_SINGLE_WORD_LETTERS:
                 self._alone[_fold(words[0])[:1]].append(phrase)
             return
         for key in _hash_ends([_fold(word) for word in words]):
-            # Most keys lead to one phrase, which stands for itself: a list for each would cost much memory.
+            # Most keys belong to one phrase, which is stored directly: a list for each would take much memory.
             known = self._by_end.setdefault(key, phrase)
             if isinstance(known, list):
                 known.append(phrase)
@@ -112,12 +112,12 @@ class _Index:
                 self._by_end[key] = [known, phrase]
 
     def labels(self, window: Sequence[_Word]) -> frozenset[str]:
-        """The labels of the phrases that the window misspells; none where it spells one of them rightly."""
+        """Return the labels of the phrases that the window misspells; none if it spells one of them correctly."""
         found: set[str] = set()
         for words, label in self._candidates(window):
             if len(words) != len(window):
                 continue
-            # Spelt rightly is the matcher's business, whatever other phrase this might misspell.
+            # The matcher finds correct spellings, whatever other phrase this might misspell.
             if all(_is_same(word.text, other) for word, other in zip(window, words, strict=True)):
                 return frozenset()
             if all(_is_near(word, other, len(words)) for word, other in zip(window, words, strict=True)):
@@ -137,7 +137,7 @@ class _Index:
 
 def _hash_ends(folded: Sequence[str]) -> tuple[int, int]:
     """Hashes of the first word and of the last, each together with the initials of all words."""
-    # Different words may have equal hashes: what is found by one is compared letter by letter afterwards.
+    # Different words may have equal hashes: matches are compared letter by letter afterwards.
     initials = "".join([word[:1] for word in folded])
     # Numbers instead of tuples of texts: a large glossary has hundreds of thousands of these keys.
     return hash((folded[0], initials)), hash((initials, folded[-1]))
@@ -145,7 +145,7 @@ def _hash_ends(folded: Sequence[str]) -> tuple[int, int]:
 
 @lru_cache(maxsize=65_536)
 def _fold(word: str) -> str:
-    """The word without what people often confuse: doubled letters, ph and f, y and i, z and s, the number."""
+    """Return the word without common confusions: doubled letters, ph and f, y and i, z and s, the number."""
     word = normalise(word)
     # "gas" is no plural of "ga".
     word = next(iter(guess_singulars(word)), word) if len(word) > 3 else word
@@ -157,7 +157,7 @@ def _find_words(text: str) -> Iterator[re.Match[str]]:
 
 
 def _find_windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
-    """Runs of words with nothing but a space, hyphen or slash between them, longest first."""
+    """Yield runs of words separated only by a space, hyphen or slash, longest first."""
     joined = [bool(_GAP.fullmatch(text[one.end : other.start])) for one, other in pairwise(words)]
     for size in range(_MAX_PHRASE_WORDS, 0, -1):
         for first in range(len(words) - size + 1):
@@ -170,7 +170,7 @@ def _is_same(word: str, other: str) -> bool:
 
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
-    """Return whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
+    """Return whether a word may replace the other one, misspelt or not, in a phrase of `size` words."""
     folded = _fold(other)
     if word.text == other:
         return True

@@ -1,4 +1,4 @@
-"""A record of the characters of a text that belong to something found in it."""
+"""A record of the characters of a text that belong to matches in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class SpanMask:
     """The characters of a text, each free or taken.
 
-    Asking costs a look at the range alone, however much is taken: a question may hold a thousand terms.
+    A query examines only its range, however much is taken: a question may contain a thousand terms.
     """
 
     def __init__(self, length: int) -> None:

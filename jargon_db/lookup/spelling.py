@@ -1,4 +1,4 @@
-"""Near misses: which glossary term a strange word most likely means, and what to offer for an unknown one."""
+"""Near misses: the glossary term that a strange word most likely means, and suggestions for an unknown one."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MAX_CODE_LETTERS = 6
 # Longer keys are left out of the table of anagrams, to save memory.
 _MAX_ANAGRAM_LETTERS = 20
 _MIN_LIKELY_LETTERS = 5
-"""A term of fewer characters is taken for a code, in which every letter counts."""
+"""A term of fewer characters is treated as a code, in which every letter counts."""
 
 
 class Spelling(NamedTuple):
-    """One way to write a term: its own spelling or that of an alias, and the normalised key of that."""
+    """One way to write a term: its own spelling or that of an alias, with its normalised key."""
 
     term: str
     spelling: str
@@ -47,13 +47,13 @@ def is_coded(spelling: str) -> bool:
     if any(char.isspace() for char in spelling):
         return False
     letters = "".join(char for char in spelling if char.isalpha())
-    # The plural s of capitals is no case of its own.
+    # The plural s of capitals does not make mixed case.
     bare = letters[:-1] if letters.endswith("s") and letters[:-1].isupper() else letters
     return bare[1:] != bare[1:].lower() and not bare.isupper()
 
 
 class NearTerms:
-    """Terms and aliases by length, for near look-ups that never go through all of them in Python."""
+    """Terms and aliases by length, for near look-ups that never iterate over all of them in Python."""
 
     def __init__(self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int]) -> None:
         self._entries = entries
@@ -70,7 +70,7 @@ class NearTerms:
     def patch(
         self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
     ) -> NearTerms:
-        """The same of other entries, which differ in these keys alone."""
+        """Return the same for other entries, which differ only in these keys."""
         # A copy: questions may be reading this one in another thread.
         made = copy(self)
         made._entries, made._senses = entries, senses
@@ -88,7 +88,7 @@ class NearTerms:
         return self._senses.get(term, 0)
 
     def of(self, key: str) -> str:
-        """The term a key leads to."""
+        """Return the term of a key."""
         return self._entries[key][0].term
 
     def spelling(self, key: str) -> str:
@@ -96,13 +96,17 @@ class NearTerms:
         return self._entries[key][0].spelling
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
-        """(key, distance) of the known keys within `distance` typing errors (a transposition is one), nearest first."""
-        # Each error changes the length by one at most.
+        """Return (key, distance) of the known keys within `distance` typing errors (a transposition is one), nearest
+        first.
+        """
+        # Each error changes the length by at most one.
         lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
         return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))
 
     def find_likely(self, key: str, distance: int) -> list[tuple[str, int]]:
-        """Like `within`, of those keys alone that begin alike or have the same letters: far fewer to compare."""
+        """Return the same as `within`, but only for keys that begin alike or have the same letters: far fewer to
+        compare.
+        """
         lengths = (
             range(max(_MIN_LIKELY_LETTERS, len(key) - distance), len(key) + distance + 1)
             if len(key) >= _MIN_LIKELY_LETTERS
@@ -110,7 +114,7 @@ class NearTerms:
         )
         alike = (self._by_beginning.get((key[:1], length), ()) for length in lengths)
         same_letters = self._anagrams.get("".join(sorted(key)), ())
-        # Those with the same beginning are among `alike` already.
+        # Those with the same beginning are already in `alike`.
         others = [known for known in same_letters if len(key) < _MIN_LIKELY_LETTERS or known[0] != key[0]]
         return self._nearest(key, distance, (others, *alike))
 
@@ -127,13 +131,13 @@ class NearTerms:
 def _move_keys(
     pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
 ) -> defaultdict[P, list[str]]:
-    """The pools after a change of these keys: those that are entries are in, the others out."""
+    """Return the pools after a change of these keys: entries are added, the others removed."""
     moved = defaultdict(list, pools)
     by_pool: defaultdict[P, set[str]] = defaultdict(set)
     for key in keys:
         by_pool[pool_of(key)].add(key)
     for pool, changed in by_pool.items():
-        # A new list: the old one is shared with the view before.
+        # A new list: the old one is shared with the previous view.
         stay = [key for key in moved.get(pool, ()) if key not in changed]
         moved[pool] = stay + [key for key in sorted(changed) if key in entries]
     return moved
@@ -167,14 +171,14 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
 
 
 def _guess_term(surface: str, near: NearTerms) -> str | None:
-    """The one term a strange word misspells, or None when none or several are equally near."""
+    """Return the one term that a strange word misspells, or None if none or several are equally near."""
     key = strip_possessive(normalise(surface))
-    # Whoever types capitals means an abbreviation, not a slip in an ordinary word.
+    # Capitals mean an abbreviation, not a typing error in an ordinary word.
     typed_as_code = sum(char.isupper() for char in surface) > 1
     for form in (key, *guess_singulars(key)):
         hits = near.find_likely(form, 1 if len(form) < _MIN_TWO_ERROR_LETTERS else 2)
         hits = [hit for hit in hits if _is_plausible(form, hit[0], near.spelling(hit[0]))]
-        # By term: two spellings of one term do not make it doubtful.
+        # By term: two spellings of one term do not make it ambiguous.
         best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
         if len(best) > 1:
             return None
@@ -186,15 +190,15 @@ def _guess_term(surface: str, near: NearTerms) -> str | None:
 
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
-    """Return whether one typing error leads to an ordinary word that is no term."""
+    """Return whether one typing error turns it into an ordinary word that is no term."""
     cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
-    # All words one error away, made and looked up: comparing with every English word would take longer.
+    # All words one error away are generated and looked up: comparing with every English word would take longer.
     errors = {head + tail[1:] for head, tail in cuts if tail}
     errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
     errors |= {head + letter + tail for head, tail in cuts for letter in letters}
     errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
-    # "cel" is a cell before it is a CLE.
+    # "cel" is more likely a cell than a CLE.
     return any(not near.knows(word) for word in errors & load_english_words() if len(word) > 2)
 
 
@@ -207,7 +211,7 @@ def _is_plausible(key: str, known: str, spelling: str) -> bool:
     # "PUC" for "PUD" is another abbreviation; "PCU" for "PUC" is a slip.
     if min(len(key), len(known)) < _MIN_LIKELY_LETTERS or (spelling.isupper() and len(known) <= _MAX_CODE_LETTERS):
         return same_letters
-    # Longer words keep their first letter even when they are misspelt.
+    # Even misspelt longer words keep their first letter.
     return key[0] == known[0] or same_letters
 
 
@@ -216,7 +220,7 @@ def _keep_digits(key: str) -> str:
 
 
 class Suggester:
-    """Did-you-mean for unknown terms: near spellings, and abbreviations of what was typed."""
+    """Suggestions ("did you mean") for unknown terms: near spellings, and abbreviations of the typed words."""
 
     def __init__(self, near: NearTerms, expansions: Iterable[tuple[str, str]]) -> None:
         self._near = near
@@ -228,22 +232,22 @@ class Suggester:
             self._by_initials[take_initials(key)][term] = None
 
     def suggest(self, term: str, limit: int) -> list[str]:
-        """At most `limit` terms, best first; the term itself is never among them."""
+        """Return at most `limit` terms, best first; the term itself is never among them."""
         key = strip_possessive(normalise(term))
         if not key or limit <= 0:
             return []
         scored: dict[str, float] = {}
         for known, errors in self._near.within(key, 1 if len(key) < 5 else 2):
-            # Of two letters with one error anything would be offered.
+            # Two letters with one error would match anything.
             if len(key) > 2 or errors == 0:
                 _keep(scored, self._near.of(known), fuzz.ratio(key, known))
-        # Somebody typed the expansion itself: sure. Initials come behind it, and spelling ranks by its own ratio.
+        # The expansion itself was typed: certain. Initials rank after it, and spelling ranks by its own ratio.
         for meaning in self._by_expansion.get(key, ()):
             _keep(scored, meaning, 100)
         for meaning in self._by_initials.get(key if " " not in key else take_initials(key), ()):
             _keep(scored, meaning, 90 if " " not in key else 80)
         scored.pop(term, None)
-        # Rounded: a fraction of a point must not outweigh how much a term is used.
+        # Rounded: a fraction of a point must not outweigh how often a term is used.
         ranked = sorted(scored, key=lambda name: (-round(scored[name]), -self._near.uses(name), name))
         return ranked[:limit]
 

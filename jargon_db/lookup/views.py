@@ -1,11 +1,11 @@
-"""Views: the terms that somebody may know, ready to be found in questions. Made anew when the glossary changes.
+"""Views: the terms that a person may know, ready to be found in questions. They are rebuilt when the glossary changes.
 
-The view of a small glossary is made when it is asked for. For a large one that takes seconds, which no question waits:
+The view of a small glossary is built on demand. For a large one that takes seconds, and no question waits for it:
 
-- The view before is patched with what changed since, in milliseconds, and a new one is made in another thread. Until
-  that is done, misspelt phrases and suggestions for unknown terms are those of the view before.
-- After more than MAX_PATCHED_CHANGES changes (an import) the view before serves as it is meanwhile.
-- Only if something was hidden since, or there is no view before, does the question wait for the new one.
+- The previous view is patched with the changes since, in milliseconds, and a new one is built in another thread. Until
+  that is done, misspelt phrases and suggestions for unknown terms are those of the previous view.
+- After more than MAX_PATCHED_CHANGES changes (an import) the previous view is used meanwhile.
+- Only if a sense was hidden since, or there is no previous view, does the question wait for the new one.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _ANYBODY = Principal("")
 # One for each set of rights in use.
 MAX_VIEWS = 16
 LARGE_GLOSSARY_SENSES = 5_000
-"""Senses from which on a view is made beside the questions."""
+"""Number of senses from which a view is built in the background."""
 MAX_PATCHED_CHANGES = 1_000
-"""Changed senses up to which a view is changed for them at once."""
+"""Number of changed senses up to which a view is patched at once."""
 
 
 class TermSource(Protocol):
-    """The source of the terms. Each call reads what is stored now, and may be made from any thread."""
+    """The source of the terms. Each call reads the stored state, and may be made from any thread."""
 
     def state(self) -> tuple[int, int]:
         """The number of the glossary's version, and of its last change."""
 
     def highest_sense(self) -> int:
-        """The highest number of a sense: about how many there are."""
+        """The highest number of a sense, which estimates their count."""
 
     def guards(self) -> Guards:
         """The pairs that guard the senses."""
@@ -51,20 +51,22 @@ class TermSource(Protocol):
         """Return the pairs that the principal passes."""
 
     def was_hidden_since(self, change: int) -> bool:
-        """Return whether something readable may have been hidden after this change."""
+        """Return whether a readable sense may have been hidden after this change."""
 
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
-        """The terms and aliases that senses changed after this change have or had; None: of more senses than `most`."""
+        """Return the terms and aliases, before and after, of the senses changed after this change; None if they are
+        more than `most`.
+        """
 
     def spellings(self, guards: Guards, keys: Iterable[str] | None = None) -> Iterator[Spelling]:
-        """All spellings that these pairs guard; or those with these keys alone."""
+        """Return all spellings that these pairs guard; or only those with these keys."""
 
     def expansions(self, guards: Guards) -> list[tuple[str, str]]:
-        """Term and expansion of every approved sense that these pairs guard."""
+        """Return term and expansion of every approved sense that these pairs guard."""
 
 
 class View:
-    """The matcher and suggester that principals with the same readable senses share. The suggester is made when a term
+    """The matcher and suggester that principals with the same readable senses share. The suggester is built when a term
     is first missed.
     """
 
@@ -91,21 +93,21 @@ class View:
         matcher: TermMatcher,
         expansions: Callable[[], Iterable[tuple[str, str]]],
     ) -> View:
-        """This view with another matcher. The suggester, which takes long to make, is kept as it is."""
+        """Return this view with another matcher. The suggester, which is slow to build, is kept."""
         made = View(state, guards, matcher, expansions)
-        # Only if it was made: asking for the property would make it now.
+        # Only if it was built: accessing the property would build it now.
         if "suggester" in vars(self):
             made.suggester = self.suggester
         return made
 
     def complete(self) -> None:
-        """Makes at once what is otherwise made at the first question that needs it."""
+        """Build at once the parts that are otherwise built at the first question that needs them."""
         self.matcher.complete()
         _ = self.suggester
 
 
 class Views:
-    """The views of one glossary. May be used by many threads."""
+    """The views of one glossary. They may be used by many threads."""
 
     def __init__(self, source: TermSource) -> None:
         self._source = source
@@ -113,7 +115,7 @@ class Views:
         self._one_at_a_time = threading.Lock()
         self._views: dict[Guards, View] = {}
         self._patched: dict[Guards, View] = {}
-        # Of which version, and what: exchanged as one tuple, so that no thread sees one without the other.
+        # Version and views are exchanged as one tuple, so that no thread sees one without the other.
         self._guards: tuple[int, Guards] = (-1, frozenset())
         self._hidden: tuple[tuple[int, int], bool] = ((-1, -1), False)
         self._making: set[Guards] = set()
@@ -121,7 +123,9 @@ class Views:
         self._closed = False
 
     def cache_key(self, principal: Principal) -> tuple[int, Guards]:
-        """The glossary's version, and the pairs of audiences that the principal passes: a key for what they may see."""
+        """Return the glossary's version, and the pairs of audiences that the principal passes: a cache key for the
+        visible senses.
+        """
         version = self._source.state()[0]
         return version, self._source.readable_guards(principal, self._get_guards(version))
 
@@ -132,20 +136,20 @@ class Views:
         view = self._views.get(open_to)
         if view is not None and view.version == state[0]:
             return view
-        # `_before` gives none where something was hidden since: that must not be found for a moment longer.
+        # `_before` returns none if a sense was hidden since: that must not be found any longer.
         if self._is_large() and (before := self._before(open_to, guards, state)) is not None:
             now = self._patch_view(before, open_to, guards, state) or before
             self._start_making(open_to)
             return now
         with self._one_at_a_time:
             view = self._views.get(open_to)
-            # Another thread may have made it while this one waited for the lock.
+            # Another thread may have built it while this one waited for the lock.
             return view if view is not None and view.version >= state[0] else self._make(open_to)
 
     def warm(self) -> None:
-        """Begins to make the views of a large glossary: for people in no group, and for those who see all.
+        """Start to build the views of a large glossary: for people in no group, and for those who see all.
 
-        Whoever asks meanwhile waits for the rest of the work only.
+        A question that arrives meanwhile waits only for the rest of the work.
         """
         if self._is_large():
             guards = self._get_guards(self._source.state()[0])
@@ -153,7 +157,7 @@ class Views:
                 self._start_making(open_to)
 
     def finish(self) -> None:
-        """Waits until nothing is being made any more."""
+        """Wait until no view is under construction."""
         for maker in list(self._makers):
             maker.join()
 
@@ -173,10 +177,10 @@ class Views:
         return self._source.highest_sense() >= LARGE_GLOSSARY_SENSES
 
     def _before(self, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
-        """The newest view that was made for the same rights, if nothing was hidden since."""
+        """Return the newest view that was built for the same rights, if no sense was hidden since."""
         with self._guard:
             views = list(self._views.items())
-        # Compared over the pairs that both versions know: a new audience alone makes the rights no others.
+        # Compared over the pairs that both versions have: a new audience alone does not change the rights.
         alike = [view for pairs, view in views if pairs & guards == open_to & view.guards]
         found = max(alike, key=lambda view: view.change, default=None)
         return None if found is None or self._hidden_since(found.change, state[1]) else found
@@ -187,7 +191,7 @@ class Views:
         return self._hidden[1]
 
     def _patch_view(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
-        """The view before, with the changes since put into it; None if they are too many."""
+        """Return the previous view patched with the changes since; None if they are too many."""
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
             return known
@@ -206,7 +210,7 @@ class Views:
 
     def _start_making(self, open_to: Guards) -> None:
         with self._guard:
-            # Every question after a change comes by here; one maker is enough.
+            # Every question after a change reaches this line; one builder is enough.
             if open_to in self._making or self._closed:
                 return
             self._making.add(open_to)
@@ -244,7 +248,7 @@ class Views:
 
 
 def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
-    # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
+    # Removed first: a dict keeps the position of a key that is set again, and the oldest is dropped by position.
     views.pop(open_to, None)
     views[open_to] = made
     while len(views) > MAX_VIEWS:

@@ -1,4 +1,4 @@
-"""Mining: what running text itself says about its terms. Pure functions over text; nothing is stored here."""
+"""Mining: definitions of terms in running text. Pure functions over text; nothing is stored here."""
 
 from argot.jargon_db.mining.definition_patterns import DefinitionKind, FoundDefinition, find_definitions
 from argot.jargon_db.mining.forms import Forms, find_forms

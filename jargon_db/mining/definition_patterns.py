@@ -1,6 +1,6 @@
 """The definitions in a passage: pairs in running text, tables and lists of terms, defining sentences.
 
-Works on the Markdown of passages, whatever they were made from: a definition list arrives as `**WL**: word line`.
+It works on the Markdown of passages, whatever their format was: a definition list arrives as `**WL**: word line`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DefinitionKind = Literal["table", "list", "brackets", "said", "initials", "sente
 WORTH: dict[DefinitionKind, float] = {
     "table": 0.95, "list": 0.95, "brackets": 0.9, "said": 0.8, "initials": 0.5, "sentence": 0.4,
 }  # fmt: skip
-"""How far each way of defining is to be trusted; a pair's worth is multiplied by how well its letters agree."""
+"""Confidence in each form of definition; a pair's score is multiplied by how well its letters agree."""
 
 MAX_EXPANSION_CHARS = 120
 MAX_QUOTE_CHARS = 400
@@ -30,7 +30,7 @@ _MAX_PASSAGE_CHARS = 20_000  # characters of a passage
 
 @dataclass(frozen=True, slots=True)
 class FoundDefinition:
-    """A term, what it is said to stand for (maybe nothing), what else is said of it; text[start:end] says so."""
+    """A term, its expansion (may be empty) and its description; text[start:end] contains them."""
 
     term: str
     expansion: str
@@ -47,7 +47,7 @@ _GLOSSARY_HEADING = re.compile(
 )
 _CODE = re.compile(r"^[ \t>]*```.*?^[ \t>]*```", re.MULTILINE | re.DOTALL)
 # "- **WL**: word line", "`WL` - word line", "1. WL: word line", and a term with ": word line" on the line below.
-# A meaning goes on over lines until an empty one, the next item, a table or a heading.
+# A meaning continues over lines until an empty one, the next item, a table or a heading.
 _ENTRY = re.compile(
     r"""^(?P<lead>[ \t]*(?:[-*+•][ \t]+|\d+[.)][ \t]+)?)
         (?:(?P<mark>\*\*|__|`{1,2})(?P<marked>[^*_`\n]{1,60}?):?(?P=mark)|(?P<bare>[^\s:|*`][^:|\n]{0,40}?))
@@ -58,7 +58,7 @@ _ENTRY = re.compile(
 # Header, rule and at least one row.
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|")
-# What these columns hold is a term, whatever it looks like; the others hold terms and much else.
+# These columns contain terms, whatever their shape; the others contain terms and much else.
 _TERM_COLUMN = re.compile(
     r"(?:terms?|abbreviations?|abbr\.?|acronyms?|initialisms?|mnemonics?|short(?: form| name)?|jargon|expression)", re.I
 )
@@ -75,24 +75,24 @@ _COPULA = re.compile(
         |is\ defined\ as|describes)\s+\S.{10,}""",
     re.VERBOSE | re.DOTALL,
 )
-# Where an expansion ends and what is said of it begins: "word line, a row of cells", "word line (see 3.2)".
+# The end of an expansion and the start of its description: "word line, a row of cells", "word line (see 3.2)".
 _CLAUSE_END = re.compile(r"[.;](?=\s|$)|,\s+(?=(?:an?|the|which|that|i\.e|used|where|or)\b)|\s\(|\s[–—]\s")
 _SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 
 
 def find_definitions(text: str, heading: str = "") -> list[FoundDefinition]:
-    """Everything the passage defines, in order; `heading` tells whether it is a glossary.
+    """Return everything the passage defines, in order; `heading` shows whether it is a glossary.
 
-    Looks at the first 20,000 characters: a passage is far shorter.
+    Reads the first 20,000 characters: a passage is far shorter.
     """
     text = text[:_MAX_PASSAGE_CHARS]
-    # Blanked, not cut out: offsets have to stay true. Code is full of "name: value".
+    # Blanked, not cut out, so that offsets stay valid. Code is full of "name: value".
     without_code = _CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     is_glossary = bool(_GLOSSARY_HEADING.search(heading))
     found = [*_from_tables(without_code), *_from_entries(without_code, is_glossary)]
     taken = [(one.start, one.end) for one in found]
     for one in (*_from_pairs(text), *_from_sentences(text)):
-        # A row of a table was read as a whole; only brackets in it ("word line (WL)") add a pair of their own.
+        # A row of a table was read as a whole; only brackets in it ("word line (WL)") add their own pair.
         if not any(start <= one.start and one.end <= end for start, end in taken) or one.kind == "brackets":
             found.append(one)
     return sorted(found, key=lambda one: one.start)
@@ -130,7 +130,7 @@ def _read_row(line: str, start: int, columns: tuple[int, int, bool]) -> Iterator
     term_at, meaning_at, coded = columns
     if max(term_at, meaning_at) < len(cells):
         term, meaning = cells[term_at], cells[meaning_at]
-        # A meaning needs two letters in a row: "-", "n/a" and numbers are none.
+        # A meaning needs two consecutive letters: "-", "n/a" and numbers are none.
         if _is_term(term, marked=not coded) and re.search(r"[^\W\d_]{2}", meaning):
             expansion, description = _split_meaning(term, meaning)
             yield FoundDefinition(
@@ -149,7 +149,7 @@ def _from_entries(text: str, glossary: bool) -> Iterator[FoundDefinition]:
     """Entries such as `**WL**: word line` and `- WL: word line`."""
     for match in _ENTRY.finditer(text):
         term, meaning = _strip_markup(match["marked"] or match["bare"]), _strip_markup(match["meaning"])
-        # In a glossary any term that is set apart counts, elsewhere only what looks like a short form.
+        # In a glossary any marked term counts, elsewhere only short forms.
         marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
         if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
             continue
@@ -157,7 +157,7 @@ def _from_entries(text: str, glossary: bool) -> Iterator[FoundDefinition]:
             normalize_letters(term),
             [token.text for token in tokenize(_split_meaning(term, meaning)[0]) if token.is_word],
         )
-        # "USB: plug it in" has the form of an entry; outside a glossary the meaning must spell the letters, too.
+        # "USB: plug it in" has the form of an entry; outside a glossary the meaning must also spell the letters.
         if not (glossary or spelt > 0):
             continue
         expansion, description = _split_meaning(term, meaning)
@@ -167,12 +167,12 @@ def _from_entries(text: str, glossary: bool) -> Iterator[FoundDefinition]:
 def _is_term(term: str, *, marked: bool) -> bool:
     if marked:
         return 0 < len(term) <= 40 and len(term.split()) <= 5 and any(c.isalpha() for c in term)
-    # Unmarked, it must have a capital or digit, and be no capitalised word ("Note", "Step").
+    # An unmarked term must have a capital or digit, and be no capitalised word ("Note", "Step").
     return may_be_short(term) and " " not in term and bool(re.search(r"[^\W\d_a-z]", term)) and not term.istitle()
 
 
 def _split_meaning(term: str, meaning: str) -> tuple[str, str]:
-    """(expansion, description) of a meaning: its first clause, and the whole if there is more than that."""
+    """Return (expansion, description) of a meaning: its first clause, and the whole if there is more than that."""
     plain = " ".join(meaning.split())
     cut = _CLAUSE_END.search(plain)
     clause = plain[: cut.start()] if cut else plain
@@ -203,7 +203,7 @@ def _from_sentences(text: str) -> Iterator[FoundDefinition]:
 
 
 def find_sentences_about(term: str, text: str) -> Iterator[FoundDefinition]:
-    """The sentences of a passage that say what this term is, whatever it looks like."""
+    """Return the sentences of a passage that define this term, whatever its shape."""
     return (one for one in _find_defining_sentences(text) if normalise(one.term) == normalise(term))
 
 
@@ -227,7 +227,7 @@ def _is_short_form(term: str) -> bool:
 
 
 def _find_sentence_bounds(text: str, *places: int) -> tuple[int, int]:
-    """Return start and end of the sentences that hold all these places."""
+    """Return start and end of the sentences that contain all these positions."""
     start, end = 0, len(text)
     for match in re.finditer(r"[.!?]\s+", text):
         if match.end() <= min(places):
@@ -239,5 +239,5 @@ def _find_sentence_bounds(text: str, *places: int) -> tuple[int, int]:
 
 
 def _strip_markup(cell: str) -> str:
-    # "\_" is how Markdown writes a plain underscore.
+    # Markdown writes a plain underscore as "\_".
     return re.sub(r"\\(?=[\W_])", "", re.sub(r"[*`]+|__", "", cell)).strip()

@@ -11,7 +11,7 @@ from argot.jargon_db.mining.tokenizer import blank_markup, split_blocks
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """Spans of the text, in order, without overlaps among each; and which belong together."""
+    """Spans of the text, in order, each kind without overlaps; and which belong together."""
 
     short: tuple[Span, ...]
     long: tuple[Span, ...]
@@ -19,7 +19,7 @@ class Forms:
 
 
 def find_forms(text: str) -> Forms:
-    """The short forms of a text by shape or because they are spelt out, and the long forms that spell them."""
+    """Return the short forms of a text, by shape or because they are spelt out, and the long forms that spell them."""
     plain = blank_markup(text)
     short: list[Span] = []
     pairs: list[Pair] = []

@@ -1,4 +1,4 @@
-"""Puts together what many passages say of the same terms."""
+"""Combines the definitions of the same terms from many passages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from argot.jargon_db.mining.definition_patterns import (
 )
 
 MAX_EVIDENCE = 5
-"""Passages kept as evidence of one meaning, the surest first."""
+"""Number of passages kept as evidence of one meaning, the most certain first."""
 # "WLs", "DDR4s"; not "gas".
 _PLURAL = re.compile(r"(?=.*[A-Z])(.*[A-Z0-9])s")
 
 
 class MinedText(NamedTuple):
-    """A passage as far as mining needs it."""
+    """The parts of a passage that mining needs."""
 
     id: str
     text: str
@@ -33,7 +33,7 @@ class MinedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One passage's definition of a term. `expansion` may be empty: then `quote` says what it is."""
+    """One passage's definition of a term. `expansion` may be empty: then `quote` describes it."""
 
     expansion: str
     quote: str
@@ -44,7 +44,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class MinedMeaning:
-    """A meaning found for a term: in how many passages, and (passage id, quote) of the best of them."""
+    """A meaning found for a term: its number of passages, and (passage id, quote) of the best of them."""
 
     term: str
     expansion: str
@@ -74,16 +74,16 @@ def find_definitions_of(term: str, passages: Iterable[MinedText]) -> list[Defini
             quote = _quote(one, passage.text)
             made = Definition(one.expansion, quote, passage.id, one.kind, one.score)
             key = (normalise(one.expansion), passage.id)
-            # Of several places in one passage that say the same, the surest.
+            # Of several places in one passage with the same definition, the most certain.
             if key not in found or found[key].score < made.score:
                 found[key] = made
-    # Among equally sure ones, what more passages say.
+    # Among equally certain ones, the one in more passages.
     support = Counter(key[0] for key in found if key[0])
     return sorted(found.values(), key=lambda one: (-one.score, -support[normalise(one.expansion)], one.passage_id))
 
 
 class Miner:
-    """Takes in passages one by one; at the end, what they define."""
+    """Receives passages one by one; at the end, returns their definitions."""
 
     def __init__(self) -> None:
         self._meanings: dict[tuple[str, str], _Meaning] = {}
@@ -97,7 +97,9 @@ class Miner:
             meaning.said.append((one, passage.id, _quote(one, passage.text)))
 
     def collect(self) -> list[MinedMeaning]:
-        """The meanings, surest and most frequent first. A description alone joins the expansion of its term."""
+        """Return the meanings, the most certain and frequent first. A description alone is added to the expansion of
+        its term.
+        """
         by_term: dict[str, list[tuple[str, _Meaning]]] = {}
         for (term, expansion), meaning in self._meanings.items():
             by_term.setdefault(term, []).append((expansion, meaning))
@@ -108,7 +110,7 @@ class Miner:
 def _merge_meanings(meanings: Sequence[tuple[str, _Meaning]]) -> list[MinedMeaning]:
     spelt = [_build_meaning(meaning) for expansion, meaning in meanings if expansion]
     alone = [_build_meaning(meaning) for expansion, meaning in meanings if not expansion]
-    # Initials that agree may be chance: they count only where no passage says it outright.
+    # Matching initials may be chance: they count only if no passage states the expansion.
     sure = [one for one in spelt if one.kinds != ("initials",)]
     kept = _drop_partial_meanings(sure or spelt)
     if not kept:
@@ -120,7 +122,7 @@ def _merge_meanings(meanings: Sequence[tuple[str, _Meaning]]) -> list[MinedMeani
 
 
 def _drop_partial_meanings(meanings: Sequence[MinedMeaning]) -> list[MinedMeaning]:
-    """The meanings without those that only cut words off a better one of the term, or add some."""
+    """Return the meanings without those that only drop words from a better one of the term, or add some."""
     kept: list[MinedMeaning] = []
     for one in sorted(meanings, key=lambda one: (-one.count * one.score, -one.score, -len(one.expansion))):
         key = normalise(one.expansion)
@@ -131,10 +133,10 @@ def _drop_partial_meanings(meanings: Sequence[MinedMeaning]) -> list[MinedMeanin
 
 def _build_meaning(meaning: _Meaning) -> MinedMeaning:
     said = sorted(meaning.said, key=lambda one: -one[0].score)
-    # One quote for each passage: reversed, so that the surest of it is set last and stays; then turned round again.
+    # One quote for each passage: reversed, so that the most certain is set last and kept; then reversed again.
     evidence = list({passage: quote for _, passage, quote in reversed(said)}.items())[::-1]
     return MinedMeaning(
-        # As most passages write it, of all spellings with this key.
+        # In the spelling that most passages use, of all with this key.
         term=meaning.terms.most_common(1)[0][0],
         expansion=meaning.expansions.most_common(1)[0][0],
         description=next((one.description for one, _, _ in said if one.description), ""),
@@ -150,7 +152,7 @@ def _add_description(one: MinedMeaning, description: str) -> MinedMeaning:
 
 
 def _strip_plural(term: str, expansion: str) -> tuple[str, str]:
-    """WLs, "word lines" as WL, "word line"."""
+    """Return WLs, "word lines" as WL, "word line"."""
     plural = _PLURAL.fullmatch(term)
     if plural is None:
         return term, expansion

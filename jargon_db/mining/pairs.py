@@ -1,8 +1,8 @@
 """Pairs of a short form and the long form that spells it out, within one block of running text.
 
-Three ways, surest first: brackets ("word line (WL)", "WL (word line)", also nested and with more in them), words that
-say so ("WL stands for word line", "word line, or WL"), and a phrase elsewhere in the same sentence whose words begin
-with the very letters. The spelling is judged in `spelling_out`.
+Three ways, the most certain first: brackets ("word line (WL)", "WL (word line)", also nested and with other text),
+words that state it ("WL stands for word line", "word line, or WL"), and a phrase elsewhere in the same sentence with
+exactly these initials. `spelling_out` judges the spelling.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A short form and its long form; `score` in [0, 1] says how well the one spells the other."""
+    """A short form and its long form; `score` in [0, 1] is how well one spells the other."""
 
     short: Span
     long: Span
@@ -61,7 +61,7 @@ class Phrase:
     score: float
 
 
-# What may stand in brackets beside the form: "(i.e. word line)", "(abbreviated as WL)", '("WL")'.
+# Text that may accompany the form in brackets: "(i.e. word line)", "(abbreviated as WL)", '("WL")'.
 _LEAD = re.compile(
     r"""(?:i\.?e\.?|e\.g\.|viz\.?|or|also|abbreviated|abbr\.?|abbreviation|acronym|short|shortly|for|as|to|in|is|the|a|an
         |henceforth|hereafter|hereinafter|called|simply|known|denoted|named|referred|by|see|,|:|=|"|“|”|'|‘|’|`)$""",
@@ -81,20 +81,20 @@ _SAID_BEFORE = re.compile(
         |,|\s*[=–—:-])?\s+(?:the\s+|an?\s+)?["'“‘]?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_MIN_STATED_SCORE = 0.7  # how well a phrase must spell the short form where words say that it does,
-_MIN_ADJACENT_SCORE = 0.9  # and where it merely stands beside it
+_MIN_STATED_SCORE = 0.7  # how well a phrase must spell the short form if words state that it does,
+_MIN_ADJACENT_SCORE = 0.9  # and if it is merely next to it
 _NEVER_WITHIN = frozenset([*OPENING, *CLOSING, *'"“”='])
-_MAX_LONG_FORM_TOKENS = 24  # tokens of a long form, at most
-_MAX_BRACKET_TOKENS = 60  # tokens of it that are looked at
+_MAX_LONG_FORM_TOKENS = 24  # maximum tokens of a long form
+_MAX_BRACKET_TOKENS = 60  # tokens of it that are examined
 _MAX_DROPPED_TOKENS = 3  # tokens between a long form and its bracket
 _DROPPED_COST = 0.12
 _COMMA_COST = 0.06
 _SMALL_FIRST_COST = 0.2  # a phrase that begins with "the"
-_PART_OF_WORD_COST = 0.15  # a phrase that begins behind a hyphen
+_PART_OF_WORD_COST = 0.15  # a phrase that begins after a hyphen
 
 
 class TextBlock:
-    """One block of text, cut and searched once."""
+    """One block of text, split and searched once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -109,9 +109,9 @@ class TextBlock:
         self._in_run = frozenset(i for run in self.runs for i in range(run.first, run.last + 1))
 
     def pairs(self) -> list[Pair]:
-        """All pairs, by position. A short form's place is paired once, by the surest way."""
+        """Return all pairs, by position. A short form at one position is paired once, by the most certain way."""
         found: list[Pair] = []
-        # The surest ways first: what overlaps a pair that is found already is left out.
+        # The most certain ways first: overlaps with pairs already found are left out.
         for pair in (*self._find_in_brackets(), *self._find_stated()):
             _add(found, pair)
         for pair in self._by_initials(found):
@@ -139,7 +139,7 @@ class TextBlock:
 
     def _find_long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
         """Find pairs such as: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
-        # The first that is spelt out: behind it stand remarks ("WLs; see below").
+        # The first that is spelt out: remarks follow it ("WLs; see below").
         for run in self._find_shorts_within(first, last):
             phrase = self._find_best_before(run.text, opening - 1, _MAX_DROPPED_TOKENS)
             if phrase and phrase.score >= GOOD_SCORE:
@@ -147,7 +147,7 @@ class TextBlock:
                 return
 
     def _find_shorts_within(self, first: int, last: int) -> Iterator[TokenRun]:
-        # Behind a comma or colon something else is said.
+        # After a comma or colon another remark begins.
         cut = next((i for i in range(first, last + 1) if self.tokens[i].text in ",;:=" or self._opens(i)), last + 1) - 1
         if cut < first:
             return
@@ -157,7 +157,7 @@ class TextBlock:
             yield whole
         begin = bisect_left(self.runs, first, key=lambda run: run.first)
         yield from (run for run in self.runs[begin : begin + _MAX_BRACKET_TOKENS] if run.last <= last)
-        # Two words come last: of "block WL" WL alone is the form.
+        # Two words come last: in "block WL" only WL is the form.
         if may_be_short(whole.text) and several:
             yield whole
 
@@ -170,7 +170,7 @@ class TextBlock:
         run = self.runs[place] if place < len(self.runs) else None
         if run is None or run.last != opening - 1:
             text = self.tokens[opening - 1].text if opening else ""
-            # What brackets explain may be a form that its shape does not give away ("Wl").
+            # Brackets may explain a form that its shape does not reveal ("Wl").
             if not may_be_short(text) or sum(map(str.isupper, text)) < 1 or len(text) < 2:
                 return
             run = TokenRun(opening - 1, opening - 1, text)
@@ -195,7 +195,7 @@ class TextBlock:
 
     def _find_stated_before(self, run: TokenRun) -> Iterator[Pair]:
         start = self.tokens[run.first].start
-        # Seven tokens hold the longest of the sayings: "is commonly referred to as the".
+        # Seven tokens suffice for the longest phrase: "is commonly referred to as the".
         for last in range(run.first - 1, max(-1, run.first - 8), -1):
             token = self.tokens[last]
             if not token.is_word:
@@ -208,7 +208,7 @@ class TextBlock:
                     return
 
     def _is_stated(self, phrase: Phrase, run: TokenRun, between: str) -> bool:
-        """Return whether what stands between the two says that they are the same, or the letters leave no doubt."""
+        """Return whether the text between the two states that they are the same, or the letters leave no doubt."""
         if self.tokens[phrase.first].is_small_word:
             return False
         if "=" in between:
@@ -216,7 +216,7 @@ class TextBlock:
         # A word is between them; "for" alone is too weak ("PUC for the next drive").
         if re.search(r"[^\W\d_]{2}", between) and between.strip().lower() != "for":
             return phrase.score >= _MIN_STATED_SCORE
-        # Nothing but a comma, a dash or a space: the letters must leave no doubt.
+        # Only a comma, a dash or a space: the letters must leave no doubt.
         return phrase.score >= _MIN_ADJACENT_SCORE and self._is_unambiguous(phrase, run)
 
     def _is_unambiguous(self, phrase: Phrase, run: TokenRun) -> bool:
@@ -224,10 +224,10 @@ class TextBlock:
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
             return False
-        # A phrase with an abbreviation in it is rather a list of them.
+        # A phrase that contains an abbreviation is rather a list of them.
         if not self._in_run.isdisjoint(range(phrase.first, phrase.last + 1)):
             return False
-        # Two letters agree with many phrases; with names in capitals at both ends they are believed.
+        # Two letters agree with many phrases; with capitalised names at both ends they are accepted.
         return len(normalize_letters(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
 
     def _find_token(self, offset: int) -> int:
@@ -236,7 +236,7 @@ class TextBlock:
     # -- the letters alone
 
     def _by_initials(self, found: Sequence[Pair]) -> Iterator[Pair]:
-        """Pairs for short forms that nothing else spells out, with a phrase whose words begin with their letters."""
+        """Yield pairs for short forms that nothing else spells out, with a phrase that has these initials."""
         spelt = {normalize_letters(pair.short.of(self.text)) for pair in found}
         for run in self.runs:
             letters = normalize_letters(run.text)
@@ -280,7 +280,9 @@ class TextBlock:
     # -- phrases
 
     def _find_best_before(self, short: str, last: int, droppable: int) -> Phrase | None:
-        """The phrase ending at token `last`, or up to `droppable` tokens before, that spells the short form best."""
+        """Return the phrase ending at token `last`, or up to `droppable` tokens before, that spells the short form
+        best.
+        """
         best: Phrase | None = None
         dropped = 0.0
         for end in range(last, max(-1, last - droppable - 1), -1):
@@ -289,7 +291,7 @@ class TextBlock:
                 break
             if token.is_word and not self._is_before_hyphen(end):
                 phrase = self._find_best_start(short, end, dropped)
-                # More than rounding: at a tie the phrase nearer to the bracket stays.
+                # More than rounding: at a tie the phrase nearer to the bracket is kept.
                 if phrase and (best is None or phrase.score > best.score + 1e-9):
                     best = phrase
             dropped += _DROPPED_COST if token.is_word and not token.is_small_word else 0.02
@@ -301,7 +303,7 @@ class TextBlock:
         cost, words = dropped, list[str]()
         for start in range(end, max(-1, end - _MAX_LONG_FORM_TOKENS), -1):
             word = self._words[start]
-            # A phrase that holds the short form itself does not spell it.
+            # A phrase that contains the short form itself does not spell it.
             if self._bounds[start] or word == own:
                 break
             if not self._given[start]:
@@ -317,7 +319,7 @@ class TextBlock:
         return best
 
     def _find_best_after(self, short: str, first: int, last: int) -> Phrase | None:
-        """The phrase beginning at token `first` that spells the short form best."""
+        """Return the phrase beginning at token `first` that spells the short form best."""
         letters, own = normalize_letters(short), strip_accents(short)
         best: Phrase | None = None
         cost, words = 0.0, list[str]()
@@ -335,7 +337,7 @@ class TextBlock:
         return best
 
     def _is_longer(self, first: int, last: int, letters: str) -> bool:
-        """Return whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
+        """Return whether the phrase is longer than the form it spells, and not a row of abbreviations itself."""
         words = [token.text for token in self.tokens[first : last + 1] if token.is_word]
         # "(ECC, LDPC)" is a list of abbreviations, though their letters may agree.
         telling = any(len(word) > 5 or (len(word) > 2 and not word.isupper()) for word in words)
@@ -361,7 +363,7 @@ def _add(found: list[Pair], pair: Pair) -> None:
 
 
 def _find_brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Indexes of the brackets that belong together. One that is never closed runs to the end."""
+    """Return indexes of the brackets that belong together. One that is never closed runs to the end."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for index, token in enumerate(tokens):
@@ -369,6 +371,6 @@ def _find_brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             opened.append(index)
         elif token.text in CLOSING and opened:
             found.append((opened.pop(), index))
-    # Brackets that a cut block or a slip left open still explain something.
+    # Brackets that a cut block or a typing error left open still explain a term.
     found += [(index, len(tokens)) for index in opened]
     return sorted((index, min(end, index + _MAX_BRACKET_TOKENS)) for index, end in found)

@@ -1,6 +1,6 @@
-"""Short forms in running text, recognised by their shape alone.
+"""Short forms in running text, recognised only by their shape.
 
-Capitals, mixed case, digits, hyphens, a plural s. Left alone: Roman numerals, units, citation keys, names in camel
+Capitals, mixed case, digits, hyphens, a plural s. Not recognised: Roman numerals, units, citation keys, names in camel
 case, words that are merely shouted, numbered things.
 """
 
@@ -19,13 +19,13 @@ _PLURAL = re.compile(r"[A-Z]{2,9}s")
 _SINGLE = re.compile(r"[A-Z]")
 # DDR4, 3D, H2O
 _WITH_DIGITS = re.compile(r"[A-Z]{2,6}\d{1,2}|\d{1,2}[A-Z]{1,6}|[A-Z]{1,4}\d[A-Z]{1,4}")
-# Two signs at least: "I" is a word, and "V" or "X" is mostly a name.
+# At least two signs: "I" is a word, and "V" or "X" is usually a name.
 _ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # GHz, kW, dBm, Mbps, 512GB, mAh: in mixed case like IoT, but nobody asks what they mean.
 _UNIT = re.compile(r"[GMkT]Hz|[kMGm][WVAB]|dBm?|[kMG]bps|\d+[GMK]B|[KMGT]B|mAh?|kWh")
 _ALSO_WORDS = frozenset(["AM", "IT", "US", "WHO"])
-"""Abbreviations, though in small letters they hold sentences together."""
+"""Abbreviations, although in small letters they are function words."""
 _JOINTS = HYPHENS + "/&"
 
 
@@ -40,7 +40,7 @@ class TokenRun:
 
 
 def find_short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
-    """The short forms of a text, in order."""
+    """Return the short forms of a text, in order."""
     shouted = _is_shouted(tokens)
     found: list[TokenRun] = []
     index = 0
@@ -52,15 +52,15 @@ def find_short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
 
 
 def may_be_short(text: str) -> bool:
-    """Return whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among
-    them.
+    """Return whether brackets or explicit words may introduce this as a short form: two to ten characters, including a
+    letter.
 
     After Schwartz and Hearst (2003), with single capitals and two words.
     """
     bare = text.strip()
     letters = [c for c in bare if c.isalpha()]
-    # Fourteen characters: hyphens, slashes and a blank may stand among the ten. Small letters only if they make no
-    # word ("capex"); "5m" is no form, "3D" is.
+    # Fourteen characters: hyphens, slashes and a blank may be added to the ten. Small letters only if they form no word
+    # ("capex"); "5m" is no form, "3D" is.
     return (
         bool(letters)
         and len(bare) <= 14
@@ -72,7 +72,7 @@ def may_be_short(text: str) -> bool:
 
 
 def _find_group_end(tokens: Sequence[Token], index: int) -> int:
-    """The last token of the group of words joined by hyphens, slashes or & that begins here."""
+    """Return the last token of the group of words joined by hyphens, slashes or & that begins here."""
     last = index
     if not tokens[index].is_word:
         return last
@@ -115,13 +115,15 @@ def _is_short(tokens: Sequence[Token], index: int, *, shouted: bool) -> bool:
         # "NOT" and "AND" are emphasis.
         if is_function_word(word.lower()) and word not in _ALSO_WORDS:
             return False
-        # RAM and ACT are words too, but up to four letters they mostly are abbreviations, unless all is in capitals.
+        # RAM and ACT are words too, but up to four letters they usually are abbreviations, unless all is in capitals.
         return not (is_common_word(word.lower()) and (shouted or len(word) > 4))
     return bool(_PLURAL.fullmatch(word) or _WITH_DIGITS.fullmatch(word) or _is_mixed(word))
 
 
 def _is_mixed(word: str) -> bool:
-    """Mixed case as in IoT, QoS, VGGNet: as many capitals as small letters, and no part an ordinary word."""
+    """Return whether case is mixed as in IoT, QoS, VGGNet: as many capitals as small letters, and no part an ordinary
+    word.
+    """
     if not word.isalnum() or len(word) > 10 or word.isupper() or word.islower():
         return False
     capitals, small = sum(map(str.isupper, word)), sum(map(str.islower, word))

@@ -1,8 +1,8 @@
 """A score for a phrase that may spell out a short form.
 
 Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text" (2003), take the
-shortest phrase whose letters hold the short form's in order. Here every way of spelling is weighed: a letter that
-begins a word counts more than one inside, and a word that gives no letter costs more than "of" or "the".
+shortest phrase whose letters hold the short form's in order. Here every way of spelling is scored: a letter that begins
+a word has more weight than one inside, and a word that contributes no letter costs more than "of" or "the".
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from functools import lru_cache
 from argot.jargon_db.lookup.ordinary_words import is_function_word
 
 GOOD_SCORE = 0.55
-"""From this score on a phrase beside a bracket is believed to spell the short form out."""
+"""Score from which a phrase next to a bracket is accepted as spelling the short form out."""
 STRICT_SCORE = 0.97
-"""From this score on, wherever it stands: every letter begins a word, and no other word is passed over."""
+"""Score from which it is accepted anywhere: every letter begins a word, and no other word is skipped."""
 
 _INSIDE_SCORE = 0.5  # a letter within a word whose first letter counts as well
 _ASTRAY_SCORE = 0.15  # a letter within a word whose first letter does not
-_PASSED_COST = 0.6  # a word that gives no letter
+_PASSED_COST = 0.6  # a word that contributes no letter
 _PASSED_SMALL_COST = 0.05  # the same, "of" or "the"
-_PASSED_TAIL_COST = 0.3  # the same, behind a hyphen: non-negative
+_PASSED_TAIL_COST = 0.3  # the same, after a hyphen: non-negative
 TAIL = "-"
-"""Stands before a word that follows a hyphen."""
+"""Marks a word that follows a hyphen."""
 _DIGITS = {
     "1": ("one", "first", "uni", "mono"),
     "2": ("two", "second", "to", "too", "double", "dual", "bi"),
@@ -41,7 +41,7 @@ _SOUNDS = {"x": ("ex", "cross", "trans", "extra"), "&": ("and",), "n": ("and",),
 
 
 def normalize_letters(short: str) -> str:
-    """Return the characters that have to be spelt out: letters and digits, folded, without a plural s behind
+    """Return the characters that have to be spelt out: letters and digits, folded, without a plural s after
     capitals.
     """
     bare = short.removesuffix("'s").removesuffix("’s")
@@ -52,7 +52,7 @@ def normalize_letters(short: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def strip_accents(text: str) -> str:
-    """Small letters without accents."""
+    """Return small letters without accents."""
     if text.isascii():
         return text.lower()
     split = unicodedata.normalize("NFKD", text.casefold())
@@ -60,49 +60,49 @@ def strip_accents(text: str) -> str:
 
 
 def score_spelling(letters: str, words: Sequence[str]) -> float:
-    """Score in [0, 1] how well the words spell the letters; 0 if they do not.
+    """Return a score in [0, 1] of how well the words spell the letters; 0 if they do not.
 
     The first word must begin with the first letter.
 
-    The best assignment of letters to words by dynamic programming: `best[j]` is what the words so far are worth if
-    they give the first j letters.
+    It finds the best assignment of letters to words by dynamic programming: `best[j]` is the score of the words so far
+    if they contribute the first j letters.
     """
     folded = [strip_accents(word) for word in words]
-    # Cheap looks before the table is filled: most phrases fall here.
+    # Cheap checks before the table is filled: they reject most phrases.
     if not letters or not folded or not can_start(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
         return 0.0
-    # The first word must give the first letter; what stands before it is no part of the phrase.
+    # The first word must contribute the first letter; words before it are no part of the phrase.
     best = dict(_score_word(letters, folded[0].removeprefix(TAIL), 0))
     for index, word in enumerate(folded[1:], 1):
         bare = word.removeprefix(TAIL)
         passed = _PASSED_SMALL_COST if is_small(bare) else _PASSED_TAIL_COST if bare != word else _PASSED_COST
         last = index == len(folded) - 1
-        # The last word must give a letter as well, unless a hyphen ties it to the one before.
+        # The last word must contribute a letter as well, unless a hyphen attaches it to the previous one.
         after = {j: worth - passed for j, worth in best.items() if not last or bare != word}
         for j, worth in best.items():
             for reached, gain in _score_word(letters, bare, j).items():
                 if worth + gain > after.get(reached, float("-inf")):
                     after[reached] = worth + gain
         best = after
-    # Per letter, so that scores of long and short forms compare; passed words can make it negative.
+    # Per letter, so that scores of long and short forms compare; skipped words can make it negative.
     return max(0.0, best.get(len(letters), 0.0) / len(letters))
 
 
 def can_start(letters: str, word: str) -> bool:
-    """Return whether the word, folded, can stand for the first letter."""
+    """Return whether the word, folded, can contribute the first letter."""
     bare = word.removeprefix(TAIL)
     return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _list_sounds(letters[0]))
 
 
 def is_small(word: str) -> bool:
-    """Return whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
+    """Return whether it is one of the words that abbreviations usually leave out ("of", "the"); in small letters."""
     return is_function_word(word) or word in ("'s", "’s")
 
 
 def _may_hold(letters: str, text: str) -> bool:
     at = 0
     for letter in letters:
-        # Necessary, not sufficient. Letters that may be said otherwise ("2" as "two") are let pass.
+        # Necessary, not sufficient. Letters that may be spelt otherwise ("2" as "two") are accepted.
         if not _list_sounds(letter):
             at = text.find(letter, at) + 1
             if at == 0:
@@ -116,7 +116,7 @@ def _list_sounds(letter: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _score_word(letters: str, word: str, j: int) -> dict[int, float]:
-    """Return how many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
+    """Return how many letters, from the j-th on, the word can contribute: {letters in all: their score}."""
     found: dict[int, float] = {}
     if j >= len(letters):
         return found
@@ -126,21 +126,21 @@ def _score_word(letters: str, word: str, j: int) -> dict[int, float]:
         _run_inside(found, letters, word, j, (small, _INSIDE_SCORE))
     elif any(word.startswith(said) for said in _list_sounds(letters[j])):
         found[j + 1] = 0.9
-    # In a word of three letters some letter is found by chance.
+    # In a word of three letters some letter matches by chance.
     elif (at := word.find(letters[j], 1)) > 0 and len(word) > 3:
         _run_inside(found, letters, word[at:], j, (_ASTRAY_SCORE, _ASTRAY_SCORE))
     return found
 
 
 def _run_inside(found: dict[int, float], letters: str, word: str, j: int, worth: tuple[float, float]) -> None:
-    """Enters what the first letter is worth, and each further one as long as it follows in the word."""
+    """Add the score of the first letter, and of each further one as long as it follows in the word."""
     gain, at = worth[0], 0
     found[j + 1] = gain
     for k in range(j + 1, len(letters)):
         following = word.find(letters[k], at + 1)
         if following < 0:
             return
-        # Letters that follow one another ("Comp" in "computer") are hardly chance.
+        # Consecutive letters ("Comp" in "computer") are hardly chance.
         gain += 0.9 if following == at + 1 else worth[1]
         at = following
         found[k + 1] = gain

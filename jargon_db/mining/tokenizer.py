@@ -1,4 +1,4 @@
-"""Cuts running text into tokens, and documents into the blocks in which terms are looked for."""
+"""Splits running text into tokens, and documents into the blocks in which terms are searched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from argot.jargon_db.mining.spelling_out import is_small
 
-# "U.S.A." and "4.5" are one token each; the "'s" of "PUC's" is one of its own.
+# "U.S.A." and "4.5" are one token each; the "'s" of "PUC's" is a separate one.
 _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|[^\W_]+|['’]s\b|\S")
 HYPHENS = "-‐‑–—−"
 OPENING, CLOSING = "([{（", ")]}）"
@@ -17,7 +17,7 @@ _STOPS = frozenset(".;:!?•|")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or one sign: text[start:end] of the text it was cut from. `spaced`: white space stands before it."""
+    """A word or one sign: text[start:end] of its text. `spaced`: white space precedes it."""
 
     text: str
     start: int
@@ -38,12 +38,12 @@ class Token:
 
     @property
     def is_small_word(self) -> bool:
-        """True for words that abbreviations mostly leave out ("of", "the")."""
+        """True for words that abbreviations usually leave out ("of", "the")."""
         return is_small(self.text.lower())
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a text, in order."""
+    """Return the tokens of a text, in order."""
     found: list[Token] = []
     end = 0
     for match in _TOKEN.finditer(text):
@@ -54,7 +54,7 @@ def tokenize(text: str) -> list[Token]:
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------
 
-# Each with spaces in its place: fences with their code, targets of links, marks, HTML tags and heading signs.
+# Each replaced by spaces: fences with their code, targets of links, marks, HTML tags and heading signs.
 _BLANKED = re.compile(
     r"""(?P<fence>^[ \t>]*```.*?^[ \t>]*```) | (?P<link>\]\([^()\s]*\)) | (?P<image>!?\[(?=[^\]]*\]\())
         | (?P<mark>[*`]+|__+|\\(?=[\W_]))
@@ -66,14 +66,14 @@ _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d+[.)]|\#{1,6})\s)|
 
 
 def blank_markup(text: str) -> str:
-    """The same text of the same length, its Markdown signs blanked, so that spans stay true. Code is left out."""
+    """Return a text of the same length with its Markdown signs blanked, so that spans stay valid. Code is left out."""
     return _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Paragraphs, list items, headings and table cells, with their offsets: no term's meaning reaches over their ends.
+    """Yield paragraphs, list items, headings and table cells, with their offsets: no term's meaning crosses their ends.
 
-    What is longer than any paragraph is cut, so that the work grows no faster than the text.
+    Text longer than any paragraph is cut, so that the work stays linear.
     """
     start = 0
     for end, following in [*((match.start(), match.end()) for match in _BLOCK_END.finditer(text)), (len(text), 0)]:

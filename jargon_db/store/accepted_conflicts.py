@@ -1,8 +1,8 @@
-"""Conflicts that a manager has looked at and accepted: they leave the list until one of their senses changes.
+"""Conflicts that a manager has accepted: they leave the list until one of their senses changes.
 
-The table `accepted_conflicts` has a row for each sense of each conflict, with what the sense said when it was judged.
-By whom, when and why it was accepted is in the history of that change: people who may not read those entries do not
-see that it was accepted.
+The table `accepted_conflicts` has a row for each sense of each conflict, with the sense's fields at that time. The
+history of that change records who accepted it, when and why: people who may not read those entries do not see that it
+was accepted.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ ORDER BY accepted_conflicts.change DESC
 """
 _NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)"
 _JUDGED_FIELDS = ("term", "context", "expansion", "description", "notes", "aliases")
-"""What a conflict is judged by; whose the sense is, and whether it answers yet, makes it no other."""
+"""Fields that decide a conflict; owner and approval do not affect it."""
 ACCEPTED_KIND: Final = "let stand"
 """The kind of the change that accepts a conflict, as glossaries have stored it since 0.3."""
 BY_APPROVAL: tuple[WarningKind, ...] = ("conflicting_expansion", "duplicate")
-"""What is accepted by approving a second meaning with a reason."""
+"""The kind of conflict that is accepted by approving a second meaning with a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class AcceptedConflict:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The conflicts that one change accepted: those of the kind `accepted` between any of the senses that still say
-    the same.
+    """The conflicts that one change accepted: those of the kind `accepted` between any of the senses that are still
+    unchanged.
     """
 
     accepted: str
@@ -78,7 +78,7 @@ class Acceptance:
 
 
 def record_acceptance(writer: Writer, kinds: Iterable[str], senses: Sequence[Sense]) -> None:
-    """Accepts, within the writer's change, conflicts of these kinds between these senses as they are."""
+    """Accept, within the writer's change, conflicts of these kinds between these senses in their present state."""
     rows = [
         (writer.journal.change, kind, sense.id, dump_snapshot(_select_judged_fields(sense)))
         for kind in kinds
@@ -88,7 +88,7 @@ def record_acceptance(writer: Writer, kinds: Iterable[str], senses: Sequence[Sen
 
 
 def withdraw(writer: Writer, change: int) -> list[int]:
-    """Has what a change accepted looked at again; the numbers of the senses it was about."""
+    """Reopen the conflicts that a change accepted; return the numbers of the senses concerned."""
     senses = [row[0] for row in writer.connection.execute(_OF_CHANGE, (change,))]
     writer.connection.execute(_WITHDRAW, (change,))
     return senses
@@ -105,7 +105,8 @@ def find_acceptances(
     made: dict[tuple[int, str], Acceptance] = {}
     by_sense: defaultdict[int, list[Acceptance]] = defaultdict(list)
     for row in rows:
-        # A sense that says another thing is out; once it says the same again (an edit rolled back), it is in again.
+        # A sense that changed is excluded; once it has the same content again (an edit rolled back), it is included
+        # again.
         if load_snapshot(row["said"]) != now.get(row["sense"]):
             continue
         told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])

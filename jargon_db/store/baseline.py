@@ -1,4 +1,4 @@
-"""The first change in history: what a glossary held before it kept any."""
+"""The first change in history: the content of a glossary before history was kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FROM sense_rows JOIN senses ON senses.id = sense_rows.id ORDER BY sense_rows.id
 
 
 def record_baseline(conn: sqlite3.Connection) -> None:
-    """Enters every context and sense as if added now, and fills the index of the search box."""
+    """Record every context and sense as if added now, and fill the index of the search box."""
     journal = Journal(SqliteWriter(conn), Heading(why="What there was when history began.", kind="baseline"))
     for row in select(conn, "SELECT * FROM contexts ORDER BY id", {}):
         context = read_context(row)

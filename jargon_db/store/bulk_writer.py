@@ -1,7 +1,7 @@
-"""Puts many senses into the glossary within one change: the same result as one by one, several times as fast.
+"""Adds many senses to the glossary within one change: the same result as one by one, several times as fast.
 
-New senses are numbered here (the transaction holds the write lock, so nobody else can take a number) and written by the
-thousands; stored ones are read by the hundreds, and written only where they differ.
+New senses are numbered here (the transaction holds the write lock, so that nobody else can take a number) and written
+by the thousands; stored ones are read by the hundreds, and written only if they differ.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from argot.types import Context, Sense
 
 _WRITE_BATCH = 1_000
 _LOOKUP_BATCH = 500
-"""Terms that are looked up at once. Always so many places, so that it is one statement."""
+"""Number of terms that are looked up at once. Always the same number of parameters, so that the statement is
+constant."""
 _TERMS = f"SELECT spelling, id FROM terms WHERE spelling IN ({', '.join('?' * _LOOKUP_BATCH)})"  # noqa: S608
 _SENSES = """
 SELECT term, context, expansion, id FROM senses
@@ -34,14 +35,16 @@ _Row = tuple[Any, ...]
 
 
 class BulkWriter:
-    """Within the change of a `Writer`. `outcomes` says what happened to each sense, `made` which contexts were made."""
+    """Within the change of a `Writer`. `outcomes` records the result for each sense, `made` the contexts that were
+    created.
+    """
 
     def __init__(self, writer: Writer) -> None:
         self.outcomes: dict[int, Outcome] = {}
         self.made: list[str] = []
         self._writer = writer
         self._connection = writer.connection
-        # Numbers are given out here, for many rows are written at once.
+        # Numbers are assigned here, because many rows are written at once.
         self._next_term = self._read_next_number("terms")
         self._next_sense = self._read_next_number("senses")
         self._terms: dict[str, int] = {}
@@ -52,10 +55,10 @@ class BulkWriter:
         self._alias_rows: list[_Row] = []
 
     def put(self, senses: Iterable[SenseInput]) -> Iterator[int]:
-        """Adds and updates checked senses; tells after each batch how many are done. Equal senses count once.
+        """Add and update checked senses; report after each batch how many are done. Equal senses count once.
 
         Raises:
-            NotAllowed: one of them, or its context, is not the writer's to read or to manage.
+            NotAllowed: the writer may not read or manage one of them or its context.
         """
         waiting, done = iter(senses), 0
         while batch := list(islice(waiting, _WRITE_BATCH)):
@@ -75,17 +78,17 @@ class BulkWriter:
                 self._add(given, context)
             else:
                 known.append((number, given))
-        # Before the updates: they read senses, and must find those of this batch.
+        # Before the updates, which read senses and must find those of this batch.
         self._write()
         self._update(known)
 
     def _number(self, given: SenseInput, context: Context) -> int | None:
-        """The number of the sense if it is stored, or was added by this change."""
+        """Return the number of the sense if it is stored, or was added by this change."""
         key = (self._number_term(given.term), context.id, given.expansion)
         return self._new.get(key, self._stored.get(key))
 
     def _look_up(self, batch: Sequence[SenseInput]) -> None:
-        """Reads the stored terms of a batch, and all their senses."""
+        """Read the stored terms of a batch, and all their senses."""
         spellings = list(dict.fromkeys(given.term for given in batch))
         for start in range(0, len(spellings), _LOOKUP_BATCH):
             asked = spellings[start : start + _LOOKUP_BATCH]
@@ -96,7 +99,7 @@ class BulkWriter:
         self._stored = {(term, context, expansion): number for term, context, expansion, number in rows}
 
     def _number_term(self, spelling: str) -> int:
-        """The number of a term, which is made if there is none."""
+        """Return the number of a term, which is created if missing."""
         if spelling not in self._terms:
             self._terms[spelling] = self._next_term
             self._next_term += 1
@@ -130,12 +133,12 @@ class BulkWriter:
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
         stored = self._writer.senses([number for number, _ in known])
         for number, given in known:
-            # A sense that the file names twice is read again: the second row adds to what the first made of it.
+            # A sense that the file names twice is read again: the second row extends the result of the first.
             found = stored.get(number) or self._writer.sense(number)
             assert found is not None
             outcome = self._writer.update(found, given)
             if outcome == "updated":
-                # What was read before the update is not what is stored now.
+                # The data read before the update are no longer those stored.
                 stored.pop(number, None)
             # A sense added and then updated by the same file was added.
             if self.outcomes.get(number) != "added":

@@ -1,6 +1,6 @@
-"""The rules by which senses conflict: each looks at a group of senses that share a key.
+"""The rules by which senses conflict: each examines a group of senses that share a key.
 
-The rules see only the senses they are given, so a warning never tells of another one.
+The rules see only the senses passed to them, so that a warning never reveals another one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WarningKind = Literal[
 
 _MAX_LISTED = 5
 _MAX_NAME_CHARS = 200
-"""Characters of an expansion that a message shows; it may have 10,000."""
+"""Maximum characters of an expansion in a message; it may have 10,000."""
 _WORST_FIRST: dict[WarningKind, int] = {
     "conflicting_expansion": 0,
     "duplicate": 1,
@@ -36,12 +36,12 @@ _WORST_FIRST: dict[WarningKind, int] = {
     "same_elsewhere": 4,
     "expansion_is_term": 5,
 }
-"""What is worth acting on later; the other kinds say something while one writes, and harm nothing once it is saved."""
+"""Kinds that need action later; the others are hints while writing, and harmless once saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class SenseWarning:
-    """One thing to look at, and the ids of the stored senses it is about."""
+    """One problem to review, and the ids of the stored senses concerned."""
 
     kind: WarningKind
     message: str
@@ -63,13 +63,13 @@ class ConflictEntry(NamedTuple):
 
 
 def find_conflicts_of(one: ConflictEntry, others: Iterable[ConflictEntry]) -> list[SenseWarning]:
-    """Return the warnings about a sense beside these others."""
+    """Return the warnings about a sense compared with these others."""
     return [warning for warning in (*_check_groups([*others, one]), *_check_sense(one)) if one.id in warning.senses]
 
 
 def find_conflicts_among(senses: Sequence[ConflictEntry], today: str) -> list[SenseWarning]:
-    """The conflicts among these, and whose review is due by `today`: the worst first, and only what somebody
-    can act on. A term may well be an ordinary word, or have an alias that does nothing.
+    """Return the conflicts among these, and the senses with a review due by `today`: the worst first, and only
+    actionable ones. A term may well be an ordinary word, or have an alias without effect.
     """
     singly = (warning for sense in senses for warning in (*_check_sense(sense), *_check_review(sense, today)))
     found = (warning for warning in (*_check_groups(senses), *singly) if warning.kind in _WORST_FIRST)
@@ -120,7 +120,7 @@ def _check_term(group: list[ConflictEntry]) -> Iterator[SenseWarning]:
             )
             yield SenseWarning("conflicting_expansion", message, _list_ids(alike))
     for meaning, alike in by_meaning.items():
-        # Without a meaning two drafts agree in nothing.
+        # Two drafts without an expansion do not agree.
         if meaning and len({sense.context_key for sense in alike}) > 1:
             contexts = _join_names(sense.context for sense in alike)
             message = f"'{term}' means {_quote(alike[0].expansion)} in several contexts: {contexts}."
@@ -128,7 +128,7 @@ def _check_term(group: list[ConflictEntry]) -> Iterator[SenseWarning]:
 
 
 def _check_alias(key: str, holders: list[ConflictEntry], terms: list[ConflictEntry]) -> Iterator[SenseWarning]:
-    # A term that is an alias of itself is told of under "alias_is_term".
+    # A term that is an alias of itself is reported under "alias_is_term".
     others = [sense for sense in terms if any(holder.key != key for holder in holders)]
     told = {holder.key for holder in holders if holder.key != key}
     # Several senses of one term may share an alias.
@@ -163,7 +163,7 @@ def _check_sense(sense: ConflictEntry) -> Iterator[SenseWarning]:
 
 
 def _may_be(text: str, key: str) -> bool:
-    # One letter tells nearly all apart; normalising each expansion of a large glossary would take much longer.
+    # The first letter distinguishes nearly all; normalising each expansion of a large glossary would take much longer.
     return not (text.isascii() and text.isprintable()) or text.lstrip()[:1].lower() == key[:1]
 
 

@@ -1,6 +1,6 @@
 """The conflicts of a glossary: warnings before a sense is saved, all open conflicts, and those that were accepted.
 
-Only senses that the principal may read are looked at, so a warning never tells of a hidden one.
+Only senses that the principal may read are examined, so that a warning never reveals a hidden one.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _NEVER_ACCEPTED: frozenset[WarningKind] = frozenset(["review_due"])
 
 @dataclass(frozen=True, slots=True)
 class FoundConflicts:
-    """The conflicts of a glossary: those to look at, and those that were accepted."""
+    """The conflicts of a glossary: open ones, and those that were accepted."""
 
     open: tuple[SenseWarning, ...]
     accepted: tuple[AcceptedConflict, ...]
 
 
 class Conflicts:
-    """Warns of conflicts, and tells those to look at from those that were accepted."""
+    """Warns of conflicts, and separates open ones from those that were accepted."""
 
     def __init__(self, connections: Connections, history: History, views: Views) -> None:
         self._connections = connections
@@ -80,9 +80,10 @@ class Conflicts:
         return [_drop_unsaved(warning) for warning in find_conflicts_of(one, others)]
 
     def find(self, principal: Principal, *, today: str | None = None) -> FoundConflicts:
-        """All conflicts over every draft and approved sense, and the senses whose review is due: the worst first.
+        """Return all conflicts over every draft and approved sense, and the senses whose review is due: the worst
+        first.
 
-        Kept until the glossary or the day is another: in a large glossary it takes seconds to find.
+        Cached until the glossary or the day changes: in a large glossary the search takes seconds.
 
         Args:
             today: an ISO date, by which reviews are due.
@@ -95,28 +96,28 @@ class Conflicts:
         return kept[1]
 
     def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
-        """The conflicts that nobody accepted, and the senses whose review is due: the worst first."""
+        """Return the conflicts that nobody accepted, and the senses whose review is due: the worst first."""
         return list(self.find(principal, today=today).open)
 
     def list_accepted(self, principal: Principal) -> list[AcceptedConflict]:
-        """The conflicts that were accepted, the latest first."""
+        """Return the conflicts that were accepted, the latest first."""
         return list(self.find(principal).accepted)
 
     def accept(self, by: Principal, kind: str, senses: Sequence[tuple[int, int]], why: str = "") -> int:
-        """Accepts a conflict: of this kind, between these senses, each named with the version that was seen.
+        """Accept a conflict of this kind between these senses, each named with the version that was seen.
 
-        Returns the change's number; rolled back, the conflict is to be looked at again.
+        Return the change's number; rolling it back reopens the conflict.
 
         Raises:
             NotFound: there is no such open conflict, or not for `by`.
             Conflict: one of the senses was saved in the meantime; nothing was changed.
-            NotAllowed: the context of one of them is not `by`'s to manage.
+            NotAllowed: `by` may not manage the context of one of them.
             InvalidInput: it is a review that is due, which a new date settles.
         """
         if kind in _NEVER_ACCEPTED:
             raise InvalidInput("A review that is due is settled by a new date, or by retiring the sense.")
         numbers = {number for number, _ in senses}
-        # Found anew, not trusted: the page that was clicked on may be old.
+        # Searched again, not trusted: the page on which it was clicked may be old.
         if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
             raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
         with self._connections.changing(by, ACCEPTED_KIND, why=why, name=kind) as writer:
@@ -127,12 +128,12 @@ class Conflicts:
             return writer.journal.change
 
     def reopen(self, by: Principal, change: int, why: str = "") -> ChangeSet:
-        """Has what a change accepted looked at again: the change is rolled back.
+        """Reopen the conflicts that a change accepted, by rolling the change back.
 
         Raises:
             NotFound: it accepted nothing that `by` may know of.
-            InvalidInput: it also changed a sense, so that more than this would be taken back.
-            NotAllowed: the context of one of its senses is not `by`'s to manage.
+            InvalidInput: it also changed a sense, so that more than this would be undone.
+            NotAllowed: `by` may not manage the context of one of its senses.
         """
         found = next((one for one in self.list_accepted(by) if one.change == change), None)
         if found is None:
@@ -150,7 +151,7 @@ class Conflicts:
         open_: list[SenseWarning] = []
         accepted: list[AcceptedConflict] = []
         for one in found:
-            # One sense is enough to look under: an acceptance that covers the conflict has all of its senses.
+            # One sense suffices: an acceptance that covers the conflict includes all of its senses.
             by = next((each for each in acceptances.get(one.senses[0], ()) if each.covers(one)), None)
             if by is None:
                 open_.append(one)
@@ -183,5 +184,5 @@ def _build_sense(given: SenseInput, number: int) -> Sense:
 
 
 def _drop_unsaved(warning: SenseWarning) -> SenseWarning:
-    # What is not saved yet has the number 0, and no page to link to.
+    # An unsaved sense has the number 0, and no page to link to.
     return SenseWarning(warning.kind, warning.message, tuple(one for one in warning.senses if one))

@@ -1,4 +1,6 @@
-"""Contexts: the teams, products and fields in which terms have their meaning, and saving one without losing a word."""
+"""Contexts: the teams, products and fields in which terms have their meaning, and saving one without losing other
+edits.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ class Contexts:
         self._connections = connections
 
     def all(self, principal: Principal) -> list[Context]:
-        """The contexts the principal may know, by name."""
+        """Return the contexts the principal may know, by name."""
         return [read_context(row) for row in self._connections.select(_ALL) if may_read(principal, row["audience"])]
 
     def get(self, principal: Principal, context_id: int) -> Context:
-        """One context by its id.
+        """Return one context by its id.
 
         Raises:
             NotFound: there is none, or not for this principal.
@@ -48,22 +50,22 @@ class Contexts:
         by: Principal | None = None,
         why: str = "",
     ) -> Context:
-        """Adds a context, or updates one: an argument that is left out (or empty) changes nothing. `new`: only adds.
+        """Add a context, or update one: a missing (or empty) argument changes nothing. `new`: only add.
 
         Raises:
             InvalidInput: the name is empty or too long.
-            NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
-            Conflict: it is there, and a `new` one is wanted; `current` is it.
+            NotAllowed: it exists, and `by` may not read or manage it; or it is missing, and `by` does not manage all.
+            Conflict: it exists, and a `new` one is wanted; `current` is it.
         """
         if not is_context_name(name):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         _require_storable(name, description, contact)
         with self._connections.changing(by, "context", why=why) as writer:
-            # Within the transaction: two who add the same name at once must not both succeed.
+            # Within the transaction: if two people add the same name at once, only one may succeed.
             found = writer.find_context(name) if new else None
             if found is not None:
                 raise Conflict(f"There is a context '{found.name}' already. Change that one instead.", current=found)
-            # An empty text counts as left out; to empty one there is `save`.
+            # An empty text counts as missing; `save` can clear one.
             return writer.put_context(name, description or None, contact or None, audience)[0]
 
     def save(
@@ -77,12 +79,12 @@ class Contexts:
         audience: Audience | None = None,
         why: str = "",
     ) -> Context:
-        """Changes what is given of the context, also to nothing, if it is still in the version that was seen.
+        """Change the given fields of the context, also to empty ones, if it is still in the version that was seen.
 
         Raises:
-            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is what is stored.
+            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is the stored context.
             NotFound: there is no such context, or not for `by`.
-            NotAllowed: it is not `by`'s to manage.
+            NotAllowed: `by` may not manage it.
             InvalidInput: a text cannot be stored.
         """
         _require_storable(description or "", contact or "")
@@ -94,12 +96,12 @@ class Contexts:
 
 
 def _read_seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
-    """The stored context, if it is still the version that was seen."""
+    """Return the stored context, if it is still the version that was seen."""
     rows = select(writer.connection, _ONE, {"id": context_id})
     found = next((read_context(row) for row in rows if may_read(by, row["audience"])), None)
     if found is None:
         raise _build_not_found(context_id)
-    # Before the version: who may not change it need not learn that somebody else did.
+    # Before the version: a person who may not change it need not learn that somebody else did.
     writer.require_managed(found.name)
     if found.version != version:
         raise Conflict(

@@ -1,4 +1,4 @@
-"""Every write to contexts and senses: each goes through `Writer`, which keeps history and counts versions up."""
+"""Every write to contexts and senses: each goes through `Writer`, which records history and increments versions."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _SEARCHED = ("term", "aliases", "expansion", "description")
 class Writer:
     """Writes within one transaction; `finish` must come last in it.
 
-    With a principal, what is not theirs to manage is refused; what is there and not theirs to read is refused too, else
-    naming a hidden context would tell of it, or open it.
+    With a principal, rows that they may not manage are refused; existing rows that they may not read are refused too,
+    since naming a hidden context would otherwise reveal or open it.
     """
 
     connection: WritingConnection
@@ -80,7 +80,7 @@ class Writer:
         name: str = "",
         undoes: int | None = None,
     ) -> Writer:
-        """A writer whose change is put down to this principal, or to the program itself.
+        """Return a writer whose change is attributed to this principal, or to the program itself.
 
         Raises:
             InvalidInput: the reason cannot be stored.
@@ -93,7 +93,7 @@ class Writer:
         return cls(connection, by, heading)
 
     def finish(self) -> int | None:
-        """Ends the change; its number, or None if nothing changed."""
+        """End the change; return its number, or None if nothing changed."""
         self.number = self.journal.finish()
         return self.number
 
@@ -102,7 +102,7 @@ class Writer:
     def put_context(
         self, name: str, description: str | None, contact: str | None, audience: Audience | None
     ) -> tuple[Context, Outcome]:
-        """Adds the context, or updates what is given of it; contexts are one when their normalised names are."""
+        """Add the context, or update its given fields; contexts with the same normalised name are the same."""
         found = self.find_context(name)
         given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
         new = {key: value for key, value in given.items() if value is not None}
@@ -114,20 +114,20 @@ class Writer:
         return self.set_context(found, wanted), "updated"
 
     def find_context(self, name: str) -> Context | None:
-        """The context with this name, if there is one.
+        """Return the context with this name, if there is one.
 
         Raises:
-            NotAllowed: it is not the principal's to manage or to read; or there is none, and they do not manage all.
+            NotAllowed: the principal may not manage or read it; or there is none, and they do not manage all.
         """
         found = self._context(name)
-        # First, and in the same words for both, so that the error does not tell whether a hidden context is there.
+        # First, and in the same words for both, so that the error does not reveal whether a hidden context exists.
         self.require_managed(found.name if found else name, new=found is None)
         if found is not None:
             self._require_readable(f"context '{found.name}'", found.audience)
         return found
 
     def ensure_context(self, name: str) -> tuple[Context, Outcome]:
-        """The context with this name, which is made if there is none; remembered for the length of the transaction."""
+        """Return the context with this name, which is created if missing; cached for the length of the transaction."""
         key = normalise_context(name)
         if key in self._contexts:
             return self._contexts[key], "unchanged"
@@ -135,8 +135,8 @@ class Writer:
         return self._contexts[key], outcome
 
     def set_context(self, found: Context, wanted: Context) -> Context:
-        """Writes description, contact and audience, and counts the version up; the name is what a context is known by,
-        and stays.
+        """Write description, contact and audience, and increment the version; the name identifies a context, and
+        stays.
         """
         sql = "UPDATE contexts SET description = ?, contact = ?, audience = ?, version = version + 1 WHERE id = ?"
         values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
@@ -147,7 +147,7 @@ class Writer:
         return replace(wanted, version=found.version + 1)
 
     def remove_context(self, found: Context) -> None:
-        """Takes an unused context away; its key is set aside for a new one of this name."""
+        """Remove an unused context; its key is freed for a new one of this name."""
         sql = "UPDATE contexts SET removed = 1, key = ? WHERE id = ?"
         self.connection.execute(sql, (_set_aside(found.id), found.id))
         self.journal.record("context", found.id, (Place("", found.id), record_context(found)), None)
@@ -168,9 +168,9 @@ class Writer:
     # -- senses ---------------------------------------------------------------------------------------------------
 
     def put_sense(self, given: SenseInput) -> tuple[int, Outcome, Outcome]:
-        """Adds or updates the sense with this (term, context, expansion).
+        """Add or update the sense with this (term, context, expansion).
 
-        Returns its id, what happened to it, and what happened to its context.
+        Return its id, its outcome, and the outcome of its context.
         """
         context, context_outcome = self.ensure_context(given.context)
         term, is_new = self._term(given.term)
@@ -181,7 +181,7 @@ class Writer:
         return found.id, self.update(found, given), context_outcome
 
     def update(self, found: Sense, given: SenseInput) -> Outcome:
-        """Writes what is given of a stored sense, if that is something else than what is stored."""
+        """Write the given fields of a stored sense, if they differ from the stored ones."""
         self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
         told = list_given_fields(given)
         if all(getattr(found, name) == value for name, value in told.items()):
@@ -190,10 +190,10 @@ class Writer:
         return "updated"
 
     def find_sense(self, given: SenseInput) -> Sense | None:
-        """The sense with this term, context and expansion, if there is one.
+        """Return the sense with this term, context and expansion, if there is one.
 
         Raises:
-            NotAllowed: the context is not the principal's to manage, or one of the two is not theirs to read.
+            NotAllowed: the principal may not manage the context, or not read one of the two.
         """
         context = self.find_context(given.context)
         if context is None:
@@ -205,7 +205,7 @@ class Writer:
         return found
 
     def sense(self, number: int) -> Sense | None:
-        """The sense with this id, whoever may read it; None if there is none or it was removed."""
+        """Return the sense with this id, whoever may read it; None if there is none or it was removed."""
         row = self.row(number)
         return None if row is None else read_sense(row)
 
@@ -218,7 +218,7 @@ class Writer:
         return next(select(self.connection, _ROW, {"id": number}), None)
 
     def set_sense(self, found: Sense, wanted: Sense) -> None:
-        """Writes everything of a sense; its version counts up.
+        """Write all fields of a sense and increment its version.
 
         Raises:
             Conflict: there is another sense with this term, context and expansion.
@@ -236,19 +236,19 @@ class Writer:
             self.journal.index(search_row(wanted.id, wanted))
 
     def add_alias(self, found: Sense, alias: str) -> None:
-        """Adds an alias to a sense, unless it goes by it already."""
+        """Add an alias to a sense, unless it has it already."""
         self.require_managed(found.context)
         if normalise(alias) not in map(normalise, (found.term, *found.aliases)):
             self.set_sense(found, replace(found, aliases=(*found.aliases, alias)))
 
     def record_unchanged(self, found: Sense) -> None:
-        """Enters a sense into the history as it is: a conflict it is part of was accepted, or is open again."""
+        """Record an unchanged sense in the history: one of its conflicts was accepted or reopened."""
         self.require_managed(found.context)
         as_it_is = (self._place(found), record_sense(found))
         self.journal.record("sense", found.id, as_it_is, as_it_is)
 
     def restore_sense(self, number: int, kept: Snapshot) -> None:
-        """Brings a removed sense back, as it was."""
+        """Restore a removed sense unchanged."""
         wanted = sense_of_snapshot(number, kept)
         context, _ = self.ensure_context(wanted.context)
         term, _ = self._term(wanted.term)
@@ -256,22 +256,22 @@ class Writer:
         now = (Place(normalise(wanted.term), context.id), record_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", number, None, now)
         self.journal.index(search_row(wanted.id, wanted))
-        # The proposal it was made of was opened again when the sense was removed.
+        # The proposal from which it was made was reopened when the sense was removed.
         self.connection.execute(_DECIDED_AGAIN, (number,))
 
     def remove_senses(self, found: Sequence[Sense]) -> None:
-        """Takes senses away from everyone; history keeps them. The proposals they were made of are open again."""
+        """Remove senses for everyone; history keeps them. The proposals from which they were made are open again."""
         for sense in found:
             self.require_managed(sense.context)
             self.journal.record("sense", sense.id, (self._place(sense), record_sense(sense)), None)
             self.journal.forget(sense.id)
-        # Rows stay, since history refers to their numbers; the expansion is set aside, so that a new sense may have it.
+        # Rows stay, since history refers to their numbers; the expansion is freed, so that a new sense may have it.
         self.connection.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
         self.connection.executemany("DELETE FROM aliases WHERE sense = ?", [(sense.id,) for sense in found])
         self.connection.executemany(_OPEN_AGAIN, [(sense.id,) for sense in found])
 
     def set_aside(self, number: int) -> None:
-        """Frees a sense's unique (term, context, expansion)."""
+        """Free a sense's unique (term, context, expansion)."""
         self.connection.execute(_REMOVE, (_set_aside(number), number))
 
     def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
@@ -303,7 +303,7 @@ class Writer:
         return Place(normalise(sense.term), self.ensure_context(sense.context)[0].id)
 
     def _term(self, spelling: str) -> tuple[int, bool]:
-        """The number of a term, and whether it had to be added."""
+        """Return the number of a term, and whether it had to be added."""
         found = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (spelling,)).fetchone()
         if found is not None:
             return found[0], False
@@ -317,7 +317,7 @@ class Writer:
     # -- rights ---------------------------------------------------------------------------------------------------
 
     def _require_readable(self, what: str, audience: Audience) -> None:
-        # Without a principal the program itself writes, for a measurement, say.
+        # Without a principal the program itself writes, for example for a measurement.
         if self.principal is not None and not may_read(self.principal, store_audience(audience)):
             raise NotAllowed(
                 f"There is a {what} that is not yours to read, so not yours to change. Choose another name, or ask the"
@@ -325,7 +325,7 @@ class Writer:
             )
 
     def require_managed(self, context: str, *, new: bool = False) -> None:
-        """The same words whether a context is hidden, another's or not there: a manager of some learns nothing."""
+        """The same words whether a context is hidden, another's or missing: a manager of some learns nothing."""
         by = self.principal
         if by is None or (by.manages_all if new else by.may_manage(context)):
             return
@@ -335,7 +335,7 @@ class Writer:
         )
 
     def require_manager(self, context: str | None = None) -> None:
-        """The principal manages this context; or any, where it is none or not there yet.
+        """Check that the principal manages this context; or any, if the name is empty or new.
 
         Raises:
             NotAllowed

@@ -1,4 +1,4 @@
-"""The history: who changed what, when and why, as far as the principal may know it, and taking it back."""
+"""The history: who changed what, when and why, limited to what the principal may know, and rolling back."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _READABLE_ROWS = f"""
 SELECT count(*) AS rows, {", ".join(GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(GUARDS)}
 """  # noqa: S608
 _MAX_NAMES = 3
-"""Terms named with a change."""
+"""Number of terms named with a change."""
 _PAGE_ROWS = 200
-"""Changes that are read at a time."""
+"""Number of changes that are read at a time."""
 _BEYOND = 2**62
-"""More than the number of any change."""
+"""Greater than the number of any change."""
 
 
 class History:
@@ -54,10 +54,11 @@ class History:
         change: int | None = None,
         limit: int | None = 200,
     ) -> list[HistoryEntry]:
-        """List the history, newest first: of every sense that ever had this term, of one sense, of one context, of one
-        change, or at all.
+        """Return the history, newest first: of every sense that ever had this term, of one sense, of one context, of
+        one change, or of all.
 
-        An entry is for those who may read the sense and its context, as they are guarded now and as they were then.
+        An entry is for people who may read the sense and its context, by their present audiences and by those at that
+        time.
         """
         found: list[HistoryEntry] = []
         for row in self._read_rows(term, sense_id, context_id, change):
@@ -69,12 +70,12 @@ class History:
         return found
 
     def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
-        """The changes of which the principal may read at least one row, newest first."""
+        """Return the changes of which the principal may read at least one row, newest first."""
         found: list[ChangeSet] = []
         for row in self._read_newest_changes():
             if len(found) >= limit:
                 break
-            # Counting takes a look at the guards of each change; who sees all needs none.
+            # Counting checks the guards of each change; a principal who sees all needs none.
             rows = row["rows"] if principal.sees_all else self._count_readable(principal, row["id"])
             if rows:
                 found.append(ChangeSet(**{**row, "rows": rows}, about=self._name_subjects(principal, row["id"])))
@@ -90,14 +91,14 @@ class History:
         why: str = "",
         force: bool = False,
     ) -> ChangeSet:
-        """Undoes a change (an import, say); or sets every sense of a term to how it was at a moment.
+        """Undo a change (such as an import); or restore every sense of a term as of a moment.
 
-        The moment is a date or time in ISO form (UTC unless it says otherwise), or a change: as it was right after.
-        With `force`, what was changed since is overwritten; history keeps it, so that this can be undone too.
+        The moment is a date or time in ISO form (UTC unless stated otherwise), or a change, which means directly after
+        it. With `force`, later changes are overwritten; history keeps them, so that this can be undone too.
 
         Raises:
             NotFound: there is no such change or term, or not for `by`.
-            NotAllowed: a row of it is not `by`'s to read or to manage.
+            NotAllowed: `by` may not read or manage one of its rows.
             Conflict: a row was changed since, or its place is taken; the message names them. Nothing was changed.
             InvalidInput: it is neither a change, nor a term with a moment.
         """
@@ -113,7 +114,7 @@ class History:
             take(writer, found)
             if change is not None:
                 reopen_conflicts(writer, change, found)
-            # Raised within the change, which is thereby left without a trace.
+            # Raised within the change, which is thereby undone completely.
             if not writer.journal.rows:
                 raise Conflict("There is nothing to roll back: everything is as it was then.")
         return next(one for one in self.changes(by) if one.id == writer.number)

@@ -17,14 +17,15 @@ GUARDS = (
     "audience_now",
     "context_audience_now",
 )
-"""Columns of `history_rows`: the audiences that guarded an entry then, and guard its sense and context now."""
+"""Columns of `history_rows`: the audiences that guarded an entry at that time, and those of its sense and context
+now."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One row of one change. `before` is None where it was added, `after` where it was removed.
+    """One row of one change. `before` is None if it was added, `after` if it was removed.
 
-    `kind` is the change's ("edit", "import", "roll back", ...). `sense_id` is None where a context was changed.
+    `kind` is the change's ("edit", "import", "roll back", ...). `sense_id` is None if a context was changed.
     """
 
     change: int
@@ -41,11 +42,11 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """All that was changed in one go. `rows` counts those one may read; `name` is that of an imported file, or
+    """All rows that one action changed. `rows` counts those the reader may read; `name` is that of an imported file, or
     the kind of an accepted conflict.
 
     `undoes` is the change this one rolled back, `undone_by` the last one that rolled this one back. `about` are the
-    first terms (or contexts) it changed, as far as one may read them.
+    first terms (or contexts) it changed that the reader may read.
     """
 
     id: int
@@ -61,15 +62,15 @@ class ChangeSet:
 
 
 def may_read_entry(principal: Principal, row: Row) -> bool:
-    """Return whether everything that guarded the row then, and guards its sense and context now, lets the principal
-    pass.
+    """Return whether all audiences that guarded the row then, and guard its sense and context now, include the
+    principal.
     """
     return may_read(principal, *(row[name] for name in GUARDS if row[name] is not None))
 
 
 def build_entry(row: Row) -> HistoryEntry:
     before, after = load_snapshot(row["before"]), load_snapshot(row["after"])
-    # By its present name: a term that was renamed is listed under the new one.
+    # By its present name: a renamed term is listed under the new one.
     told: dict[str, Any] = after or before or {}
     return HistoryEntry(
         change=row["change"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, get_args
 
 from argot.errors import InvalidInput
 from argot.jargon_db.lookup.normalise import normalise
@@ -20,9 +20,9 @@ STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 @dataclass(frozen=True, slots=True)
 class SenseInput:
-    """A caller's or file row's input about one sense. `None`: nothing said, an existing value stays.
+    """A caller's or file row's input about one sense. `None` leaves an existing value unchanged.
 
-    An empty `review_by` takes the review date away.
+    An empty `review_by` removes the review date.
     """
 
     term: str
@@ -37,8 +37,31 @@ class SenseInput:
     review_by: str | None = None
 
 
+class ExtraFields(TypedDict, total=False):
+    """Fields of a sense that few callers give. None: nothing said."""
+
+    notes: str | None
+    aliases: Sequence[str] | None
+    owner: str | None
+    audience: Audience | None
+    review_by: str | None
+
+
+class SenseFields(ExtraFields, total=False):
+    term: str | None
+    context: str | None
+    expansion: str | None
+    description: str | None
+
+
+def set_fields(given: SenseInput, fields: ExtraFields) -> SenseInput:
+    """Return the input with those fields that are given."""
+    changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    return replace(given, **changes)
+
+
 def check_input(given: SenseInput) -> SenseInput:
-    """The input, trimmed.
+    """Return the input, trimmed.
 
     Raises:
         InvalidInput: term or expansion is empty, the term is too long, or a text cannot be stored.
@@ -52,7 +75,7 @@ def check_input(given: SenseInput) -> SenseInput:
 
 
 def trim(given: SenseInput) -> SenseInput:
-    """An input without problems, as it is stored."""
+    """Return an input without problems, as it is stored."""
     return SenseInput(
         given.term.strip(),
         given.context.strip(),
@@ -68,14 +91,14 @@ def trim(given: SenseInput) -> SenseInput:
 
 
 def find_problems(given: SenseInput) -> list[tuple[str, str]]:
-    """(column, what is wrong and what to do) for each field that cannot be stored."""
+    """Return (column, problem and remedy) for each field that cannot be stored."""
     return [] if _is_plainly_good(given) else _find_problems(given)
 
 
 def _is_plainly_good(given: SenseInput) -> bool:
-    # The usual case, found out fast: an import of 100,000 senses asks twice for each.
+    # Fast path for the usual case: an import of 100,000 senses checks each twice.
     short = (given.term, given.context, given.owner or "", *(given.aliases or ()))
-    # Rare in imports; the slow way names what is wrong.
+    # Rare in imports; the slow path names the problem.
     if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:
         return False
     if given.status is not None and given.status not in STATUSES:
@@ -136,31 +159,31 @@ def _shorten(text: str) -> str:
 
 
 def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
-    """Trimmed, without empty ones and doubles, in their order."""
+    """Return them trimmed, without empty ones and duplicates, in their order."""
     return tuple(dict.fromkeys(alias.strip() for alias in aliases if normalise(alias)))
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """Several notes as one, with an empty line between; doubles once."""
+    """Return several notes as one, separated by an empty line, without duplicates."""
     return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))
 
 
 def is_storable(text: str) -> bool:
-    # ASCII first: that is known without a look at each character.
+    # ASCII first: that check needs no loop over the characters.
     return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
 
 
 def is_date(text: str) -> bool:
     """Return whether it is a date as the glossary writes them: 2027-01-31."""
     try:
-        # Back again: Python also reads "20270131" and "2027-W05-1", which would not sort with the others.
+        # Converted back: Python also reads "20270131" and "2027-W05-1", which would not sort with the others.
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
 
 
 def is_context_name(name: str) -> bool:
-    """Return whether a context may be called so. `*` stands for every context where somebody's rights are named."""
+    """Return whether a context may have this name. `*` means every context in lists of rights."""
     return bool(normalise(name)) and name.strip() != "*"
 
 
@@ -173,6 +196,6 @@ def list_given_fields(given: SenseInput) -> dict[str, Any]:
     names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
     found = {name: value for name in names if (value := getattr(given, name)) is not None}
     if "review_by" in found:
-        # Nothing given is left out above; what is given empty takes the date away.
+        # Missing fields are left out above; an empty one removes the date.
         found["review_by"] = found["review_by"] or None
     return found

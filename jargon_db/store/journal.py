@@ -1,6 +1,6 @@
 """The record of every change: one row in `changes`, one in `history` for each row it touched.
 
-Rows are kept back and written by the thousands, so that an import of 100,000 senses stays fast and needs little memory.
+Rows are buffered and written by the thousands, so that an import of 100,000 senses is fast and needs little memory.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ ChangeKind = Literal[
     "edit", "draft", "approve", "retire", "import", "accept", "merge", "context", "let stand", "roll back", "baseline"
 ]
 SYSTEM = "argot"
-"""Who changes are put down to that no person asked for."""
+"""The name to which changes that no person made are attributed."""
 
 _BATCH = 2_000
 _SEARCH_BATCH = 25_000
-"""Larger, for SQLite writes out what its full-text index holds back whenever another table with triggers is written."""
+"""Larger, because SQLite flushes its full-text index whenever another table with triggers is written."""
 _HISTORY = "id, change, subject, row, key, key_was, context, context_was, audience, audience_was, before, after"
 _CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The description of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
-    stand; `undoes` the change rolled back.
+    """The description of a change as a whole. `name` is that of an imported file, or the kind of an accepted conflict;
+    `undoes` the change rolled back.
     """
 
     who: str = SYSTEM
@@ -43,7 +43,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a row at one time: the key of its term ("" for a context) and the number of its context."""
+    """The position of a row at one time: the key of its term ("" for a context) and the number of its context."""
 
     key: str
     context: int
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(slots=True)
 class Journal:
-    """The history of one transaction. `finish` comes last in it; without it nothing is there."""
+    """The history of one transaction. `finish` comes last in it; without it nothing is recorded."""
 
     connection: WritingConnection
     heading: Heading
@@ -68,7 +68,7 @@ class Journal:
         was: tuple[Place, Snapshot] | None,
         now: tuple[Place, Snapshot] | None,
     ) -> None:
-        """One row's change; `was` is None for a new row, `now` for one that is gone."""
+        """Record one row's change; `was` is None for a new row, `now` for a removed one."""
         last = now or was
         assert last is not None
         first = was or last
@@ -84,7 +84,7 @@ class Journal:
                 last[0].context,
                 first[0].context if first[0].context != last[0].context else None,
                 audience,
-                # Null where nothing changed: whether something was hidden is found by looking for the others.
+                # Null if nothing changed: searches for hidden rows look for the other values.
                 audience_was if audience_was != audience else None,
                 dump_snapshot(was[1] if was else None),
                 dump_snapshot(now[1] if now else None),
@@ -95,14 +95,14 @@ class Journal:
             self._write_history()
 
     def index(self, row: SearchRow) -> None:
-        """Puts a new sense into the index of the search box."""
+        """Add a new sense to the index of the search box."""
         self._search[row[0]] = row
         if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
             self._write_index()
 
     def forget(self, sense: int) -> None:
-        """Takes a sense out of that index."""
-        # It may still be waiting to be written.
+        """Remove a sense from that index."""
+        # It may still be in the buffer.
         self._search.pop(sense, None)
         self._forgotten.append(sense)
         if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
@@ -110,19 +110,21 @@ class Journal:
 
     @property
     def change(self) -> int:
-        """The number of this change: no other can take it, for the transaction holds the write lock."""
+        """The number of this change: no other can take it, because the transaction holds the write lock."""
         if self._change is None:
             self._change = int(self.connection.execute(f"SELECT {next_number('changes')}").fetchone()[0])
         return self._change
 
     def finish(self, at: str | None = None) -> int | None:
-        """Writes what is kept back, and counts the version up once. The change's number; None if there was none."""
+        """Write the buffered rows, and increment the version once. Return the change's number; None if there was
+        none.
+        """
         self._write_history()
         self._write_index()
-        # A save that changed nothing makes no version, so that no view is made anew for it.
+        # A save without changes makes no version, so that no view is rebuilt for it.
         if not self.rows:
             return None
-        # Last, when the number of rows is known; the number was used by them already.
+        # Last, when the number of rows is known; they already use its number.
         said = self.heading
         values = (self.change, at or timestamp(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
         self.connection.execute(_CHANGE, values)
@@ -138,7 +140,7 @@ class Journal:
         self._history.clear()
 
     def _write_index(self) -> None:
-        # Sorted: SQLite's full-text index writes out what it holds back whenever a number is less than the one before.
+        # Sorted: SQLite's full-text index flushes whenever a number is less than the previous one.
         forget_words(self.connection, sorted(self._forgotten))
         index_words(self.connection, sorted(self._search.values()))
         self._forgotten.clear()

@@ -1,4 +1,4 @@
-"""A ledger of mined texts, by which mining goes on where it stopped and reads nothing twice."""
+"""A ledger of mined texts, with which mining resumes where it stopped and reads nothing twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from argot.jargon_db.store.connections import Connections
 
 MINER = 1
-"""Counts up when mining learns to find more: then everything is read again."""
+"""Incremented when mining learns to find more: then everything is read again."""
 
 _READ = "SELECT source FROM mined WHERE reader = ?"
 _MARK = "INSERT INTO mined (source, reader) VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET reader = excluded.reader"
@@ -21,7 +21,7 @@ class MiningLedger:
 
     def list_unmined(self, sources: Iterable[str]) -> list[str]:
         """List the sources that were not mined yet, in their order."""
-        # All of them at once: there are as many as documents, and asking for each would take longer.
+        # All of them at once: there are as many as documents, and single queries would take longer.
         read = {row[0] for row in self._connections.reader().execute(_READ, (MINER,))}
         return [source for source in sources if source not in read]
 

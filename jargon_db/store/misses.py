@@ -1,4 +1,4 @@
-"""Terms that questions used and nobody had defined: what a glossary's managers work through."""
+"""Terms that questions used and nobody had defined: the work list of a glossary's managers."""
 
 from __future__ import annotations
 
@@ -73,11 +73,12 @@ _DISMISS = "UPDATE misses SET dismissed = ?, dismissed_by = ?, why = ? WHERE key
 
 @dataclass(frozen=True, slots=True)
 class MissRecord:
-    """An unknown term: how many questions met it, first and last time (ISO, UTC), and those questions one may read.
+    """An unknown term: how many questions met it, first and last time (ISO, UTC), and the questions that the reader may
+    read.
 
-    Questions come newest first. `defined`: an approved sense that one may read was written since it was last missed; a
-    term whose senses were there already and were not meant is open. `dismissed`: a manager said that it needs none; it
-    goes on being counted.
+    Questions are listed newest first. `defined`: an approved sense that the reader may read was written since it was
+    last missed; a term whose existing senses were not meant is open. `dismissed`: a manager decided that it needs none;
+    it is still counted.
     """
 
     term: str
@@ -90,7 +91,9 @@ class MissRecord:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredMiss:
-    """A question that met an unknown term, whose asker was not told since what it means. `asked` is ISO, UTC."""
+    """A question that met an unknown term, whose asker has not yet been notified of its meaning. `asked` is ISO,
+    UTC.
+    """
 
     term: str
     principal: str
@@ -111,15 +114,15 @@ class WeekOfMisses:
 class Misses:
     """The unknown terms of one glossary, and the questions that met them.
 
-    A question is its asker's own: others read it only if it was recorded as shared. Managers see every term and its
-    count, for these are their work; who sees all sees all.
+    A question belongs to its asker: others read it only if it was recorded as shared. Managers see every term and its
+    count, because these are their work; a principal who sees all sees everything.
     """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def record(self, term: str, principal_name: str, question: str, thread: str, *, shared: bool = False) -> None:
-        """Notes that a question met an unknown term; for the same question of the same thread this happens once.
+        """Record that a question met an unknown term; once for the same question of the same thread.
 
         `shared`: its asker knows that managers will read it.
 
@@ -138,20 +141,20 @@ class Misses:
                 connection.execute(_ADD, values)
 
     def open(self, principal: Principal) -> list[MissRecord]:
-        """The terms that still need a meaning; otherwise as `find`."""
+        """Return the terms that still need a meaning; otherwise as `find`."""
         return self.find(principal, "open")
 
     def find(self, principal: Principal, status: MissStatus | None = None) -> list[MissRecord]:
-        """Unknown terms, most asked first: all of them for managers, for others those of their own questions.
+        """Return unknown terms, most asked first: all of them for managers, for others those of their own questions.
 
-        `status` None: also those that were defined or dismissed since.
+        `status` None includes those that were defined or dismissed since.
         """
         asked: dict[str, list[Row]] = {}
         for row in self._connections.select(load_statement("misses")):
             if principal.is_manager or row["principal"] == principal.name:
                 asked.setdefault(row["key"], []).append(row)
         defined = self._find_defined(principal, list(asked))
-        # By time: a sense that was there already, and was not what the asker meant, leaves the term open.
+        # By time: an existing sense that the asker did not mean leaves the term open.
         found = [
             _record(rows, principal, defined=defined.get(key, "") >= rows[-1]["asked"]) for key, rows in asked.items()
         ]
@@ -159,10 +162,10 @@ class Misses:
         return sorted(wanted, key=lambda miss: (-miss.count, miss.term))
 
     def dismiss(self, by: Principal, term: str, why: str = "") -> None:
-        """Says that the term needs no meaning, for good: asked for again it is counted, but stays dismissed.
+        """Record permanently that the term needs no meaning: further questions are counted, but it stays dismissed.
 
         Raises:
-            NotFound: nobody asked for it.
+            NotFound: no question used it.
             NotAllowed: `by` manages no context.
             InvalidInput: the reason cannot be stored.
         """
@@ -174,7 +177,9 @@ class Misses:
             writer.connection.execute(_DISMISS, (writer.now, by.name, why, key))
 
     def by_week(self, principal: Principal) -> list[WeekOfMisses]:
-        """Return how often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
+        """Return how often each unknown term was asked for, by week: for managers by everyone, else by the
+        principal.
+        """
         counts: Counter[tuple[str, str]] = Counter()
         for row in self._connections.select(_BY_WEEK):
             if principal.is_manager or row["principal"] == principal.name:
@@ -183,7 +188,7 @@ class Misses:
 
     def list_commonest(self, principal: Principal, since: str, before: str, most: int) -> list[tuple[str, int]]:
         """The terms that questions missed most from `since` on and before `before`, each with their number; without
-        those that were dismissed. Empty for who manages nothing.
+        those that were dismissed. Empty for a principal who manages nothing.
         """
         if not principal.is_manager:
             return []
@@ -191,33 +196,38 @@ class Misses:
         return [(row["term"], row["number"]) for row in rows]
 
     def list_shared_questions(self, principal: Principal) -> set[tuple[str, str]]:
-        """Thread and wording of the questions that their askers let managers read."""
+        """Return thread and wording of the questions that their askers let managers read."""
         if not principal.is_manager:
             return set()
         return {(row["thread"], row["question"]) for row in self._connections.select(_SHARED_QUESTIONS)}
 
     def filter_missed(self, terms: Sequence[str]) -> set[str]:
-        """Return the terms, among these, that some question missed."""
+        """Return those of the terms that some question missed."""
         keys = {term: normalise(term) for term in terms}
         found = {row["key"] for row in self._connections.select(_AMONG, keys=encode_list(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
     def list_askers(self, term: str) -> list[Asker]:
-        """List who asked for the term (or its plural) in vain and has not heard yet that it has a meaning.
+        """Return the askers whose question about the term (or its plural) failed and who have not yet been notified of
+        its meaning.
 
-        For the program to tell them in their threads; no person reads this.
+        The program uses it to notify them in their threads; no person reads this.
         """
         rows = self._connections.select(_ASKERS, keys=encode_list(self._find_forms(term)))
         return [(row["principal"], row["thread"], row["question"]) for row in rows]
 
     def list_untold(self, principal_name: str, thread: str | None = None) -> list[UnansweredMiss]:
-        """The questions of one person that met an unknown term and may have to hear of its meaning, first to last."""
+        """Return the questions of one person that met an unknown term and may need a notification of its meaning, first
+        to last.
+        """
         return [
             UnansweredMiss(**row) for row in self._connections.select(_UNTOLD, principal=principal_name, thread=thread)
         ]
 
     def share(self, principal_name: str, thread: str, *, shared: bool = True) -> int:
-        """Lets managers read the questions of this person's thread that met unknown terms, or no more; how many."""
+        """Let managers read the questions of this person's thread that met unknown terms, or revoke it; return how
+        many.
+        """
         values = {"principal": principal_name, "thread": thread, "shared": int(shared)}
         with self._connections.writing() as connection:
             return connection.execute(_SHARE, values).rowcount
@@ -228,15 +238,15 @@ class Misses:
         return bool(rows) and all(row["shared"] for row in rows)
 
     def mark_told(self, term: str, thread: str) -> None:
-        """The asker was told in this thread; `list_askers` names these questions no more."""
+        """Record that the asker was notified in this thread; `list_askers` no longer returns these questions."""
         keys = encode_list(self._find_forms(term))
         with self._connections.writing() as connection:
             connection.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
     def _find_forms(self, term: str) -> list[str]:
-        """The keys of missed terms that are this one or a form of it, such as its plural."""
+        """Return the keys of missed terms that are this one or a form of it, such as its plural."""
         key = normalise(term)
-        # The other way round than a look-up: the missed form may be the plural of what is defined now.
+        # Opposite to a look-up: the missed form may be the plural of the term now defined.
         return [
             row["key"] for row in self._connections.select("SELECT key FROM misses") if key in list_variants(row["key"])
         ]
@@ -255,7 +265,7 @@ class Misses:
 def _record(rows: list[Row], principal: Principal, *, defined: bool) -> MissRecord:
     questions = [
         row["question"]
-        # Rows come oldest first. Erased questions have no wording, and count all the same.
+        # Rows are sorted oldest first. Erased questions have no wording, but still count.
         for row in reversed(rows)
         if row["question"] and (principal.sees_all or row["principal"] == principal.name or row["shared"])
     ]

@@ -20,7 +20,7 @@ from argot.postgresql import PostgresqlStores
 from argot.postgresql_connection import PostgresqlConnection
 
 _ANALYZE_ROWS = 500
-"""Rows that a table gets in one transaction, from which on PostgreSQL's plans change."""
+"""Number of rows added to a table in one transaction from which PostgreSQL's plans change."""
 _FETCH = "FETCH 1000 FROM streamed"
 
 
@@ -42,7 +42,7 @@ class PostgresConnections(Connections):
 
     @contextmanager
     def reading(self) -> Iterator[GlossaryConnection]:
-        """A transaction that cannot write."""
+        """Open a transaction that cannot write."""
         with self._database.reader() as connection:
             yield GlossaryConnection(connection)
 
@@ -77,7 +77,7 @@ class PostgresConnections(Connections):
 
 
 class GlossaryConnection:
-    """A connection that takes the statements of a glossary, and keeps U+0000 in texts. Its rows are tuples."""
+    """A connection that accepts the statements of a glossary, and preserves U+0000 in texts. Its rows are tuples."""
 
     dialect = POSTGRESQL
 
@@ -91,8 +91,8 @@ class GlossaryConnection:
         return FetchedRows(rows, cursor.description, cursor.rowcount)
 
     def stream(self, sql: str, values: Mapping[str, Any]) -> Iterator[Row]:
-        """The rows of a statement, a thousand at a time."""
-        # Not prepared: of one cursor after another, the columns differ.
+        """Yield the rows of a statement, a thousand at a time."""
+        # Not prepared: the columns differ from one cursor to the next.
         begin = f"DECLARE streamed NO SCROLL CURSOR FOR {translate_statement(sql)}"
         self._connection.execute(begin, _escape_parameters(values), prepare=False)
         while rows := (cursor := self._connection.execute(_FETCH, prepare=False)).fetchall():
@@ -106,7 +106,7 @@ class GlossaryConnection:
         self._added[table] += self._connection.copy_rows(table, columns, map(_escape_parameters, rows))
 
     def analyze(self) -> None:
-        """Let PostgreSQL know the tables that have grown: until it looks itself it would read them from end to end."""
+        """Have PostgreSQL analyse the tables that have grown: until it does so itself it would scan them completely."""
         for table, number in self._added.items():
             if number >= _ANALYZE_ROWS:
                 self._connection.execute(f"ANALYZE {table}")
@@ -124,7 +124,7 @@ class GlossaryConnection:
 
 
 def _escape_parameters(parameters: Any) -> Any:
-    """Parameters, by place or by name, as PostgreSQL takes them."""
+    """Return parameters, by position or by name, in a form that PostgreSQL accepts."""
     if isinstance(parameters, Mapping):
         return {name: escape(value) if isinstance(value, str) else value for name, value in parameters.items()}
     return [escape(value) if isinstance(value, str) else value for value in parameters]

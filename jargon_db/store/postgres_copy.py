@@ -1,4 +1,4 @@
-"""A glossary on PostgreSQL as a file of SQLite's, in which a change can be tried."""
+"""A glossary on PostgreSQL as an SQLite file, in which a change can be tried."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _TABLES = (
     "contexts", "terms", "senses", "aliases", "changes", "history", "accepted_conflicts", "misses", "miss_questions",
     "proposals", "uses", "mined",
 )  # fmt: skip
-"""In an order in which each row finds those it refers to."""
+"""In an order in which the rows that each row refers to come first."""
 
 
 def copy_to_sqlite(source: Connection, path: Path) -> None:
-    """Copy all rows that a transaction sees into a new file; what the search box finds is derived, and left out."""
+    """Copy all rows that a transaction sees into a new file; the search box's index is derived, and left out."""
     prepare(path)
     with closing(SqliteConnections(path)) as target, target.writing() as connection:
         for table in _TABLES:

@@ -1,4 +1,4 @@
-"""The statements of a glossary in PostgreSQL's words: lists that are bound as JSON, and tables of another name."""
+"""The statements of a glossary in PostgreSQL's dialect: lists that are bound as JSON, and other table names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WORDS = (
     (re.compile(r"json_each\((:\w+)\) AS (\w+)"), r"jsonb_array_elements_text(CAST(\1 AS jsonb)) AS \2 (value)"),
     # A member of a list within such a list.
     (re.compile(r"json_extract\(([\w.]+), '\$\[(\d)\]'\)"), r"(CAST(\1 AS jsonb) ->> \2)"),
-    # By which SQLite is told the order to join in; PostgreSQL finds it.
+    # Tells SQLite the join order; PostgreSQL determines it.
     (re.compile(r"\bCROSS JOIN\b"), "JOIN"),
     (re.compile(r"\bmeta\b"), "glossary_meta"),
 )
@@ -18,7 +18,7 @@ _WORDS = (
 
 @lru_cache(maxsize=256)
 def translate_statement(sql: str) -> str:
-    """A statement of ours as PostgreSQL has the words. Its placeholders stay as they are."""
+    """Return a statement in PostgreSQL's dialect. Its placeholders are unchanged."""
     for ours, theirs in _WORDS:
         sql = ours.sub(theirs, sql)
     return sql

@@ -1,12 +1,12 @@
-"""The tables of a glossary on PostgreSQL: those of glossary.db after all its migrations, in PostgreSQL's words.
+"""The tables of a glossary on PostgreSQL: those of glossary.db after all its migrations, in PostgreSQL's dialect.
 
-What differs from `argot.jargon_db.store.schema`:
+Differences from `argot.jargon_db.store.schema`:
 
-- Numbers are given out by the writer, who counts on from the highest as SQLite does (`rows.next_number`), for nobody
-  else writes meanwhile: there are no sequences, which a copy of the rows would have to set.
-- An index takes no text of more than 2,700 bytes. Texts that can be longer are indexed by a hash.
-- `meta` is a table of the corpus; this one's is `glossary_meta`.
-- What the search box finds is a `tsvector` (`argot.jargon_db.store.search_index`).
+- The writer assigns numbers, continuing from the highest as SQLite does (`rows.next_number`), because nobody else
+  writes meanwhile: there are no sequences, which a copy of the rows would have to set.
+- An index accepts no text of more than 2,700 bytes. Texts that can be longer are indexed by a hash.
+- `meta` is a table of the corpus; the glossary's is `glossary_meta`.
+- The search box's index is a `tsvector` (`argot.jargon_db.store.search_index`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The data that the glossary keeps about one person, to be handed out or erased.
+"""The data that the glossary stores about one person, to be exported or erased.
 
 Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
-person's name becomes `ERASED`, and so it does on senses and proposals they owned, made or decided.
+person's name becomes `ERASED`, also on senses and proposals they owned, made or decided.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ WHERE (asked < :before OR thread = :thread) AND question != ''
 
 
 class Privacy:
-    """One glossary's data about a person, to be handed out and to be erased."""
+    """One glossary's data about a person, to be exported or erased."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def kept_of(self, name: str) -> dict[str, list[dict[str, Any]]]:
-        """Questions that met unknown terms, changes, senses owned and meanings proposed by this name."""
+        """Return questions that met unknown terms, changes, senses owned and meanings proposed under this name."""
         asked = {"questions": _ASKED, "changes": _CHANGED, "owned_senses": _OWNED, "proposals": _PROPOSED}
         found = {key: [dict(row) for row in self._connections.select(sql, name=name)] for key, sql in asked.items()}
         return {key: rows for key, rows in found.items() if rows}
 
     def erase_person(self, names: Sequence[str]) -> int:
-        """Delete the questions of these names, with terms that nobody else asked for, and call them `ERASED` in what
-        stays; how many questions there were.
+        """Delete the questions of these names, with terms that nobody else asked for, and replace the names by `ERASED`
+        elsewhere; return how many questions there were.
         """
         gone = 0
         with self._connections.writing() as connection:
-            # Within the transaction: if anything fails, the triggers are back with all the rest.
+            # Within the transaction: if anything fails, the triggers are restored with everything else.
             with _unlock_history(connection):
                 for name in names:
-                    # Questions go with their wording, which is the person's own; of everything else only the name.
+                    # Questions are deleted with their wording, which is personal; elsewhere only the name is.
                     gone += connection.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
                     values = {
                         "name": name,
@@ -80,16 +80,18 @@ class Privacy:
         return gone
 
     def erase_questions(self, before: str | None = None, *, thread: str | None = None) -> int:
-        """Take wording, asker and thread out of questions that met an unknown term before this moment (ISO, UTC), or
+        """Remove wording, asker and thread from questions that met an unknown term before this moment (ISO, UTC), or
         were asked in this thread.
 
-        They still count: the queue says how often a term was asked for.
+        They still count: the queue shows how often a term was asked for.
         """
         with self._connections.writing() as connection:
             return connection.execute(_UNWORDED, {"before": before, "thread": thread}).rowcount
 
     def scrub(self) -> bool:
-        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        """Remove deleted data from the write-ahead log as well; return False if a reader still uses an earlier
+        state.
+        """
         return self._connections.scrub()
 
 
@@ -99,7 +101,7 @@ def _build_owner_json(name: str) -> str:
 
 @contextmanager
 def _unlock_history(connection: WritingConnection) -> Iterator[None]:
-    """Lets the append-only tables be updated within this transaction, by taking their triggers away for so long."""
+    """Allow updates of the append-only tables within this transaction, by removing their triggers meanwhile."""
     if connection.dialect.engine == "postgresql":
         with _disable_triggers(connection):
             yield

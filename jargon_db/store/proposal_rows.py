@@ -1,6 +1,6 @@
-"""Proposals as rows: a proposal made again adds to the row there is, and each reader sees the evidence they may read.
+"""Proposals as rows: a repeated proposal extends the existing row, and each reader sees the evidence they may read.
 
-Deciding on proposals is in `argot.jargon_db.store.proposal_store`.
+`argot.jargon_db.store.proposal_store` decides on proposals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Origin = Literal["miss", "mined", "person", "model"]
 ProposalStatus = Literal["open", "accepted", "merged", "dismissed"]
 ORIGINS: tuple[Origin, ...] = ("miss", "mined", "person", "model")
 NO_EXPANSION = "?"
-"""Stands in for the expansion while a proposal has none yet."""
+"""Placeholder for the expansion of a proposal that has none yet."""
 
 LIST = """
 SELECT * FROM proposals
@@ -45,9 +45,9 @@ _UPDATE = (
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposed meaning. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
+    """A proposed meaning. `evidence` are (passage id, quote) that the reader may read; `sense`: the sense made from it.
 
-    `score`: how surely it is right, in [0, 1]; None: nobody reckoned.
+    `score`: its probability of being right, in [0, 1]; None: unknown.
     """
 
     id: int
@@ -95,20 +95,20 @@ def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str) 
         guarded = (keys["expansion_key"], description, said.guard, json.dumps(evidence), json.dumps([said.guard]))
         added = conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now))
         return int(added.fetchone()[0])
-    # What was decided is left alone: a dismissed proposal must not come back with new evidence.
+    # Decided proposals are left alone: a dismissed one must not return with new evidence.
     if found["status"] == "open":
         conn.execute(_UPDATE, (*_merge(found, said, evidence), now, found["id"]))
     return int(found["id"])
 
 
 def _merge(found: Row, said: ProposalInput, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
-    """The columns of a proposal that was said again: the evidence of both, and the better score."""
+    """Return the columns of a repeated proposal: the evidence of both, and the better score."""
     scores = [score for score in (found["score"], said.score) if score is not None]
-    # By passage and audience: the same passage may have been closed to some since.
+    # By passage and audience: the same passage may have been closed to some people since.
     kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
     audiences = sorted({*json.loads(found["audiences"]), said.guard})
     description, guard = found["description"], found["description_audience"]
-    # The description stays, unless the new one may be read by everyone and the old one may not.
+    # The description is kept, unless everyone may read the new one and not the old one.
     if said.given.description and (not description or (not said.audience and read_audience(guard))):
         description, guard = said.given.description, said.guard
     context = found["context"] or said.context or ""
@@ -117,12 +117,12 @@ def _merge(found: Row, said: ProposalInput, evidence: list[list[str]]) -> tuple[
 
 
 def list_quoted_passages(row: Row) -> list[str]:
-    """The ids of the passages that a proposal quotes."""
+    """Return the ids of the passages that a proposal quotes."""
     return [one[0] for one in json.loads(row["evidence"])]
 
 
 def forget_evidence(conn: Connection, gone: Set[str]) -> None:
-    """A description stays only where a remaining quote has it, or a person wrote it."""
+    """A description is kept only if a remaining quote has it, or a person wrote it."""
     rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
     for row in [row for row in rows if not gone.isdisjoint(list_quoted_passages(row))]:
         kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
@@ -130,7 +130,7 @@ def forget_evidence(conn: Connection, gone: Set[str]) -> None:
         if not kept and row["status"] == "open" and not by_person:
             conn.execute("DELETE FROM proposals WHERE id = ?", (row["id"],))
             continue
-        # What a document said of the term must not outlive the document.
+        # A document's words about the term must not outlive the document.
         stays = by_person or any(row["description"] in one[1] for one in kept)
         values = (json.dumps(kept), row["description"] if stays else "", row["id"])
         conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
@@ -156,7 +156,7 @@ def get_proposal(conn: Connection, principal: Principal, proposal_id: int) -> Ro
 
 
 def build_proposal(row: Row, principal: Principal | None) -> Proposal:
-    """The proposal as the principal may see it; None: all of it."""
+    """Return the proposal as the principal may see it; None: all of it."""
     evidence = [one for one in json.loads(row["evidence"]) if principal is None or may_read(principal, one[2])]
     shown: dict[str, Any] = {
         name: row[name] for name in ("id", "term", "expansion", "origin", "status", "created", "created_by")
@@ -168,7 +168,7 @@ def build_proposal(row: Row, principal: Principal | None) -> Proposal:
         context=row["context"] or None,
         description=row["description"] if open_to_them else "",
         evidence=tuple((one[0], one[1]) for one in evidence),
-        # Who may read any of the evidence may read the proposal.
+        # A person who may read any of the evidence may read the proposal.
         audience=EVERYONE if EVERYONE in audiences else frozenset().union(*audiences),
         decided=row["decided"],
         decided_by=row["decided_by"],

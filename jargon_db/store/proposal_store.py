@@ -1,18 +1,27 @@
-"""Proposed meanings, from people, mining, missed terms or a model. A manager makes senses or aliases of them, or not.
+"""Proposed meanings, from people, mining, missed terms or a model. A manager turns them into senses or aliases, or
+dismisses them.
 
-Evidence is guarded by the audience of the document it comes from: a proposal is for those who may read some of its
-evidence, and shows them only that.
+Evidence is guarded by the audience of its document: people see a proposal if they may read some of its evidence, and
+only that evidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypedDict, Unpack
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
-from argot.jargon_db.store.inputs import SenseInput, check_input, is_storable, normalise_context
+from argot.jargon_db.store.inputs import (
+    SenseFields,
+    SenseInput,
+    check_input,
+    is_storable,
+    normalise_context,
+    set_fields,
+)
 from argot.jargon_db.store.proposal_rows import (
     LIST,
     NO_EXPANSION,
@@ -39,6 +48,12 @@ _DECIDE = "UPDATE proposals SET status = ?, decided = ?, decided_by = ?, why = ?
 _REOPEN = "UPDATE proposals SET status = 'open', decided = NULL, decided_by = NULL, why = '' WHERE id = ?"
 
 
+class Grounds(TypedDict, total=False):
+    evidence: Sequence[tuple[str, str]]
+    audience: Audience
+    score: float | None
+
+
 class Proposals:
     """The proposals of one glossary."""
 
@@ -53,25 +68,25 @@ class Proposals:
         *,
         context: str | None = None,
         description: str = "",
-        evidence: Sequence[tuple[str, str]] = (),
-        audience: Audience = EVERYONE,
         created_by: str = "",
-        score: float | None = None,
+        **grounds: Unpack[Grounds],
     ) -> Proposal:
-        """Notes a proposal; `audience` is that of the documents the evidence is from, `score` how sure it is (0 to 1).
+        """Record a proposal; `audience` is that of the evidence's documents, `score` its certainty (0 to 1).
 
-        The same term and expansion again add their evidence to the one there is. What was decided stays decided: it
-        comes back as it is, and nothing is added to it.
+        Evidence for the same term and expansion is added to the existing one. A decision is final: a decided proposal
+        is returned unchanged, and nothing is added to it.
 
         Raises:
-            InvalidInput: the origin is none, or a text is empty, too long or cannot be stored.
+            InvalidInput: the origin is unknown, or a text is empty, too long or cannot be stored.
         """
-        # Checked like a sense, since it may become one; stand-ins for what a sense needs and a proposal may lack.
+        # Checked like a sense, since it may become one; placeholders fill the fields that a sense needs and a proposal
+        # may lack.
         given = check_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        evidence, audience = grounds.get("evidence", ()), grounds.get("audience", EVERYONE)
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
-        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, score)
+        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, grounds.get("score"))
         with self._connections.writing() as connection:
             number = put(connection, said, origin, created_by)
             row = next(select(connection, LIST, {"id": number, "status": None, "key": None}))
@@ -80,14 +95,14 @@ class Proposals:
     def find(
         self, principal: Principal, status: ProposalStatus | None = "open", term: str | None = None
     ) -> list[Proposal]:
-        """The proposals the principal may read, oldest first; `status` None: whatever became of them."""
+        """Return the proposals the principal may read, oldest first; `status` None: in any state."""
         key = None if term is None else normalise(term)
         rows = self._connections.select(LIST, id=None, status=status, key=key)
         found = filter_readable(rows, self._connections.reader(), principal)
         return [build_proposal(row, principal) for row in found]
 
     def quoted_passages(self) -> set[str]:
-        """The passages that proposals quote."""
+        """Return the passages that proposals quote."""
         return {
             passage
             for row in self._connections.select("SELECT evidence FROM proposals")
@@ -95,15 +110,15 @@ class Proposals:
         }
 
     def forget_evidence(self, gone: Collection[str]) -> None:
-        """Take quotes from these passages out of all proposals, and what rests on nothing else out of the queue.
+        """Remove quotes of these passages from all proposals, and proposals without other evidence from the queue.
 
-        What a person proposed stays, and so does what was decided.
+        People's proposals stay, and so do decided ones.
         """
         with self._connections.writing() as connection:
             forget_evidence(connection, set(gone))
 
     def get(self, principal: Principal, proposal_id: int) -> Proposal:
-        """One proposal.
+        """Return one proposal.
 
         Raises:
             NotFound: there is none, or not for this principal.
@@ -115,43 +130,34 @@ class Proposals:
         by: Principal,
         proposal_id: int,
         *,
-        term: str | None = None,
-        context: str | None = None,
-        expansion: str | None = None,
-        description: str | None = None,
-        notes: str = "",
-        aliases: Sequence[str] = (),
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
         status: SenseStatus = "draft",
         why: str = "",
+        **fields: Unpack[SenseFields],
     ) -> Sense:
-        """Makes a sense of it, as edited: a draft, unless it is approved in the same go.
+        """Make a sense of it, as edited: a draft, unless it is approved in the same call.
 
-        Who may read the sense is who may read the evidence, unless `audience` says otherwise.
+        The readers of the evidence may read the sense, unless `audience` differs.
 
         Raises:
             NotFound: there is no such proposal, or not for `by`.
             Conflict: it was decided already, or there is such a sense (`current`).
-            NotAllowed: the context is not `by`'s to manage.
+            NotAllowed: `by` may not manage the context.
             InvalidInput: a context or expansion is missing, or a field cannot be stored.
         """
         with self._connections.changing(by, "accept", why=why) as writer:
             found = _get_undecided(writer, by, proposal_id)
-            given = SenseInput(
-                found.term if term is None else term,
-                (found.context or "") if context is None else context,
-                found.expansion if expansion is None else expansion,
-                found.description if description is None else description,
-                notes,
-                tuple(aliases),
-                by.name if owner is None else owner,
+            proposed = SenseInput(
+                found.term,
+                found.context or "",
+                found.expansion,
+                found.description,
+                "",
+                (),
+                by.name,
                 status,
-                found.audience if audience is None else audience,
-                review_by,
+                found.audience,
             )
-            sense = add_new(writer, given)
+            sense = add_new(writer, set_fields(proposed, fields))
             _decide(writer, proposal_id, "accepted", why, sense.id)
         return sense
 
@@ -164,10 +170,11 @@ class Proposals:
         status: SenseStatus = "draft",
         why: str = "",
     ) -> tuple[list[Sense], list[tuple[int, str]]]:
-        """Makes senses of several as they were proposed, in one change, which can be rolled back as one.
+        """Make senses of several as they were proposed, in one change, which can be rolled back as one.
 
-        `context` is that of those for which none was proposed. What cannot be accepted is left as it is: (proposal,
-        reason). Another approved meaning of the term in the context is such a reason: that is for one at a time.
+        `context` applies to those for which none was proposed. Those that cannot be accepted are left unchanged, and
+        returned as (proposal, reason). Another approved meaning of the term in the context is such a reason: that is
+        decided one at a time.
 
         Raises:
             InvalidInput: the reason cannot be stored.
@@ -185,12 +192,12 @@ class Proposals:
         return made, left
 
     def merge(self, by: Principal, proposal_id: int, sense_id: int, why: str = "") -> Sense:
-        """The proposed term becomes an alias of a sense there is.
+        """Make the proposed term an alias of an existing sense.
 
         Raises:
             NotFound: there is no such proposal or sense, or not for `by`.
             Conflict: the proposal was decided already.
-            NotAllowed: the sense's context is not `by`'s to manage.
+            NotAllowed: `by` may not manage the sense's context.
         """
         with self._connections.changing(by, "merge", why=why) as writer:
             found = _get_undecided(writer, by, proposal_id)
@@ -203,12 +210,12 @@ class Proposals:
         return merged
 
     def dismiss(self, by: Principal, proposal_id: int, why: str = "") -> None:
-        """Says no to it, for good: proposed again, it stays dismissed.
+        """Dismiss it permanently: proposed again, it stays dismissed.
 
         Raises:
             NotFound: there is no such proposal, or not for `by`.
             Conflict: it was decided already.
-            NotAllowed: its context is not `by`'s to manage; without a context, `by` manages none.
+            NotAllowed: `by` may not manage its context; without a context, `by` manages none.
         """
         with self._connections.changing(by, "edit", why=why) as writer:
             found = _get_undecided(writer, by, proposal_id)
@@ -216,7 +223,7 @@ class Proposals:
             _decide(writer, proposal_id, "dismissed", why, None)
 
     def reopen(self, by: Principal, proposal_id: int) -> None:
-        """Takes a dismissal back: a finger slips.
+        """Undo a dismissal made by mistake.
 
         Raises:
             NotFound: there is no such proposal, or not for `by`.
@@ -255,13 +262,13 @@ def _accept(writer: Writer, by: Principal, number: int, *, context: str, status:
         )
     )
     values = {"key": normalise(given.term), "context": normalise_context(given.context)}
-    # A draft answers nobody, and may stand beside an approved meaning until it is approved.
+    # A draft answers no questions, and may coexist with an approved meaning until it is approved.
     other = next(select(writer.connection, _OTHER, values), None) if status == "approved" else None
     if other is not None and (other["expansion"] != given.expansion):
-        # That there is another is said in any case, what it is only to those who may read it.
+        # The existence of another is reported in any case, its content only to those who may read it.
         known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
         raise Conflict(f"'{given.term}' means{known} in '{given.context}' already. Look at the two, and decide.")
-    # Written only now: `accept_many` goes on within this change, so that a refusal must leave nothing behind.
+    # Written only now: `accept_many` continues within this change, so that a refusal must leave no trace.
     sense = add_new(writer, given)
     _decide(writer, number, "accepted", why, sense.id)
     return sense

@@ -1,6 +1,6 @@
-"""Takes changes back: one change with all its rows, or one term to how it was.
+"""Rolls changes back: one change with all its rows, or one term to an earlier state.
 
-The steps are worked out first, and then taken all together, in a change of their own.
+The steps are planned first, and then executed together, in a separate change.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SELECT * FROM history_rows WHERE subject = 'sense' AND row IN (
 
 @dataclass(frozen=True, slots=True)
 class RollbackStep:
-    """One row to be set: from what is stored to what was. None: not there. `found` is the sense that is stored."""
+    """One row to be set from its stored value to an earlier one. None: absent. `found` is the stored sense."""
 
     subject: Literal["sense", "context"]
     row: int
@@ -52,14 +52,14 @@ def plan_change(writer: Writer, by: Principal, *, change: int, force: bool) -> l
 
     Raises:
         NotFound: there is no such change, or not for `by`.
-        NotAllowed: a row of it is not `by`'s to read.
+        NotAllowed: `by` may not read one of its rows.
         Conflict: a row was changed since, and `force` is off.
     """
     rows = list(select(writer.connection, _ENTRIES, {"change": change}))
     readable = [row for row in rows if may_read_entry(by, row)]
     if not readable:
         raise NotFound(f"There is no change {change}. The history shows those there are.")
-    # All or nothing: half of a change taken back would be a state that never was.
+    # All or nothing: half of a change rolled back would be a state that never existed.
     if len(readable) < len(rows):
         raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
     senses = {row["id"]: read_sense(row) for row in select(writer.connection, _NOW, {"change": change})}
@@ -67,8 +67,8 @@ def plan_change(writer: Writer, by: Principal, *, change: int, force: bool) -> l
     blocked: list[Row] = []
     for row in rows:
         if row["before"] == row["after"]:
-            continue  # a conflict of it was accepted: there is nothing to set back
-        # Newest entry first: of a row that the change touched twice, `then` is what the oldest entry found.
+            continue  # only a conflict was accepted: there is nothing to restore
+        # Newest entry first: for a row that the change touched twice, `then` is what the oldest entry found.
         known = first.get((row["subject"], row["row"]))
         found = senses.get(row["row"]) if row["subject"] == "sense" else None
         now = known.now if known else _read_stored(writer, row, found)
@@ -87,7 +87,7 @@ def plan_term(writer: Writer, by: Principal, *, term: str, moment: str | int) ->
 
     Raises:
         NotFound: the term has no history, or none for `by`.
-        InvalidInput: the moment is none.
+        InvalidInput: the moment is invalid.
     """
     last = _find_last_change(writer, moment)
     then: dict[int, Snapshot | None] = {}
@@ -95,9 +95,9 @@ def plan_term(writer: Writer, by: Principal, *, term: str, moment: str | int) ->
     for row in select(writer.connection, _STATES, {"key": normalise(term)}):
         if not may_read_entry(by, row):
             continue
-        # Rows come oldest first, so that the last one of each stays.
+        # Rows are sorted oldest first, so that the last one of each is kept.
         latest[row["row"]] = row
-        # Senses made after the moment have no `then`, and go.
+        # Senses made after the moment have no `then`, and are removed.
         if row["change"] <= last:
             then[row["row"]] = load_snapshot(row["after"])
     if not latest:
@@ -118,7 +118,7 @@ def _read_stored(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | No
 
 
 def _find_last_change(writer: Writer, moment: str | int) -> int:
-    """The number of the last change up to a moment."""
+    """Return the number of the last change up to a moment."""
     if isinstance(moment, int):
         return moment
     try:
@@ -127,7 +127,7 @@ def _find_last_change(writer: Writer, moment: str | int) -> int:
         raise InvalidInput(f"{moment!r} is no moment; write it like 2027-01-31 or 2027-01-31T12:00:00.") from None
     # Compared as text with what is stored: UTC, in milliseconds.
     at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
-    # By number: numbers count on even when a clock is set back.
+    # By number: numbers increase even when a clock is set back.
     row = writer.connection.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
     return int(row[0])
 
@@ -155,11 +155,11 @@ def _name_entry(entry: Row) -> str:
 
 
 def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
-    """Takes those steps that lead anywhere.
+    """Execute the steps that change anything.
 
-    Contexts come before the senses that need them, and go after those that leave them.
+    Contexts are created before the senses that need them, and removed after those that leave them.
 
-    All senses make room first, for one may take the place of another.
+    All senses are freed first, because one may take the place of another.
     """
     needed = [step for step in steps if step.now != step.then]
     contexts = [step for step in needed if step.subject == "context"]
@@ -170,7 +170,7 @@ def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
             audience = frozenset(said["audience"])
             writer.put_context(said["context"], said["description"], said["contact"], audience)
     moving = [(step, step.found) for step in senses if step.then is not None]
-    # Before any sense is set: one that goes may hold the place of one that comes back.
+    # Before any sense is set: a removed one may hold the place of a restored one.
     writer.remove_senses([step.found for step in senses if step.then is None and step.found is not None])
     _make_room(writer, [found for step, found in moving if found is not None and _is_moving(step)])
     for step, found in moving:
@@ -183,8 +183,8 @@ def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
 
 
 def reopen_conflicts(writer: Writer, change: int, steps: Iterable[RollbackStep]) -> None:
-    """Has the conflicts that the change accepted looked at again. Senses that no step enters into the history are
-    entered as they are, so that it says so of each.
+    """Reopen the conflicts that the change accepted. Senses without a step of their own are recorded unchanged in the
+    history, so that each has an entry.
     """
     entered = {step.row for step in steps if step.subject == "sense"}
     numbers = [number for number in withdraw(writer, change) if number not in entered]
@@ -207,6 +207,6 @@ def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
         found = next(select(writer.connection, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
         writer.require_managed(found["name"], new=True)
         used = "SELECT 1 FROM senses WHERE context = ? AND removed = 0 LIMIT 1"
-        # A context that others have put senses into meanwhile stays.
+        # A context to which others have added senses meanwhile stays.
         if not found["removed"] and writer.connection.execute(used, (step.row,)).fetchone() is None:
             writer.remove_context(read_context(found))

@@ -21,7 +21,7 @@ WITH RECURSIVE seen (mark) AS (
 SELECT (SELECT audience FROM senses WHERE {mark} = seen.mark LIMIT 1) AS audience FROM seen WHERE mark IS NOT NULL
 UNION SELECT audience FROM contexts
 """
-# What the index is over: on PostgreSQL an index takes no long texts.
+# The indexed expression: on PostgreSQL an index accepts no long texts.
 _DISTINCT_BY = {
     "sqlite": _DISTINCT.format(mark="audience"),
     "postgresql": _DISTINCT.format(mark="md5(audience)"),
@@ -29,14 +29,14 @@ _DISTINCT_BY = {
 
 
 def next_number(table: str) -> str:
-    """SQL for the number of a new row of a table, one more than the highest, as SQLite itself counts: where a
-    transaction is writing, no other is.
+    """Return SQL for the number of a new row of a table, one more than the highest, as SQLite itself counts: only one
+    transaction writes at a time.
     """
     return f"(SELECT coalesce(max(id), 0) + 1 FROM {table})"  # noqa: S608
 
 
 def select(conn: Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
-    """The rows of a statement, as dictionaries."""
+    """Return the rows of a statement, as dictionaries."""
     cursor = conn.execute(sql, values)
     names = [column[0] for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in cursor)
@@ -48,13 +48,15 @@ def readable(rows: Iterable[Row], principal: Principal) -> Iterator[Row]:
 
 
 def may_read(principal: Principal, *audiences: str) -> bool:
-    """Return whether the principal may read what all of these stored audiences guard."""
+    """Return whether all of these stored audiences include the principal."""
     return all(principal.may_read(read_audience(stored)) for stored in audiences)
 
 
 def passable_audiences(conn: Connection, dialect: Dialect, principal: Principal) -> str | None:
-    """The stored audiences the principal passes, as JSON, for SQL to leave the others out early; None: all."""
-    # What belongs to a conversation is not opened by this: `may_read` decides afterwards.
+    """Return the stored audiences that include the principal, as JSON, for SQL to exclude the others early; None:
+    all.
+    """
+    # This does not open rows of a conversation: `may_read` decides afterwards.
     if principal.sees_all:
         return None
     stored = (row[0] for row in conn.execute(_DISTINCT_BY[dialect.engine]))
@@ -79,13 +81,13 @@ def read_sense(row: Row) -> Sense:
 
 
 def read_context(row: Row) -> Context:
-    """A row from before contexts had versions, which a migration may read, is of the first."""
+    """A row from before contexts had versions, which a migration may read, has version 1."""
     audience = read_audience(row["audience"])
     return Context(row["id"], row["name"], row["description"], row["contact"], audience, row.get("version", 1))
 
 
 def read_aliases(stored: str) -> tuple[str, ...]:
-    """Spellings from the JSON list of hexadecimal UTF-8 that the view gives (SQLite's JSON ends a text at NUL)."""
+    """Return spellings from the view's JSON list of hexadecimal UTF-8 (SQLite's JSON ends a text at NUL)."""
     if stored == "[]":
         return ()
     return tuple(bytes.fromhex(spelling).decode() for spelling in json.loads(stored))
@@ -102,10 +104,14 @@ def store_audience(audience: Audience) -> str:
 
 
 def encode_keys(keys: Sequence[tuple[int, int, str]]) -> str:
-    """The `:keys` of look_up.sql. Normalised keys hold neither NUL nor lone surrogates, which JSON in SQLite loses."""
+    """Return the `:keys` of look_up.sql. Normalised keys contain neither NUL nor lone surrogates, which JSON in SQLite
+    loses.
+    """
     return encode_list([list(key) for key in keys])
 
 
 def encode_list(texts: Sequence[Any]) -> str:
-    """A list to be bound for `json_each`. Its characters as they are: PostgreSQL has some escaped (`nul_texts`)."""
+    """Return a list to be bound for `json_each`. Its characters are not escaped: PostgreSQL needs some escaped
+    (`nul_texts`).
+    """
     return json.dumps(texts, ensure_ascii=False)

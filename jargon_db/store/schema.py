@@ -1,6 +1,6 @@
-"""The tables of glossary.db, as numbered migrations. One that has been released is never edited: add another.
+"""The tables of glossary.db, as numbered migrations. A released migration is never edited: add another.
 
-On PostgreSQL the first one makes what the first five came to on SQLite; later ones are for both.
+On PostgreSQL the first one makes the result of the first five on SQLite; later ones are for both.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ DROP VIEW judged
 
 
 def _govern(connection: sqlite3.Connection) -> None:
-    """Enter the existing glossary into history as one change of kind "baseline", so that history is complete."""
+    """Record the existing glossary in the history as one change of kind "baseline", so that history is complete."""
     run_script(connection, _GOVERNANCE)
     record_baseline(connection)
 

@@ -1,8 +1,8 @@
-"""The search box: finds senses while one types, by term, alias, expansion and description.
+"""The search box: finds senses while the user types, by term, alias, expansion and description.
 
-Terms and aliases that begin with what was typed come first, by an index over their keys, which keeps every sign. Then
-come words anywhere, by a full-text index with prefixes, column by column. No step reads more rows than it is asked for,
-so that a letter that half of all senses hold costs no more than a rare word.
+Terms and aliases that begin with the typed text come first, by an index over their keys, which keeps every sign. Words
+at any position come next, by a full-text index with prefixes, column by column. No step reads more rows than requested,
+so that a letter that half of all senses contain costs no more than a rare word.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from argot.types import Principal, Sense, SenseStatus
 
 MAX_QUERY_CHARS = 500
 MAX_QUERY_WORDS = 12
-"""So much of what was typed is looked at."""
-# The highest character: all that begins with a key sorts before the key with this behind it.
+"""Maximum characters of the typed text that are used."""
+# The highest character: everything that begins with a key sorts before the key followed by this.
 _LAST = "\U0010ffff"
 _RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
 
 class Search:
-    """Finds senses as one types."""
+    """Finds senses while the user types."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -41,8 +41,9 @@ class Search:
         status: SenseStatus | None = None,
         context: str | None = None,
     ) -> list[Sense]:
-        """The senses found by what was typed so far, best first: the term itself, the beginning of a term or alias,
-        words in the term, in the expansion, in the description. Any text will do; nothing typed finds nothing.
+        """Return the senses found by the typed text so far, best first: the term itself, the beginning of a term or
+        alias, words in the term, in the expansion, in the description. Any text is accepted; an empty one finds
+        nothing.
         """
         text = text[:MAX_QUERY_CHARS]
         if limit <= 0 or not normalise(text):
@@ -54,7 +55,7 @@ class Search:
             "context_key": None if context is None else normalise_context(context),
         }
         for row in self._candidates(text, limit, values, found):
-            # SQL left out most of what they may not read; what they may is decided here alone.
+            # SQL excluded most of the rows they may not read; the final decision is made here.
             if row["id"] not in found and any(readable([row], principal)):
                 found[row["id"]] = read_sense(row)
                 if len(found) >= limit:
@@ -62,7 +63,7 @@ class Search:
         return list(found.values())
 
     def rebuild(self) -> None:
-        """Index all senses anew, as after their rows were copied from elsewhere."""
+        """Rebuild the index of all senses, for example after their rows were copied from elsewhere."""
         with self._connections.writing() as connection:
             connection.execute("DELETE FROM sense_search")
             rows = select(connection, "SELECT * FROM sense_rows ORDER BY id", {})
@@ -80,7 +81,7 @@ class Search:
         dialect = self._connections.dialect
         template = load_statement("search_words" if dialect.engine == "sqlite" else "search_words_postgresql")
         for columns in COLUMNS if words else ():
-            # That many may be among those found before, and are skipped.
+            # Up to that many may be among those found before, and are skipped.
             asked = limit + len(found)
             match = build_word_query(dialect, words, columns)
             yield from self._connections.select(template, match=match, limit=asked, **values)

@@ -1,7 +1,8 @@
 """The words of senses as each engine finds them: an index of SQLite's FTS5, or a `tsvector` of PostgreSQL.
 
-Words are folded before (`argot.jargon_db.store.search_words`), so neither engine has to know a language. On PostgreSQL
-each word of a sense has a weight: A in the term or an alias, B in the expansion, C in the description; the best one.
+Words are folded before (`argot.jargon_db.store.search_words`), so that neither engine needs language support. On
+PostgreSQL each word of a sense has a weight: A in the term or an alias, B in the expansion, C in the description; the
+best one.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from argot.jargon_db.store.search_words import SearchRow
 from argot.jargon_db.store.writing_connection import WritingConnection
 
 COLUMNS = (1, 2, 3)
-"""How far is searched: in terms and aliases, also in expansions, also in descriptions."""
+"""The columns that are searched: terms and aliases, also expansions, also descriptions."""
 _FTS5 = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
 _WEIGHTS = "ABC"
 _MAX_WORD_CHARS = 255
-"""Of a word on PostgreSQL, which takes 2,046 bytes; a longer one is found by its beginning."""
+"""Maximum of a word on PostgreSQL, which accepts 2,046 bytes; a longer one is found by its beginning."""
 _MAX_VECTOR_BYTES = 1_000_000
-"""Of the words of one sense: somewhat less than a `tsvector` holds. What a description says beyond is not found."""
+"""Maximum of the words of one sense: somewhat less than a `tsvector` holds. The rest of a longer description is not
+found."""
 _BYTES_EACH = 8
 _FORGET = {
     "sqlite": "DELETE FROM sense_search WHERE rowid = ?",
@@ -40,7 +42,7 @@ def forget_words(connection: WritingConnection, senses: Iterable[int]) -> None:
 
 def build_word_query(dialect: Dialect, words: Sequence[str], columns: int) -> str:
     """Build the query for `sql/search_words*.sql`: all of these words or prefixes, in the first columns."""
-    # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
+    # Quoted, so that no word is read as an operator of the full-text language; the star finds beginnings.
     if dialect.engine == "sqlite":
         wanted = " AND ".join(f'"{word}" *' for word in words)
         return f"{_FTS5[columns - 1]} : ({wanted})"

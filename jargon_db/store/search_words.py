@@ -1,7 +1,8 @@
-"""Cuts texts into the words the search box finds them by.
+"""Splits texts into the words by which the search box finds them.
 
-Words are folded like terms. What SQLite's `ascii` tokenizer takes for a letter is every sign beyond ASCII, so the signs
-that make terms (`C++`, `%`) are written as private characters, and scripts without spaces are cut into characters.
+Words are folded like terms. SQLite's `ascii` tokenizer treats every character beyond ASCII as a letter, so the signs
+that are part of terms (`C++`, `%`) are written as private characters, and scripts without spaces are split into
+characters.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from argot.jargon_db.lookup.atoms import split_words
 from argot.types import Sense
 
 SearchRow = tuple[int, str, str, str, str]
-"""Id of the sense, and the words of term, aliases, expansion and description, parted by spaces."""
+"""Id of the sense, and the words of term, aliases, expansion and description, separated by spaces."""
 
 # The first code point of the private use area, where no text has letters of its own.
 _PRIVATE = 0xE000
@@ -25,7 +26,7 @@ def _map_ascii(char: str) -> str:
 
 
 _WORDS_OF_ASCII = {code: _map_ascii(chr(code)) for code in range(0x20, 0x7F)}
-"""What each printable character of ASCII becomes: the usual text is cut by one look at each."""
+"""The replacement of each printable ASCII character: usual text is split with one look-up per character."""
 
 
 def search_row(number: int, sense: Sense) -> SearchRow:
@@ -39,8 +40,8 @@ def search_row(number: int, sense: Sense) -> SearchRow:
 
 
 def search_words(text: str) -> list[str]:
-    """The words of a text as the index holds them."""
-    # The usual text, in one C call; the rest goes through folding.
+    """Return the words of a text as the index stores them."""
+    # The usual text, in one C call; the rest is folded.
     if text.isascii() and text.isprintable():
         return text.translate(_WORDS_OF_ASCII).split()
     return [word if word[0].isalnum() else _sign(word) for word in split_words(text) if word not in _SILENT]

@@ -1,22 +1,32 @@
-"""Senses as they are added, read, changed and retired: drafts, approval, and saves that lose nothing of one another."""
+"""Senses: adding, reading, changing and retiring them, with drafts, approval, and saves that lose nothing of one
+another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer, build_duplicate_error
-from argot.jargon_db.store.inputs import STATUSES, SenseInput, check_input, list_given_fields, normalise_context
+from argot.jargon_db.store.inputs import (
+    STATUSES,
+    ExtraFields,
+    SenseFields,
+    SenseInput,
+    check_input,
+    list_given_fields,
+    normalise_context,
+    set_fields,
+)
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, read_sense, readable, select
 from argot.jargon_db.store.statements import load_statement
-from argot.types import Audience, Principal, Sense, SenseStatus
+from argot.types import Principal, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"
 _APPROVED = """
@@ -24,18 +34,22 @@ SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status 
 """
 
 
+class AddedFields(ExtraFields, total=False):
+    status: SenseStatus
+
+
 class Senses:
     """The senses of one glossary.
 
-    A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
-    not exist, in any way. Who changes one, `by`, must manage its context, too.
+    People may read a sense if they may read both its own audience and that of its context; for everyone else it does
+    not exist, in any way. A person who changes one, `by`, must also manage its context.
     """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def get(self, principal: Principal, sense_id: int) -> Sense:
-        """One sense by its id.
+        """Return one sense by its id.
 
         Raises:
             NotFound: there is none, or not for this principal.
@@ -55,12 +69,12 @@ class Senses:
         limit: int | None = None,
         start: int = 0,
     ) -> list[Sense]:
-        """The senses the principal may read, by term, without the first `start`; `query` is text within term, alias or
-        expansion.
+        """Return the senses the principal may read, by term, without the first `start`; `query` is text within term,
+        alias or expansion.
         """
         values = {"context_key": None if context is None else normalise_context(context), "status": status}
         wanted = normalise(query or "")
-        # A later page without a search: SQL skips the rows, where this would make senses of them first.
+        # A later page without a search: SQL skips the rows; otherwise senses would be built from them first.
         if start and limit is not None and not wanted:
             return self._page(principal, {**values, "limit": limit, "start": start})
         rows = readable(self._connections.stream(load_statement("senses"), **values), principal)
@@ -79,29 +93,23 @@ class Senses:
         context: str,
         expansion: str,
         description: str = "",
-        notes: str = "",
         *,
-        aliases: Sequence[str] = (),
-        owner: str = "",
-        status: SenseStatus = "approved",
-        audience: Audience | None = None,
-        review_by: str | None = None,
         by: Principal | None = None,
         why: str = "",
+        **fields: Unpack[AddedFields],
     ) -> Sense:
-        """Adds a sense, or replaces what is said about the one with this term, context and expansion.
+        """Add a sense, or replace the fields of the one with this term, context and expansion.
 
         Without an audience a known sense keeps its own, and a new one is for everyone.
 
         Raises:
             InvalidInput: a field is empty or too long.
-            NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
+            NotAllowed: the sense or its context exists and `by` may not read it, or not manage the context.
         """
-        if status not in STATUSES:
+        if (status := fields.get("status", "approved")) not in STATUSES:
             raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
-        given = check_input(
-            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
-        )
+        said = SenseInput(term, context, expansion, description, "", (), "", status)
+        given = check_input(set_fields(said, fields))
         with self._connections.changing(by, "edit", why=why) as writer:
             number, _, _ = writer.put_sense(given)
             added = writer.sense(number)
@@ -116,70 +124,36 @@ class Senses:
         expansion: str,
         description: str = "",
         *,
-        notes: str = "",
-        aliases: Sequence[str] = (),
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
         why: str = "",
+        **fields: Unpack[ExtraFields],
     ) -> Sense:
-        """A new sense that answers nobody until it is approved; its owner is `by` unless another is named.
+        """Add a new sense that answers no questions until it is approved; its owner is `by` unless another is named.
 
         Raises:
             InvalidInput: a field is empty or too long.
             Conflict: there is such a sense already; `current` is it.
-            NotAllowed: the context is not `by`'s to manage, or the sense is there and not theirs to read.
+            NotAllowed: `by` may not manage the context, or the sense exists and they may not read it.
         """
-        named = by.name if owner is None else owner
-        given = SenseInput(
-            term, context, expansion, description, notes, tuple(aliases), named, "draft", audience, review_by
-        )
+        given = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
         with self._connections.changing(by, "draft", why=why) as writer:
             return add_new(writer, given)
 
     def save(
-        self,
-        by: Principal,
-        sense_id: int,
-        *,
-        version: int,
-        term: str | None = None,
-        context: str | None = None,
-        expansion: str | None = None,
-        description: str | None = None,
-        notes: str | None = None,
-        aliases: Sequence[str] | None = None,
-        owner: str | None = None,
-        audience: Audience | None = None,
-        review_by: str | None = None,
-        why: str = "",
+        self, by: Principal, sense_id: int, *, version: int, why: str = "", **fields: Unpack[SenseFields]
     ) -> Sense:
-        """Changes what is given of the sense, if it is still in the version that was seen.
+        """Change the given fields of the sense, if it is still in the version that was seen.
 
-        Its status stays. An empty `review_by` takes the review date away.
+        Its status is unchanged. An empty `review_by` removes the review date.
 
         Raises:
-            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is what is stored.
+            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is the stored sense.
             NotFound: there is no such sense, or not for `by`.
-            NotAllowed: its context, or the new one, is not `by`'s to manage.
+            NotAllowed: `by` may not manage its context, or the new one.
             InvalidInput: a field is empty or too long.
         """
         with self._connections.changing(by, "edit", why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
-            given = check_input(
-                SenseInput(
-                    found.term if term is None else term,
-                    found.context if context is None else context,
-                    found.expansion if expansion is None else expansion,
-                    description,
-                    notes,
-                    None if aliases is None else tuple(aliases),
-                    owner,
-                    None,
-                    audience,
-                    review_by,
-                )
-            )
+            given = check_input(set_fields(SenseInput(found.term, found.context, found.expansion), fields))
             return _write(writer, found, _merge(found, given))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
@@ -187,13 +161,13 @@ class Senses:
 
         Raises:
             Conflict: somebody saved it in the meantime; or its term has another approved meaning in this context
-                (`current`), and no reason was given why it is to have both.
+                (`current`), and no reason for both was given.
             NotFound, NotAllowed: as for `save`.
         """
         return self._set_status(by, sense_id, version, "approved", kind="approve", why=why)
 
     def retire(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
-        """The sense answers nobody any more; it stays to be read, and can be approved again.
+        """Retire a sense, so that it answers no questions; it can still be read, and approved again.
 
         Raises:
             Conflict: somebody saved it in the meantime.
@@ -207,14 +181,14 @@ class Senses:
         with self._connections.changing(by, kind, why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
             wanted = replace(found, status=status)
-            # Approved again as it is, it needs no reason and makes no change.
+            # An approved sense that is approved again needs no reason and makes no change.
             if wanted != found:
                 require_reason(writer, wanted)
             return _write(writer, found, wanted)
 
 
 def get_readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> Row:
-    """A sense's row as it stands in this transaction.
+    """Return a sense's row as of this transaction.
 
     Raises:
         NotFound: there is none, or not for this principal.
@@ -230,10 +204,10 @@ def build_not_found(sense_id: int) -> NotFound:
 
 
 def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -> Sense:
-    """The sense as it is stored, which is as it was seen.
+    """Return the stored sense, if it is unchanged since it was seen.
 
     Raises:
-        Conflict: somebody saved it since; `current` is what is stored.
+        Conflict: somebody saved it since; `current` is the stored sense.
         NotFound: there is no such sense, or not for `by`.
     """
     found = read_sense(get_readable_row(writer, by, sense_id))
@@ -247,11 +221,11 @@ def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -
 
 
 def add_new(writer: Writer, given: SenseInput) -> Sense:
-    """Adds a sense that is not there yet, within the writer's change.
+    """Add a new sense, within the writer's change.
 
     Raises:
-        Conflict: it is; `current` is what is stored.
-        NotAllowed: it is, and not the principal's to read.
+        Conflict: it exists; `current` is the stored one.
+        NotAllowed: it exists, and the principal may not read it.
     """
     given = check_input(given)
     if (found := writer.find_sense(given)) is not None:
@@ -264,17 +238,18 @@ def add_new(writer: Writer, given: SenseInput) -> Sense:
 
 
 def require_reason(writer: Writer, sense: Sense) -> None:
-    """A term may mean two things in one context, but not by oversight. With a reason, the conflict is accepted.
+    """Require a reason for a second meaning of a term in one context, which must not be an oversight. With a reason,
+    the conflict is accepted.
 
     Raises:
-        Conflict: it would, and the change gives no reason.
+        Conflict: there is a second meaning, and the change has no reason.
     """
     if sense.status != "approved":
         return
     values = {"key": normalise(sense.term), "context": normalise_context(sense.context), "id": sense.id}
     rows = select(writer.connection, _APPROVED, values)
     others = [read_sense(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
-    # Only senses they may read: the message would tell of the others.
+    # Only senses they may read: the message would reveal the others.
     if others and not writer.heading.why:
         raise Conflict(
             f"'{sense.term}' means '{others[0].expansion}' in '{sense.context}' already. Retire that one, or give a"
@@ -282,14 +257,14 @@ def require_reason(writer: Writer, sense: Sense) -> None:
             current=others[0],
         )
     if others:
-        # Entered as it is, so that the history of each of them says that the conflict was accepted.
+        # Recorded unchanged, so that the history of each of them shows that the conflict was accepted.
         for other in others:
             writer.record_unchanged(other)
         record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
 def _merge(found: Sense, given: SenseInput) -> Sense:
-    # The same context in other letters is no move: the stored spelling stays.
+    # The same context in different case is no move: the stored spelling stays.
     same = normalise_context(given.context) == normalise_context(found.context)
     context = found.context if same else given.context
     return replace(found, term=given.term, context=context, expansion=given.expansion, **list_given_fields(given))
@@ -297,7 +272,7 @@ def _merge(found: Sense, given: SenseInput) -> Sense:
 
 def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     if wanted == found:
-        # Nothing to write, but who may not change it should hear so all the same.
+        # Nothing to write, but a person who may not change it should still get the error.
         writer.require_managed(found.context)
         return found
     writer.set_sense(found, wanted)

@@ -1,4 +1,4 @@
-"""The snapshots of senses and contexts in history: everything a person can say about it, as a plain dict."""
+"""The snapshots of senses and contexts in history: all their fields that people edit, as a plain dict."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sense_of_snapshot(number: int, kept: Snapshot, version: int = 1) -> Sense:
 
 
 def dump_snapshot(kept: Snapshot | None) -> str | None:
-    """Encode a snapshot as JSON in ASCII alone, so that no character is lost on the way."""
+    """Encode a snapshot as JSON in pure ASCII, so that no character is lost on the way."""
     return None if kept is None else _encoded(kept)
 
 

@@ -1,4 +1,4 @@
-"""Connections to glossary.db: one to write and one to read per thread, and the check when it is opened."""
+"""Connections to glossary.db: one for writing and one for reading per thread, and the check when it is opened."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BUSY_SECONDS = 30.0
 
 
 class SqliteConnections(Connections):
-    """The connections to one file, made when a thread first asks, closed all together."""
+    """The connections to one file, opened when a thread first needs one, closed all together."""
 
     dialect = SQLITE
 
@@ -47,16 +47,16 @@ class SqliteConnections(Connections):
     @contextmanager
     def writing(self) -> Iterator[SqliteWriter]:
         db = self._writers.get()
-        # SQLite has no transactions within transactions; a savepoint stands for the inner one.
+        # SQLite has no nested transactions; a savepoint replaces the inner one.
         with db.atomic() if db.conn.in_transaction else transaction(db.conn):
             yield SqliteWriter(db.conn)
 
     def stream(self, sql: str, **values: Any) -> Iterator[Row]:
-        # SQLite works out each row when it is asked for.
+        # SQLite computes each row on demand.
         return self.select(sql, **values)
 
     def scrub(self) -> bool:
-        # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
+        # Deleted rows stay readable in the log until it is truncated. The first column is 1 if that failed.
         return not self._writers.get().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     def copy_to(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class SqliteConnections(Connections):
             closing(open_connection(self.path, mode="ro")) as source,
             closing(open_connection(path, mode="rwc")) as target,
         ):
-            # SQLite's own backup: a copied file would lack what is still in the log.
+            # SQLite's own backup: a copied file would lack the data that are still in the log.
             source.backup(target)
 
     def close(self) -> None:
@@ -73,13 +73,13 @@ class SqliteConnections(Connections):
 
 
 def prepare(path: Path) -> None:
-    """Makes the database if there is none, checks it if there is, and migrates it.
+    """Create the database if there is none, check it if there is, and migrate it.
 
     Raises:
-        DamagedStore: the file is no whole database of this program; the message ends with the mending command.
-        StoreUnavailable: the system does not let it be opened, or made.
+        DamagedStore: the file is no intact database of this program; the message ends with the repair command.
+        StoreUnavailable: the system does not let it be opened, or created.
     """
-    # What is missing is made below; only what is there can be damaged.
+    # A missing file is created below; only an existing one can be damaged.
     if path.exists():
         with convert_open_errors(path):
             _check(path)
@@ -87,7 +87,7 @@ def prepare(path: Path) -> None:
 
 
 def _check(path: Path) -> None:
-    # SQLite takes an empty file for a new database, and would begin an empty glossary.
+    # SQLite treats an empty file as a new database, and would begin an empty glossary.
     if path.stat().st_size == 0:
         raise build_damage_error(path, "the file is empty")
     with closing(open_connection(path, timeout=BUSY_SECONDS)) as connection:

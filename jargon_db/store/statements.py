@@ -8,5 +8,5 @@ from importlib import resources
 
 @cache
 def load_statement(name: str) -> str:
-    """The text of `sql/<name>.sql`."""
+    """Return the text of `sql/<name>.sql`."""
     return resources.files("argot.jargon_db").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Reads from glossary.db what the views of `argot.jargon_db.lookup.views` are made of."""
+"""Reads from glossary.db the data of the views in `argot.jargon_db.lookup.views`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GUARDS = (
     "SELECT DISTINCT senses.audience, contexts.audience "
     "FROM senses JOIN contexts ON contexts.id = senses.context WHERE senses.removed = 0"
 )
-# Careful rather than exact: an audience that was widened counts as well.
+# Cautious rather than exact: a widened audience counts as well.
 _HIDDEN_SINCE = """
 SELECT 1 FROM history WHERE change > ? AND (
     audience_was IS NOT NULL OR context_was IS NOT NULL OR (subject = 'context' AND before IS NOT NULL)
@@ -52,7 +52,7 @@ class StoredTerms:
         return self._connections.reader().execute(_HIDDEN_SINCE, (change,)).fetchone() is not None
 
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
-        # One more than is allowed tells that there are too many, without counting them all.
+        # One more than allowed shows that there are too many, without counting them all.
         rows = self._connections.reader().execute(_CHANGED, (change, most + 1)).fetchall()
         return None if len(rows) > most else {name for row in rows for name in _list_names(row)}
 
@@ -76,5 +76,5 @@ class StoredTerms:
 
 def _list_names(row: tuple[str | None, ...]) -> Iterator[str]:
     for kept in filter(None, map(load_snapshot, row)):
-        # Both before and after: what a sense is not called any more has to go from the view.
+        # Both before and after: former names of a sense have to leave the view.
         yield from (kept["term"], *kept["aliases"])

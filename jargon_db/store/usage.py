@@ -41,13 +41,13 @@ class WeekOfUse:
 
 
 class SenseUsage:
-    """Counts of the questions in which each sense was meant."""
+    """Counts the questions in which each sense was meant."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
-        """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
+        """Count each of these senses once more, all in one transaction. Ids of no sense are not counted."""
         week = format_week(moment or utc_now())
         counts = Counter(sense_ids)
         if not counts:
@@ -58,14 +58,14 @@ class SenseUsage:
             connection.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
 
     def by_week(self, principal: Principal, term: str | None = None) -> list[WeekOfUse]:
-        """The use of the senses the principal may read, by week; of one term, or of all."""
+        """Return the use of the senses the principal may read, by week; of one term, or of all."""
         rows = readable(self._connections.select(_USES, key=None if term is None else normalise(term)), principal)
         return [WeekOfUse(row["week"], row["spelling"], row["context_name"], row["id"], row["count"]) for row in rows]
 
 
 def format_week(moment: datetime) -> str:
-    """The ISO week of a moment; one without a time zone is taken to be in UTC."""
+    """Return the ISO week of a moment; one without a time zone is read as UTC."""
     at = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    # The ISO year: 1 January may lie in the last week of the year before.
+    # The ISO year: 1 January may belong to the last week of the previous year.
     year, week, _ = at.isocalendar()
     return f"{year}-W{week:02}"

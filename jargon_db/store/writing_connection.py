@@ -1,4 +1,4 @@
-"""A connection that a glossary is written by, and SQLite's."""
+"""A connection for writing a glossary, and SQLite's implementation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from argot.databases import SQLITE, Connection, Cursor, Dialect
 
 
 class WritingConnection(Connection, Protocol):
-    """Within a transaction, for one thread."""
+    """A connection within a transaction, for one thread."""
 
     @property
     def dialect(self) -> Dialect: ...
 
     def add_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Put many new rows into a table, as fast as the engine can. `columns`: their names, with commas between."""
+        """Add many new rows to a table, as fast as the engine can. `columns`: their names, separated by commas."""
 
 
 class SqliteWriter:

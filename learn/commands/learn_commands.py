@@ -22,10 +22,10 @@ from argot.ui.cli.command_base import (
     open_error_console,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _follow_here(run: str, home: Path | None) -> None:
     from argot.learn.usecases.training_queue import get_runs_folder, train_here
     from argot.learn.usecases.training_runs import training_show
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     with _show_progress() as tell:
         train_here(get_runs_folder(settings.home), settings, run, lambda one: tell(_describe_progress(one, one.losses)))
     with open_knowledge_base(home) as client:
@@ -300,7 +300,7 @@ def worker(
     """
     from argot.learn.usecases.training_queue import get_runs_folder, train_all
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     told: dict[str, str] = {}
 
     def tell(one: RunProgress) -> None:

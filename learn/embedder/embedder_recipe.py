@@ -13,7 +13,7 @@ from argot.learn.recipes import TuningRecipe, make_option
 class EmbedderRecipe(TuningRecipe):
     """The recipe of an embedder. The defaults suit two processor cores.
 
-    `kept` protects what the model knew before (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
+    `kept` protects the original model's knowledge (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
     """
 
     epochs: int = make_option(3, "how often each pair is seen", least=1, most=100)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def train(run: RunFolder, report: Reporter) -> None:
-    """Train from the request to model and card; an interrupted training goes on where it was.
+    """Train from the request to model and card; an interrupted training resumes.
 
     Raises:
         InvalidInput: recipe, pairs or model cannot be used.
@@ -72,7 +72,7 @@ def write_embedder(model: SentenceTransformer, base: Path, kept: float, target: 
 
 
 def mix_weights(start: Mapping[str, Tensor], trained: Mapping[str, Tensor], kept: float) -> dict[str, Tensor]:
-    """Mix each weight: `kept` parts of the starting value and the rest of the trained one."""
+    """Mix each weight: the share `kept` of the starting value and the rest of the trained one."""
     return {
         name: kept * start[name] + (1 - kept) * value if value.is_floating_point() else value
         for name, value in trained.items()

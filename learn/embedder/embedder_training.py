@@ -67,7 +67,7 @@ def tokenize_texts(model: SentenceTransformer, texts: Sequence[str], most: int) 
 
 
 def freeze_word_vectors(model: Any) -> None:
-    """Keep the vectors of words, which are looked up, from being learnt."""
+    """Exclude the word vectors, which are looked up, from training."""
     for name, value in model.named_parameters():
         if ".word_embeddings." in name or name.endswith("embed_tokens.weight"):
             value.requires_grad_(False)

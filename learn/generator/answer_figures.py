@@ -23,7 +23,7 @@ class Figures:
 
     `token_loss`: mean cross-entropy of the answer's tokens, in nats; lower is better.
     `exact_match`: 1 where the same words are written as wanted; `rouge_l`: F1 of the longest common subsequence of
-    words. Both without the numbers of citations, for the answers that were written.
+    words. Both without the numbers of citations, for the written answers.
     """
 
     token_loss: tuple[float, ...]
@@ -49,7 +49,7 @@ def measure_answers(  # noqa: PLR0917
     """Measure the loss of all examples, and the model's own answers to those `answered`.
 
     Args:
-        told: how many more are done; a loss and an answer count alike.
+        told: called with the number of newly completed items; a loss and an answer count alike.
     """
     losses = compute_token_losses(model, examples, _BATCH, told)
     ends = tokens.ends(model)

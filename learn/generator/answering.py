@@ -1,6 +1,7 @@
 """A model's performance on examples: the loss on their answers, and the answers it writes itself.
 
-What all prompts begin with (instructions, examples) is read once for a whole batch: its keys and values are shared.
+The common beginning of all prompts (instructions, examples) is read once for a whole batch: its keys and values are
+shared.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def compute_answer_losses(model: Any, batch: Sequence[TokenizedExample]) -> Tens
         rest = torch.tensor(one.ids[shared:], device=device)
         ids[row, : len(rest)] = rest
         wanted[row, len(rest) - len(one.answer) : len(rest)] = rest[-len(one.answer) :]
-    # Logits of what is asked are never looked at, and with a large vocabulary are most of the memory.
+    # Logits of the prompt are never used, and with a large vocabulary are most of the memory.
     kept = longest - int((wanted != _IGNORED).any(0).nonzero()[0]) + 1
     logits = model(input_ids=ids, past_key_values=cache, use_cache=cache is not None, logits_to_keep=kept).logits
     wanted = wanted[:, 1:][:, -(logits.shape[1] - 1) :]

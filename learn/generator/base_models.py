@@ -24,7 +24,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class BaseModel:
-    """A model folder that may be read. `fingerprint`: of all that decides what it writes, 16 hexadecimal digits."""
+    """A model folder that may be read. `fingerprint`: of everything that affects its output, 16 hexadecimal digits."""
 
     folder: Path
     name: str
@@ -134,7 +134,7 @@ def load_model(base: BaseModel, dtype: torch.dtype, device: torch.device) -> Any
     """Load the model as it is, without gradients.
 
     Raises:
-        InvalidInput: it cannot be read, or needs a program of its own.
+        InvalidInput: it cannot be read, or needs custom code.
     """
     from transformers import AutoModelForCausalLM
 
@@ -148,7 +148,7 @@ def load_model(base: BaseModel, dtype: torch.dtype, device: torch.device) -> Any
 
 
 def prepare_for_tuning(model: Any, base: BaseModel, recipe: GeneratorRecipe) -> Any:
-    """Return the model with the weights that learn: an adapter's, or all of its own.
+    """Return the model with its trainable weights: an adapter's, or all of its own.
 
     Raises:
         MissingExtra: an adapter needs peft, which is not installed.
@@ -183,7 +183,7 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
     if hasattr(tuned, "peft_config"):
         # Embeddings do not learn; to find that out, peft would ask the network for the model of this name.
         tuned.save_pretrained(folder, safe_serialization=True, save_embedding_layers=False)
-        # Written by peft from a template: it says nothing, and names folders of this machine.
+        # Written by peft from a template: it has no information, and names folders of this machine.
         (folder / "README.md").unlink(missing_ok=True)
     else:
         tuned.config._name_or_path = base.name
@@ -191,7 +191,7 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
 
         tuned.to(torch.bfloat16).save_pretrained(folder)
         tokenizer.name_or_path = base.name
-        # The chat template among its settings: a folder that is adopted holds weights, JSON and texts alone.
+        # The chat template among its settings: an adopted folder contains only weights, JSON and texts.
         tokenizer.save_pretrained(folder, save_jinja_files=False)
     (folder / "base.json").write_text(json.dumps({"name": base.name, "fingerprint": base.fingerprint}) + "\n", "utf-8")
 

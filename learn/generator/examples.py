@@ -51,7 +51,7 @@ class ExampleMaker:
             yield ChatExample(pair, _build_question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
             return
         chance = random.Random(f"{self.seed} {pair.id}")  # noqa: S311
-        # Only what is learnt from: what is measured by must be answerable.
+        # Only for training examples: those for measuring must be answerable.
         without = pair.part == "train" and chance.random() < self.recipe.unanswerable
         others = self._pool.others(pair, self.recipe.neighbours if not without else 0, self.recipe.passages)
         gold = PoolPassage(pair.passage_id, pair.passage, pair.document)
@@ -71,7 +71,7 @@ def add_citations(answer: str, number: int) -> str:
     for start, stop in split_sentences(plain):
         sentence = plain[start:stop].rstrip()
         bare = sentence.rstrip(_ENDS)
-        # A line that introduces a list says nothing that could rest on a passage.
+        # A line that introduces a list makes no statement that could rest on a passage.
         marked = sentence if sentence.endswith(":") else f"{bare} [{number}]{sentence[len(bare) :]}"
         out += plain[end:start] + marked
         end = start + len(sentence)
@@ -95,8 +95,8 @@ def _check_prompt(name: str) -> None:
 
 
 class _Pool:
-    """All passages, searched by the words of a question (BM25): what a search would take for the answer is the
-    hardest to tell from it.
+    """All passages, searched by the words of a question (BM25): the results of a search are the hardest to distinguish
+    from the answer.
     """
 
     def __init__(self, pool: Sequence[PoolPassage]) -> None:
@@ -127,7 +127,7 @@ class _Pool:
         return [*chosen.values()]
 
     def _find_neighbours(self, pair: TrainingPair, neighbours: int) -> list[int]:
-        """Find places next to the pair's passage, in its document: passages stand in the order of their documents."""
+        """Find positions next to the pair's passage, in its document: passages are in the order of their documents."""
         at = self._places.get(pair.passage_id)
         if at is None:
             return []

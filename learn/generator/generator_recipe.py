@@ -14,7 +14,7 @@ LARGEST_FULL = 500_000_000
 BYTES_PER_TUNED_WEIGHT = 16
 """Each weight in 32 bits, its gradient, and AdamW's two moments."""
 MIN_EXAMPLES = 10
-"""With fewer a model learns them by heart, and nothing else."""
+"""With fewer a model only memorises them."""
 
 
 @dataclass(frozen=True, slots=True)

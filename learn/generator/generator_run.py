@@ -54,7 +54,7 @@ def train(run: RunFolder, report: Reporter) -> None:
 
 
 class Training:
-    """One run in this process. All of it is drawn from the run's folder, so that a second process goes on with it."""
+    """One run in this process. Everything is drawn from the run's folder, so that a second process can continue it."""
 
     def __init__(self, run: RunFolder, report: Reporter) -> None:
         self.folder, self.report = run, report
@@ -88,7 +88,7 @@ class Training:
         """Build the examples of each part.
 
         Raises:
-            InvalidInput: there are too few to learn from; the message says why.
+            InvalidInput: there are too few to learn from; the message is the reason.
         """
         pairs = self.folder.pairs()
         maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed)
@@ -104,7 +104,7 @@ class Training:
         return found
 
     def _measure_before(self, model: Any) -> dict[str, Figures]:
-        """Measure the figures before, once: a training that goes on finds them in its folder."""
+        """Measure the initial figures, once: a resumed training finds them in its folder."""
         path = self.folder.path / _BEFORE
         if path.is_file():
             kept = json.loads(path.read_text("utf-8"))
@@ -252,7 +252,7 @@ class Training:
 
 
 def _order_examples(examples: int, count: int, seed: int) -> Iterator[int]:
-    """Order the examples: all of them once, in an order drawn anew, before any is seen again."""
+    """Order the examples: all of them once, in a newly drawn order, before any is repeated."""
     chance = random.Random(seed)  # noqa: S311
     left: list[int] = []
     for _ in range(count):

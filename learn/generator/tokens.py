@@ -76,13 +76,14 @@ class ChatTokens:
     def _render_messages(self, messages: Messages, *, begin_answer: bool) -> str:
         said = [{"role": role, "content": text} for role, text in messages]
         try:
-            # The last argument is what the service sends (`ServerQuirks.thinking`); templates that don't know it pass.
+            # The last argument is the one that the service sends (`ServerQuirks.thinking`); templates that don't know
+            # it ignore it.
             return str(
                 self._tokenizer.apply_chat_template(
                     said, tokenize=False, add_generation_prompt=begin_answer, enable_thinking=False
                 )
             )
-        except Exception as error:  # a template is a program of its own, and raises what it likes
+        except Exception as error:  # a template is a program, and may raise any error
             raise InvalidInput(f"The model's chat template does not take what Argot asks: {error}.") from error
 
 

@@ -1,4 +1,6 @@
-"""Training data, for those who train: the sets of pairs, and one set to look through, correct and strike."""
+"""Training data, for people who train: the sets of pairs, and reviewing, correcting and striking the pairs of one
+set.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,14 @@ from argot.learn.usecases.learning_data_results import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import (
+    DONE_MESSAGES,
+    BoundedRoute,
+    parse_integer,
+    read_form,
+    redirect_to_address,
+    show_page,
+)
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -55,7 +64,7 @@ KINDS = {
     "standard": "One passage, naming its case", "alternative": "One passage, asking for its case",
     "simple": "Several passages: one fact", "complex": "Several passages: joined facts",
 }  # fmt: skip
-"""What each kind is, in words for people."""
+"""Description of each kind, for people."""
 _FILTERS = ("words", "kind", "part", "state")
 
 
@@ -102,7 +111,7 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         name = form.get("name", "").strip()
         try:
             kinds = [find_choice(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
-            limit = number(form.get("limit")) if form.get("limit", "").strip() else None
+            limit = parse_integer(form.get("limit")) if form.get("limit", "").strip() else None
             recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=split_commas(form.get("tags", "")) or None)
             await data_start(kb, who.principal, name=name, recipe=recipe)
         except (InvalidInput, InvalidSettings, Conflict) as error:
@@ -113,7 +122,7 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         request: Request, who: Visitor, error: ArgotError | None = None, typed: dict[str, str] | None = None
     ) -> Response:
         found = await data_list(kb, who.principal)
-        offered = DATA_KINDS if kb.settings.model_url else WITHOUT_MODEL
+        offered = DATA_KINDS if kb.settings.model_server.url else WITHOUT_MODEL
         given = {"name": "", "limit": "", "tags": "", **(typed or {})}
         chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
         kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]
@@ -179,7 +188,7 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             await work
         except (Conflict, InvalidInput, InvalidSettings) as error:
             return await _render_set_page(kb, request, who, name, error, **typed)
-        # Back to the same place of the list: whoever looks through hundreds of pairs goes on there.
+        # Back to the same position of the list, where a reviewer of hundreds of pairs continues.
         listed = {one: request.query_params.get(one, "") for one in (*_FILTERS, "start")}
         query = urlencode({**{one: value for one, value in listed.items() if value}, "done": what}, quote_via=quote)
         place = f"#{request.query_params['at']}" if request.query_params.get("at", "").isalnum() else ""
@@ -200,7 +209,7 @@ async def _render_set_page(
     given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
     part: PairPart = next((one for one in PAIR_PARTS if one == given["part"]), "")
     state: PairStateAsked = next((one for one in PAIR_STATES if one == given["state"]), "")
-    start = max(0, number(request.query_params.get("start", "0")))
+    start = max(0, parse_integer(request.query_params.get("start", "0")))
     found = await data_show(
         kb,
         who.principal,

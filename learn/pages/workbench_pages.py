@@ -36,7 +36,14 @@ from argot.learn.usecases.training_runs import (
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import DocumentFilter, document_find
 from argot.service.usecases.usecase_registry import find_choice
-from argot.ui.pages.page_base import BoundedRoute, number, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import (
+    BoundedRoute,
+    parse_integer,
+    read_form,
+    redirect_to_address,
+    render_part,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 WORKBENCH = "/workbench"
@@ -47,7 +54,7 @@ SAYS: dict[RunKind, str] = {
     "generator": "writes answers",
 }
 RECIPE = "recipe."
-"""What the names of a form's fields of the recipe begin with."""
+"""Prefix of the names of a form's recipe fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,7 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         """Render the parts that change by themselves: the trainings and the models in force."""
         if "hx-request" not in request.headers:
             return await overview_page(request, who)
-        return part("workbench_rows.html", who=who, **await changing(who))
+        return render_part("workbench_rows.html", who=who, **await changing(who))
 
     @router.get("/compare")
     @needs("manager")
@@ -116,7 +123,7 @@ def _compare_runs(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
 
 
 def _label_measure(one: MeasuredChange) -> tuple[str, ...]:
-    # What is compared in every one need not be said.
+    # A comparison common to all need not be mentioned.
     return one.part, one.of, "" if one.ways == STARTED_FROM else one.ways, one.measure
 
 
@@ -147,7 +154,7 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
                 name=given.get("name", "").strip(),
                 base=given.get("base", "").strip(),
                 recipe=recipe,
-                seed=max(number(given.get("seed", "7")), 0),
+                seed=max(parse_integer(given.get("seed", "7")), 0),
             )
         except (InvalidInput, NotFound, Conflict) as error:
             return await form_page(request, who, wanted, given, error)
@@ -189,7 +196,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         """Render the parts of a training that change while it runs."""
         if "hx-request" not in request.headers:
             return await run_page(request, who, run)
-        return part("workbench_state.html", who=who, **await shown(who, run))
+        return render_part("workbench_state.html", who=who, **await shown(who, run))
 
     @router.post("/runs/{run}/{change}")
     @needs("manager")

@@ -1,1 +1,1 @@
-"""Questions with the passages that answer them, made of documents: by patterns, of the glossary, with a model."""
+"""Questions with the passages that answer them, made from documents: by patterns, from the glossary, with a model."""

@@ -1,4 +1,6 @@
-"""The inverse cloze task (Lee, Chang and Toutanova 2019): a sentence is taken out of its passage, and asks for it."""
+"""The inverse cloze task (Lee, Chang and Toutanova 2019): a sentence is removed from its passage, and serves as its
+question.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ LEAST_WORDS, MOST_WORDS = 7, 30
 LEAST_LEFT = 2
 """Sentences that stay in the passage."""
 LEAST_SHARED = 2
-"""Content words of the sentence that the rest of the passage has, too: else nothing says that it belongs there."""
+"""Content words of the sentence that also occur in the rest of the passage: otherwise nothing links the two."""
 
 _NOT_ALONE = re.compile(
     r"^(?:this|that|these|those|it|its|they|their|he|she|his|her|such|both|then|thus|hence|therefore|however|also|but|and"

@@ -1,4 +1,4 @@
-"""Duplicate questions: a pair that says the same again teaches nothing, and one in two parts cheats."""
+"""Duplicate questions: a repeated pair teaches nothing, and one in two parts invalidates the measurement."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 from argot.tools.text.words import bare, content_stems
 
 NEAR = 0.8
-"""Of the content words of two questions about the same passage that they share: above it they are the same."""
+"""Share of common content words of two questions about the same passage above which they are the same."""
 
 Duplicate = Literal["the same question", "nearly the same question"]
 
 
 def make_passage_key(text: str) -> str:
-    """Return a key that passages of equal words share, wherever they stand."""
+    """Return a key that passages with equal words share, wherever they are."""
     return bare(text)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ShortForm:
-    """A short form and what it stands for. `alone`: it has no other meaning anywhere in the glossary."""
+    """A short form and its expansion. `alone`: it has no other meaning anywhere in the glossary."""
 
     short: str
     full: str
@@ -19,14 +19,14 @@ class ShortForm:
 def make_twins(question: str, passage: str, spellings: Sequence[ShortForm]) -> Iterator[tuple[str, str]]:
     """Make the twins of a question, each with its kind: "abbreviated" or "spelt out".
 
-    A short form with several meanings stands only where the passage says which: it holds this full form.
+    A short form with several meanings is used only if the passage contains this full form.
     """
     fitting = [one for one in spellings if one.alone or _place(one.full, passage)]
     abbreviated = _replace_forms(question, [(one.full, one.short) for one in fitting])
     if abbreviated != question:
         yield "abbreviated", abbreviated
     spelt = _replace_forms(question, [(one.short, one.full) for one in fitting], exact=True)
-    # "What does CP stand for?" is not answered by a passage on charge pumps any more.
+    # "What does CP stand for?" is then no longer answered by a passage on charge pumps.
     if spelt != question and not re.search(r"stand for|is meant by|mean\b", question):
         yield "spelt out", spelt
 
@@ -47,7 +47,7 @@ def _place(form: str, text: str, *, exact: bool = False) -> re.Match[str] | None
 
 
 def _fit_article(before: str, form: str) -> str:
-    """Join the text before a form to the form, with an article as it is spoken: an NDA, a PUC."""
+    """Join the text before a form to the form, with the article as it is pronounced: an NDA, a PUC."""
     spelt = form.isupper() and len(form) < 6
     vowel = form[0] in "AEFHILMNORSX" if spelt else form[0].lower() in "aeio"
     return re.sub(r"\b([Aa])n? $", r"\1n " if vowel else r"\1 ", before) + form

@@ -1,4 +1,4 @@
-"""A heading as people would ask whom what stands under it answers."""
+"""A heading as the question that a reader of its section would ask."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ _FILE_LIKE = re.compile(r"[_|<>{}]|\.\w{2,4}$|\d{5}")
 
 
 def word_heading(heading: str, title: str, text: str, place: int, *, ambiguous: bool = False) -> str | None:
-    """Word the question that `text`, which stands under `heading`, answers; None where the heading says nothing.
+    """Word the question that `text`, which is under `heading`, answers; None if the heading has no content.
 
     Args:
         title: of the document.
         place: chooses among the wordings.
-        ambiguous: other texts stand under the same heading: it is asked with the title, or not at all.
+        ambiguous: other texts are under the same heading: the question includes the title, or is dropped.
     """
     plain = _NUMBERING.sub("", heading.replace("`", "").strip()).strip(" .:–-")
     if not _has_meaning(plain):
@@ -173,7 +173,7 @@ def _ask_about_thing(thing: str, topic: str, text: str, place: int) -> str:
     head = _PREPOSITION.split(bare)[0].strip()
     several = bool(re.search(r"[^sui]s$", head)) and " and " not in thing and "," not in thing
     if place % 2 == 0:
-        # "What are the networks?": those of what?
+        # "What are the networks?" lacks an owner.
         if several and (topic or " " in bare):
             return f"What are the {bare}{topic}?"
         # Its article is that of the text: nobody asks "What is the wear levelling?"
@@ -198,7 +198,7 @@ def _convert_to_sentence_case(heading: str, text: str) -> str:
 def _lower_word(word: str, text: str) -> str:
     if not word[:1].isupper() or not (word[1:].islower() or word == "A") or not re.sub("['’]", "", word).isalpha():
         return word
-    # A name stands with its capital where no sentence begins.
+    # A name keeps its capital within a sentence.
     return word if re.search(rf"[a-z,] {word}\b", text) else word.lower()
 
 

@@ -4,7 +4,7 @@
     simple, complex          of several passages that follow one another             AccurateRAG 2.2
 
 Each simple and complex question is answered once more from its passages alone, and left out where these do not bear it.
-What the model says is checked against the passages, and never is an instruction.
+The model's output is checked against the passages, and is never an instruction.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from argot.types import Passage
 ModelKind = Literal["standard", "alternative", "simple", "complex"]
 MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
 TOGETHER = 3
-"""Passages that a simple or complex question is made of."""
+"""Number of passages from which a simple or complex question is made."""
 MAX_CHARS = 6_000
 QUESTIONS = {"simple": 4, "complex": 2}
 MIN_SHARED = 0.4
-"""Of an answer's content words that its passage has."""
+"""Share of an answer's content words that its passage has."""
 UNUSABLE, NOT_BORNE_OUT = "unusable replies", "not answered by the passage"
 
 
 @dataclass
 class ModelQuestions:
-    """Asks a model for questions. `left_out` counts by reason what it said that is in no pair."""
+    """Asks a model for questions. `left_out` counts, by reason, the model's outputs that are in no pair."""
 
     server: ModelServer
     calls: list[ModelCall] = field(default_factory=list)
@@ -47,7 +47,7 @@ class ModelQuestions:
 
         Args:
             passages: of one document, one after the other; the first alone for standard and alternative.
-            about: what the document is, in its own words.
+            about: the document's description of itself.
 
         Raises:
             ModelUnavailable: the server fails; a reply that is of no use is left out and counted.

@@ -42,8 +42,8 @@ def make_passage_questions(
         text: the passage's Markdown.
         title: the document's.
         kinds: of "heading", "definition", "cloze".
-        first: the document begins with this passage: without a heading of its own it stands below the title.
-        repeated: headings, folded, that stand in several places.
+        first: the document begins with this passage: without a heading it is under the title.
+        repeated: headings, folded, that occur in several places.
     """
     kinds = set(kinds)
     sentences = split_prose(text) if kinds & {"definition", "cloze"} else ()
@@ -53,14 +53,14 @@ def make_passage_questions(
     if "heading" in kinds:
         for section in _list_sections(text, title, first):
             yield from _ask_by_heading(section, title, repeated)
-    # A passage from which its definition is taken would not answer what it is.
+    # A passage from which its definition is removed would not answer the question.
     said = [one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)]
     if "cloze" in kinds and (sentence := choose_cloze_sentence(said)):
         yield MadeQuestion("cloze", sentence)
 
 
 def _list_sections(text: str, title: str, first: bool) -> list[Section]:
-    # One word alone, as "Connections", asks for nothing: of what?
+    # One word alone, such as "Connections", makes no question.
     below_title = first and len(title.split()) > 1 and not split_sections(text, 0)
     return make_section_below(title, text, MIN_WORDS) if below_title else split_sections(text, MIN_WORDS)
 
@@ -88,5 +88,5 @@ def split_prose(text: str) -> tuple[str, ...]:
 
 
 def _place(text: str) -> int:
-    """Choose among wordings: the same for the same text, whatever stands around it."""
+    """Choose among wordings: the same for the same text, in any context."""
     return int.from_bytes(hashlib.blake2b(re.sub(r"\s+", " ", text).encode(), digest_size=4).digest(), "big")

@@ -1,4 +1,4 @@
-"""Questions made of documentation: a section's heading, asked as people ask, is answered by what stands under it."""
+"""Questions made from documentation: the text of a section answers its heading, worded as people ask."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _clean(text: str) -> str:
 
 
 def make_heading_question(section: Section, place: int) -> str | None:
-    """Make the question that this section answers; None where its heading says nothing.
+    """Make the question that this section answers; None if its heading has no content.
 
     `place` chooses among the wordings.
     """

@@ -1,4 +1,4 @@
-"""Sentences that say what something is, and the question that each answers."""
+"""Sentences that define something, and the question that each answers."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def _word_question(found: re.Match[str], place: int) -> str:
 
 def _lower_subject(subject: str) -> str:
     first, _, rest = subject.partition(" ")
-    # A sentence begins with a capital, a name has one wherever it stands: several of them are one.
+    # A sentence begins with a capital, a name has one at any position: several of them are one.
     return subject if not rest or any(word[:1].isupper() for word in rest.split()) else f"{first.lower()} {rest}"

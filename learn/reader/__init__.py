@@ -1,1 +1,3 @@
-"""The reader: a small model that says whether a passage answers a question, where, and what bears a sentence out."""
+"""The reader: a small model that scores whether a passage answers a question, where, and which passage supports a
+sentence.
+"""

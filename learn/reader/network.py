@@ -1,8 +1,8 @@
 """The network: MiniLM's token vectors, and readings of the match between those of a question and of a passage.
 
-Late interaction (Khattab and Zaharia, 2020): question and passage are read apart, so that a passage is read once
-whatever is asked; each token of the question then looks for its like in the passage. Without any training this already
-orders passages; training moves the vectors a little, and learns which tokens weigh how much.
+Late interaction (Khattab and Zaharia, 2020): question and passage are read separately, so that a passage is read once
+for all questions; each token of the question is then matched with the most similar one in the passage. This ranks
+passages even without training; training moves the vectors a little, and learns the weights of tokens.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from torch.nn import functional
 from argot.tools.retrieval.reader_export import READINGS
 
 FEATURES = 3
-"""Of one text against another: its tokens' best matches on average, the worst of them, and the mean vectors' cosine."""
+"""Features of one text against another: its tokens' best matches on average, the worst of them, and the mean vectors'
+cosine."""
 
 READ_FOR = tuple(READINGS)
 _WORST = 12.0
-"""How sharply the feature of the worst tokens looks at them alone."""
+"""The sharpness with which the worst tokens dominate their feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _build_reading(weights: Sequence[float], bias: float) -> nn.Linear:
 
 
 def build_text_mask(attention_mask: Tensor) -> Tensor:
-    """Build a mask that is true for all tokens but the first and the last, which are the model's own."""
+    """Build a mask that is true for all tokens except the first and the last, which are the model's own."""
     mask = attention_mask.bool().clone()
     mask[:, 0] = False
     mask[torch.arange(len(mask)), attention_mask.sum(1) - 1] = False

@@ -60,7 +60,7 @@ class Trainer:
         """Train to the end, saving every so many steps.
 
         Raises:
-            TrainingStopped: `stop` said so.
+            TrainingStopped: `stop` requested it.
         """
         self.network.train()
         for module in self.network.modules():
@@ -71,7 +71,9 @@ class Trainer:
     # -- losses -------------------------------------------------------------------------------------------------------
 
     def losses(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        """Return the losses: right passages above all others of the batch; near ones without the answer told apart."""
+        """Return the losses: right passages above all others of the batch; similar ones without the answer
+        distinguished.
+        """
         passages, owners, right = _collect_passages(examples)
         asked = self._read([one.text for one in examples], self.recipe.question_tokens)
         read = self._read(passages, self.recipe.passage_tokens)

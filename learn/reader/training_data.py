@@ -1,6 +1,6 @@
 """The training data of the reader, out of the folder of data sets: questions with passages.
 
-Nothing of it enters the repository. Which set may be used for what, and how it is split, is said at each function.
+None of it may be added to the repository. Each function documents the permitted use and the split of its set.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEGATIVES = 2
 PASSAGE_WORDS = 150
 SALT = "reader"
 REPEATED = {"clapnq": 3, "mtrag_un": 2}
-"""How often examples made by people are seen for once that others are."""
+"""How often examples by people are seen for each use of the others."""
 
 _REPEATED_QUESTION = re.compile(r"^(?:[A-Z][^.?]{5,150}\?\s+)+")
 

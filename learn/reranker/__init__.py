@@ -1,1 +1,1 @@
-"""Tuning what puts passages in order: a cross-encoder, or the reader."""
+"""Tuning of re-rankers: a cross-encoder, or the reader."""

@@ -36,14 +36,14 @@ def write_cross_encoder(classifier: Any, tokenizer: Any, tokens: int, target: Pa
     """Write a folder that the setting `reranker` takes, whole or not at all.
 
     Args:
-        tokens: of question and passage together; what is longer is cut.
+        tokens: of question and passage together; longer inputs are cut.
     """
     draft = target.with_name(f".{target.name}-draft")
     shutil.rmtree(draft, ignore_errors=True)
     classifier.to("cpu").save_pretrained(draft)
     tokenizer.model_max_length = tokens
     tokenizer.save_pretrained(draft)
-    # The scorer reads this file alone: how much it takes stands in it too.
+    # The scorer reads only this file, so the maximum length is stored in it too.
     backend = tokenizer.backend_tokenizer
     backend.enable_truncation(tokens)
     backend.no_padding()
@@ -51,7 +51,7 @@ def write_cross_encoder(classifier: Any, tokenizer: Any, tokens: int, target: Pa
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.onnx"
         _trace(classifier, plain)
-        # Only products, as of the embedder.
+        # Only products, as for the embedder.
         quantise(plain, draft / CROSS_ENCODER_FILE, ["MatMul"])
     publish_model(draft, target)
 

@@ -21,7 +21,7 @@ def tune_reader(
     base: Path, batches: Sequence[Sequence[DrawnExample]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
 ) -> TrainingLoop:
     """Train the reader from the encoder in `base`, going on where it was, and write it as the folder's model."""
-    # The recipe of the reader cuts its examples into batches by itself: those that are not full would shift the others.
+    # The recipe of the reader cuts its examples into batches itself: incomplete ones would shift the others.
     full = [batch for batch in batches if len(batch) == len(batches[0])]
     examples = [Example("own", one.question, one.passage, one.negatives) for batch in full for one in batch]
     own = TrainingRecipe(

@@ -64,7 +64,7 @@ class RerankerRecipe(TuningRecipe):
         return self.question_tokens + self.passage_tokens
 
     def drawing(self, seed: int) -> Drawing:
-        # The reader asks each question of all passages of its batch; the cross-encoder only of its own.
+        # The reader compares each question with all passages of its batch; the cross-encoder only with its own.
         in_batch = self.form == "reader"
         negatives = min(1, self.negatives) if in_batch else self.negatives
         return Drawing(self.epochs, self.batch, negatives, self.negatives_from, self.margin, seed, unique=in_batch)

@@ -1,4 +1,4 @@
-"""Tunes a re-ranker in the folder of a training, and measures what it makes of the embedder's first 10 and 50."""
+"""Tunes a re-ranker in the folder of a training, and measures its ranking of the embedder's first 10 and 50."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from argot.settings import Settings
 from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL, load_scorer
 
 DEPTHS = (10, 50)
-"""How many of the embedder's passages are put in order. *Trustworthy Answers* finds 10 best (table 3)."""
+"""How many of the embedder's passages are ranked. *Trustworthy Answers* finds 10 best (table 3)."""
 
 
 def train(run: RunFolder, report: Reporter) -> None:
-    """Train from the request to model and card; an interrupted training goes on where it was.
+    """Train from the request to model and card; an interrupted training resumes.
 
     Raises:
         InvalidInput: recipe, pairs or model cannot be used.
@@ -119,7 +119,7 @@ def _order_passages(
     ordered = {}
     for pair, of_pair in scores.items():
         passages = found[pair].passages[:depth]
-        # Stable: what scores alike stays as the embedder has it.
+        # Stable: equal scores keep the embedder's order.
         places = sorted(range(len(passages)), key=lambda place: -of_pair[place])
         ordered[pair] = tuple(passages[place] for place in places)
     return ordered

@@ -1,8 +1,8 @@
 """Token selection (TS) and the term control layer (TCL), which a cross-encoder is trained with and served without.
 
-RRADistill (Choi et al., 2024), as *Trustworthy Answers* 3.2.3 takes it up. Beside the relevance of a question and a
-passage, the same head judges it by the passage's tokens that the question holds too; both judgements learn the same
-label, so that what the words themselves say enters the first, which alone is served.
+RRADistill (Choi et al., 2024), as *Trustworthy Answers* 3.2.3 takes it up. Besides the relevance of a question and a
+passage, the same head judges the pair by the passage's tokens that also occur in the question; both judgements learn
+the same label, so that the words' evidence enters the first, the only one used in service.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class TermJudgingNetwork(nn.Module):
 
     Args:
         classifier: of transformers.
-        control: whether the selected tokens are read by a layer of their own, over what the encoder made of them. If
-            not, the encoder reads question and selected tokens anew: the equations of *Trustworthy Answers* 3.2.3.
+        control: whether a separate layer reads the selected tokens, over the encoder's output for them. If not, the
+            encoder reads question and selected tokens again: the equations of *Trustworthy Answers* 3.2.3.
     """
 
     def __init__(self, classifier: Any, *, control: bool) -> None:
@@ -60,12 +60,13 @@ class TermJudgingNetwork(nn.Module):
 
 
 def select_tokens(ids: Tensor, question: Tensor, passage: Tensor, unselected: Collection[int]) -> Tensor:
-    """Select the model's own tokens, the question's, and the passage's that the question holds; (texts, tokens).
+    """Select the model's own tokens, the question's, and the passage's that also occur in the question; (texts,
+    tokens).
 
     Args:
         ids: of tokens, (texts, tokens).
         question, passage: true for tokens of either; false at both for the model's own, (texts, tokens).
-        unselected: tokens that say nothing by themselves; and what texts are filled up with.
+        unselected: tokens without meaning by themselves; and padding.
     """
     same = (ids[:, :, None] == ids[:, None, :]) & question[:, None, :]
     held = same.any(-1) & passage

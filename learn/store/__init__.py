@@ -1,1 +1,1 @@
-"""learning.db: sets of training pairs, and what people changed in them."""
+"""learning.db: sets of training pairs, and people's changes to them."""

@@ -1,8 +1,7 @@
 """The store `learning`: sets of training pairs, how each was made, and people's changes.
 
-The text of a passage is read from corpus.db, for whoever reads it, and is not kept here: what is removed there, or not
-to be read, is in no set either. Only passages that came with an import, and are not in the base, are kept with their
-text.
+The text of a passage is read from corpus.db for each reader, and is not stored here: deleted or unreadable text is in
+no set either. Only imported passages that are not in the base are stored with their text.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _ALL = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class SetDocument:
-    """A document that pairs were made of. `readers`: who might read it when they were made; empty: everybody.
+    """A document from which pairs were made. `readers`: its readers when they were made; empty: everybody.
 
     `document` is the id of a document of the base.
     """
@@ -67,9 +66,9 @@ class SetDocument:
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """A set of pairs. `made`: how ("kinds", "limit", "tags", "model"); `readers`: who may see what is not of a
-    document of the base (empty: everybody); `left_out`: how many pairs by reason. `done` of `total` passages are gone
-    through.
+    """A set of pairs. `made`: the options ("kinds", "limit", "tags", "model"); `readers`: the readers of pairs that are
+    not of a document of the base (empty: everybody); `left_out`: how many pairs by reason. `done` of `total` passages
+    are gone through.
     """
 
     name: str
@@ -86,10 +85,10 @@ class PairSet:
 
 @dataclass(frozen=True, slots=True)
 class StoredPair:
-    """A pair of a set as it is kept. `passage` is empty where the passage is one of the base.
+    """A stored pair of a set. `passage` is empty where the passage is one of the base.
 
-    `document` is the document's id, or what the import called it. `first_question`, `first_answer`: as they were made,
-    where somebody corrected them. `asked_by`: whose question it was; empty: nobody's.
+    `document` is the document's id, or its name in the import. `first_question`, `first_answer`: as they were made,
+    where somebody corrected them. `asked_by`: the asker of the question; empty: nobody.
     """
 
     id: str
@@ -138,13 +137,13 @@ class PairStore:
         self.database.close()
 
     def scrub(self) -> bool:
-        """Let nothing of what was deleted stay in the write-ahead log; False if somebody reads an earlier state."""
+        """Remove deleted data from the write-ahead log; return False if a reader still uses an earlier state."""
         return self.database.scrub()
 
     # -- sets ---------------------------------------------------------------------------------------------------------
 
     def sets(self) -> list[PairSet]:
-        """List all sets, newest first, whoever may see them."""
+        """List all sets, newest first, without access checks."""
         return [_read_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
 
     def named(self, name: str) -> PairSet:
@@ -265,7 +264,7 @@ class PairStore:
         return int(self._rows(f"SELECT count(*) FROM pairs WHERE {where}", *values)[0][0])  # noqa: S608
 
     def counts(self, name: str, by: Literal["kind", "part"]) -> dict[str, int]:
-        """Count the kept pairs of each kind or part."""
+        """Count the unstruck pairs of each kind or part."""
         sql = f"SELECT {by}, count(*) FROM pairs WHERE of = ? AND state = 'kept' GROUP BY {by} ORDER BY {by}"  # noqa: S608
         found = {str(one): int(count) for one, count in self._rows(sql, name)}
         return {part: found.get(part, 0) for part in PARTS} if by == "part" else found
@@ -307,7 +306,7 @@ class PairStore:
     def erase_documents(
         self, documents: Collection[str], passages: Collection[str], is_quoted: Callable[[str], bool]
     ) -> int:
-        """Remove what was made of these documents or passages (ids), and imported passages that are quoted of them;
+        """Remove everything made from these documents or passages (ids), and imported passages that quote them; return
         how many rows.
         """
         kept = self._rows("SELECT DISTINCT passage FROM pairs WHERE passage != ''")
@@ -333,9 +332,9 @@ class PairStore:
         return {str(id_) for (id_,) in self._rows(sql, _serialize(names))}
 
     def erase_person(self, names: Sequence[str], instead: str) -> int:
-        """Remove what these people asked, and name another where they made or changed something; how many rows.
+        """Remove these people's questions, and replace their names on pairs they made or changed; return how many rows.
 
-        A set that was exported and imported again does not say whose its questions are: their ids are the same.
+        A set that was exported and imported again does not record the askers: their ids are the same.
         """
         listed, asked = _serialize(names), _serialize(sorted(self.asked_by(names)))
         with self._changing() as db:

@@ -1,4 +1,4 @@
-"""The rules of adoption: a model replaces the present one only where it measures better, and is what it says."""
+"""The rules of adoption: a model replaces the present one only if it measures better and its folder is sound."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from argot.service.storage.home_folder import RUNS
 from argot.types import Principal
 
 if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
     from argot.service.knowledge_base import KnowledgeBase
 
 PART = "validation"
-"""What is decided by. The test part is looked at, and decides nothing."""
+"""The part that decides. The test part is shown, and decides nothing."""
 MAIN_MEASURE: Mapping[RunKind, str] = {"embedder": "map@10", "reranker": "map@10", "generator": "rouge_l"}
-"""What is decided by where the card names nothing else."""
+"""The measure that decides if the card names none."""
 STARTED_FROM = "after against before"
 """Which comparison of a card decides where it names nothing else."""
 SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
-"""Of what a model's folder may hold: nothing that runs code when it is read."""
+"""File types allowed in a model's folder: none that runs code when it is read."""
 LEAST_KNOWN = 0.5
 """The share of the passages searched in training that must still be in the documents."""
 LOOKED_AT = 1000
@@ -35,7 +36,7 @@ LOOKED_AT = 1000
 class Gain:
     """The gain of a model over the one it started from, by the card's main measure on the validation part.
 
-    `low`, `high`: the 95 % interval of the paired difference. `of`: what was put in order, as in "top10".
+    `low`, `high`: the 95 % interval of the paired difference. `of`: the ranked list, such as "top10".
     """
 
     measure: str
@@ -64,8 +65,8 @@ class Gain:
 class MeasuredChange:
     """A measure before and after, on one part, with the paired difference and its 95 % interval.
 
-    `of`: what was put in order, as in "top10"; empty where the whole pool was searched. `ways`: which two are compared,
-    as in "after against before".
+    `of`: the ranked list, such as "top10"; empty if the whole pool was searched. `ways`: which two are compared, as in
+    "after against before".
     """
 
     part: str
@@ -105,7 +106,7 @@ def _read_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
     for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
         after, _, before = str(ways).partition(" against ")
         for measure, one in measures.items() if isinstance(measures, Mapping) else ():
-            # What is missing, or no number, is no comparison.
+            # A missing or invalid number allows no comparison.
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 low, high = map(float, one["interval95"])
                 means = found.get("means", {})
@@ -117,7 +118,7 @@ def _read_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
 def find_gain(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
     """Find the gain by the main measure, against the model it started from; None where the card does not say it.
 
-    The card may name the measure (`main`) and what is compared (`compared`).
+    The card may name the measure (`main`) and the comparison (`compared`).
     """
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
     for one in read_changes(card):
@@ -135,7 +136,7 @@ def may_see(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> boo
 
 
 def list_readers(kb: KnowledgeBase, request: RunRequest) -> list[tuple[str, ...]]:
-    """Return of each document learnt from who might read it when the training began, and who may now. Blocks."""
+    """Return for each document learnt from its readers when the training began, and now. Blocks."""
     if not request.documents:
         return list(request.readers)
     learnt = set(request.documents)
@@ -150,7 +151,7 @@ def find_visible_run(kb: KnowledgeBase, principal: Principal, name: str) -> RunF
     """
     run = RunFolder.find(kb.home.absolute() / RUNS, name)
     if not may_see(kb, principal, run.request):
-        # As if it were not there: what it learnt from is not to be guessed.
+        # As if it did not exist: its training data must not be guessed.
         raise NotFound(f"There is no training '{name}'. Those there are: argot learn runs")
     return run
 
@@ -181,7 +182,7 @@ def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody
 def require_better(run: RunFolder) -> Gain:
     """
     Raises:
-        Conflict: it is not done, or does not measure better; the message says by how much, with the interval.
+        Conflict: it is not done, or does not measure better; the message states by how much, with the interval.
     """
     state = run.state
     if state.status != "done":
@@ -204,19 +205,19 @@ def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
     """
     Raises:
         Conflict: pairs, documents or base are not those it was trained with.
-        InvalidInput: its model holds what may run code, or is none.
+        InvalidInput: its model contains files that may run code, or is invalid.
     """
     require_safe_model(run.model)
     _require_of_kind(run)
     _require_same_data(run)
-    _require_known_passages(kb, run)
+    _require_known_passages(kb.document_store, run)
     _require_base(run)
 
 
 def require_safe_model(folder: Path) -> None:
     """
     Raises:
-        InvalidInput: it is no model, or holds files of other kinds than those that hold weights and words.
+        InvalidInput: it is no model, or contains files of other kinds than weights and vocabulary.
     """
     files = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()] if folder.is_dir() else []
     if not any(path.suffix in (".safetensors", ".onnx") for path in files):
@@ -261,10 +262,10 @@ def _require_same_data(run: RunFolder) -> None:
         raise Conflict(f"The model of training {run.id} is not the one that was measured. Train it anew.")
 
 
-def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
+def _require_known_passages(store: CorpusStore, run: RunFolder) -> None:
     # Those that were searched, of which imported pairs bring some of their own.
     learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
-    known = kb.document_store.passages(Principal("", sees_all=True), learnt)
+    known = store.passages(Principal("", sees_all=True), learnt)
     if len(known) < LEAST_KNOWN * len(learnt):
         raise Conflict(
             f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "
@@ -275,7 +276,7 @@ def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
 def _require_base(run: RunFolder) -> None:
     try:
         if run.request.kind == "generator":
-            # What serves the adapter: by name, which is looked for elsewhere than an embedder's, and by its weights.
+            # Served by the adapter: found by name, elsewhere than an embedder, and by its weights.
             from argot.learn.generator.base_models import find_base_model
 
             if find_base_model(run.request.base, run.path.parent).fingerprint != run.card.get("base_fingerprint"):

@@ -25,7 +25,9 @@ FOUND, SHOWN = 50, 5
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage in its order. `moved`: places it stands higher than in the other list; None: it is not shown there."""
+    """A passage in its order. `moved`: how many places higher it is than in the other list; None: it is not shown
+    there.
+    """
 
     passage_id: str
     document: str
@@ -76,7 +78,7 @@ def _compare_models(kb: KnowledgeBase, principal: Principal, question: str, run:
     query = WeightedQuery(question)
     hits = hybrid_search(kb.corpus, principal, [query], profile)[:FOUND]
     kind = run.request.kind
-    candidate = kb.settings.model_copy(update={kind: str(run.model)})
+    candidate = kb.settings.replace(**{kind: str(run.model)})
     if kind == "embedder":
         present, other = (
             _order_by_meaning(one, question, hits) for one in (kb.corpus.embedder, load_embedder(candidate))

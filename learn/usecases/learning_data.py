@@ -1,4 +1,4 @@
-"""Sets of training pairs: looked through and corrected by people, exported and imported."""
+"""Sets of training pairs: reviewed and corrected by people, exported and imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from argot.learn.usecases.learning_data_results import (
     PairStateAsked,
     Question,
     RemovedData,
-    SetName,
     Words,
     add_passages,
     describe_set,
@@ -31,6 +30,7 @@ from argot.learn.usecases.learning_data_results import (
 from argot.learn.usecases.pair_sets import find_visible_set, list_visible_sets
 from argot.learn.usecases.set_inputs import build_training_pairs
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import SetName
 from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
 from argot.types import Principal
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
     """List the sets of training pairs of documents that one may all read, newest first."""
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
     return await kb.blocking(lambda: [describe_set(kb, one, jobs) for one in list_visible_sets(kb, principal)])
 
 
@@ -68,7 +68,7 @@ async def data_show(
     """
     from argot.learn.store.pair_store import PairQuery
 
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
 
     def read() -> DataFound:
         found, query = find_visible_set(kb, principal, name), PairQuery(words, kind, part, state)
@@ -149,7 +149,9 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
     def export() -> ExportedData:
         find_visible_set(kb, principal, name)
-        pairs = build_training_pairs(kb, principal, kb.open_store(PairStore).pairs(name, PairQuery(state="kept")))
+        pairs = build_training_pairs(
+            kb.document_store, principal, kb.open_store(PairStore).pairs(name, PairQuery(state="kept"))
+        )
         return ExportedData(f"{name}.jsonl", serialize_pairs(pairs), len(pairs))
 
     return await kb.blocking(export)

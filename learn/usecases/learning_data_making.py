@@ -1,4 +1,4 @@
-"""The making of sets of training pairs: at once, with progress, or in the background."""
+"""The making of sets of training pairs: directly, with progress, or in the background."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from argot.learn.usecases.learning_data_results import (
     WITHOUT_MODEL,
     DataKind,
     DataSet,
-    SetName,
     describe_set,
     is_being_made,
     list_making_jobs,
 )
 from argot.learn.usecases.pair_sets import find_visible_set
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.question_sets import SetName
 from argot.service.usecases.operations.queued_work import follow_job, stop_job
 from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
     """The recipe of a set. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
-    documents with one of these alone; `seed`: the order of passages, and their parts. Going on with a set, what is
-    not given is as it was begun.
+    documents with one of these alone; `seed`: the order of passages, and their parts. When a set is continued, missing
+    options are those with which it was begun.
     """
 
     kinds: list[DataKind] | None = None
@@ -68,7 +68,7 @@ async def data_make(
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
     await _require_free(kb, principal, name, recipe)
-    async with aclosing(follow_job(kb, build_pairs_job(principal, name))) as events:
+    async with aclosing(follow_job(kb.jobs, build_pairs_job(principal, name))) as events:
         async for event in events:
             if not isinstance(event, Finished):
                 yield event
@@ -96,15 +96,15 @@ async def data_start(
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
     """Stop what `data_start` began. What was made is kept, and the making can go on there."""
     await kb.blocking(find_visible_set, kb, principal, name)
-    job = (await list_making_jobs(kb)).get(name)
+    job = (await list_making_jobs(kb.jobs)).get(name)
     if job is None or not job.is_under_way:
         raise Conflict(f"The set '{name}' is not being made.")
-    await stop_job(kb, job.id)
+    await stop_job(kb.jobs, job.id)
     return await _describe_named_set(kb, principal, name)
 
 
 async def _describe_named_set(kb: KnowledgeBase, principal: Principal, name: str) -> DataSet:
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
     return await kb.blocking(lambda: describe_set(kb, find_visible_set(kb, principal, name), jobs))
 
 
@@ -125,11 +125,11 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
 
 
 def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
-    """Describe the conflict over a set that is being made; of a hidden one no more than its name."""
+    """Describe the conflict over a set that is being made; for a hidden one only its name."""
     try:
         find_visible_set(kb, principal, name)
     except NotFound:
-        # In the words of the store, which says the same of a hidden set that nobody is making.
+        # In the store's words, which are the same for a hidden set that nobody is making.
         return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
@@ -139,7 +139,7 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     busy="The set '{label}' is being made. Wait until that is done, or stop it.",
     is_retried=False,
     # A set may take questions of a language model. A service without one does its own where nobody else takes them.
-    is_possible=lambda settings: bool(settings.model_url),
+    is_possible=lambda settings: bool(settings.model_server.url),
 )
 async def make_pairs(run: JobRun) -> None:
     """Make a set that is begun, to its end."""
@@ -189,7 +189,7 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
         seed = DEFAULT_SEED if recipe.seed is None else recipe.seed
         wanted["model"] = _require_model(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
-        # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
+        # Conflict if a set that this person may not see has it: a name reveals nothing of its documents.
         kb.open_store(PairStore).create(found)
         return found
     if found.status == "done":
@@ -213,7 +213,7 @@ def _require_model(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
             f"Questions of the kind '{asking[0]}' take a language model, and none is named. Set "
             "ARGOT_MODEL_URL=http://HOST:PORT/v1, or choose other kinds."
         )
-    return kb.settings.model if asking else ""
+    return kb.settings.model_server.name if asking else ""
 
 
 def _list_spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:

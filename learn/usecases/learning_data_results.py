@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from argot.learn.store.pair_store import PairStore
 from argot.service.knowledge_base import KnowledgeBase
@@ -17,6 +16,7 @@ from argot.work.job_types import JobRecord
 
 if TYPE_CHECKING:
     from argot.learn.store.pair_store import PairSet, StoredPair
+    from argot.work.job_types import Jobs
 
 DataKind = Literal["heading", "definition", "cloze", "asked", "twins", "standard", "alternative", "simple", "complex"]
 DATA_KINDS: tuple[DataKind, ...] = get_args(DataKind)
@@ -28,17 +28,6 @@ PAIR_STATES: tuple[PairStateAsked, ...] = get_args(PairStateAsked)
 DEFAULT_SEED = 7
 MAX_SHOWN_PAIRS = 200
 
-_SET_NAME = r"^[a-z0-9][a-z0-9-]{0,59}$"
-
-
-def _set_name(text: str) -> str:
-    if not re.fullmatch(_SET_NAME, text):
-        raise ValueError("use small letters, digits and hyphens, at most 60, e.g. manuals-2026")
-    return text
-
-
-# The pattern is told in words to people, and as it is to programs.
-SetName = Annotated[Text, AfterValidator(_set_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 Words = Annotated[Text, Field(max_length=500)]
 Question = Annotated[Text, Field(min_length=1, max_length=1000)]
 Answer = Annotated[Text, Field(max_length=10_000)]
@@ -49,7 +38,8 @@ PAIRS = "pairs"
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A set of pairs: how it was made, and what is in it. `pairs` are those kept, `by_kind` and `by_part` count them.
+    """A set of pairs: how it was made, and its content. `pairs` are those not struck, `by_kind` and `by_part` count
+    them.
 
     `status`: "making", "stopped" (the same command goes on there) or "done"; `done` of `total` passages were gone
     through. `left_out`: how many pairs, by reason. `fault`: why its
@@ -111,7 +101,7 @@ class DataFound:
 
 @dataclass(frozen=True, slots=True)
 class ExportedData:
-    """The kept pairs of a set as JSONL; `name` is the file's."""
+    """The unstruck pairs of a set as JSONL; `name` is the file's."""
 
     name: str
     text: str
@@ -124,13 +114,13 @@ class RemovedData:
     pairs: int
 
 
-async def list_making_jobs(kb: KnowledgeBase) -> dict[str, JobRecord]:
+async def list_making_jobs(jobs: Jobs) -> dict[str, JobRecord]:
     """Return the newest job of each set that was being made lately, by the name of the set."""
-    return {job.label: job for job in reversed(await kb.jobs.list_jobs(PAIRS))}
+    return {job.label: job for job in reversed(await jobs.list_jobs(PAIRS))}
 
 
 async def is_being_made(kb: KnowledgeBase, name: str) -> bool:
-    jobs = await list_making_jobs(kb)
+    jobs = await list_making_jobs(kb.jobs)
     return name in jobs and jobs[name].is_under_way
 
 

@@ -27,20 +27,23 @@ from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRecord, JobRun, JobWanted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from argot.settings import Settings
+    from argot.work.job_types import Jobs
 
 __all__ = ["AdoptedModel", "AdoptionStep", "Gain"]
 
 SWITCH_SECONDS = 10.0
-"""How long a switch of the embedder waits for answers under way, which would search by the other one's vectors."""
+"""How long a switch of the embedder waits for running answers, which would search with the other one's vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class InForce:
     """The model in force as `kind`. `model`: the adopted one; None: the one of the settings.
 
-    `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: what going back would
-    bring; empty where nothing was adopted.
+    `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: the model that going
+    back would restore; empty if nothing was adopted.
     """
 
     kind: RunKind
@@ -106,10 +109,10 @@ async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
 def _describe_in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
     stack = adopted.stack(kind)
     setting = store.SETTING_OF.get(kind)
-    explicit = setting is not None and setting in kb.given.model_fields_set
+    explicit = setting is not None and setting in kb.given.flatten(only_given=True)
     model = stack[-1] if stack and not explicit else None
     before = _name_model(kb, stack[-2] if len(stack) > 1 else None, kind) if stack else ""
-    set_to = str(getattr(kb.given, setting)) if setting and explicit else ""
+    set_to = str(kb.given.flatten()[setting]) if setting and explicit else ""
     return InForce(kind, model, _name_model(kb, model, kind), set_to, before)
 
 
@@ -117,7 +120,11 @@ def _name_model(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) ->
     if model is not None:
         return f"{model.name} ({model.run})"
     setting = store.SETTING_OF.get(kind)
-    return str(getattr(kb.given, setting)) if setting else kb.settings.model or kb.settings.model_url or "none"
+    return (
+        str(kb.given.flatten()[setting])
+        if setting
+        else kb.settings.model_server.name or kb.settings.model_server.url or "none"
+    )
 
 
 @usecase("manager", everywhere=True)
@@ -138,17 +145,17 @@ def _judge_run(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gai
     gain = rules.require_better(run)
     rules.require_open_to_all(kb, run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
-    _require_unset(kb, kind)
+    _require_unset(kb.given, kind)
     if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == name_adopted_folder(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 
 
-def _require_unset(kb: KnowledgeBase, kind: RunKind) -> None:
+def _require_unset(given: Settings, kind: RunKind) -> None:
     setting = store.SETTING_OF.get(kind)
-    if setting is not None and setting in kb.given.model_fields_set:
+    if setting is not None and setting in given.flatten(only_given=True):
         raise Conflict(
-            f"The setting '{setting}' is set to {getattr(kb.given, setting)!r}, which wins over whatever is adopted. "
+            f"The setting '{setting}' is set to {given.flatten()[setting]!r}, which wins over whatever is adopted. "
             f"Take it out of the environment, argot.toml and the command line; see: argot doctor"
         )
 
@@ -213,7 +220,7 @@ async def model_back(
 
 
 def _require_stack(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]:
-    _require_unset(kb, kind)
+    _require_unset(kb.given, kind)
     stack = store.read_adopted(kb.home).stack(kind)
     if not stack:
         raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
@@ -234,7 +241,7 @@ async def model_adopt_start(
     """
     found = await kb.blocking(rules.find_visible_run, kb, principal, run)
     await kb.blocking(_judge_run, kb, found, for_everybody=for_everybody)
-    return await _begin_change(kb, principal, found.request.kind, {"run": run, "for_everybody": for_everybody})
+    return await _begin_change(kb.jobs, principal, found.request.kind, {"run": run, "for_everybody": for_everybody})
 
 
 @usecase("manager", everywhere=True)
@@ -245,7 +252,7 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
         Conflict: as `model_back`, at once; or another change is going on.
     """
     await kb.blocking(_require_stack, kb, kind)
-    return await _begin_change(kb, principal, kind, {"kind": kind})
+    return await _begin_change(kb.jobs, principal, kind, {"kind": kind})
 
 
 @usecase("manager", everywhere=True)
@@ -255,9 +262,9 @@ async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange |
     return _describe_change(found) if found else None
 
 
-async def _begin_change(kb: KnowledgeBase, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
+async def _begin_change(jobs: Jobs, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
     # One process has the knowledge base: where several share one, none adopts models.
-    return _describe_change(await kb.jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
+    return _describe_change(await jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
 
 
 def _describe_change(job: JobRecord) -> ModelChange:
@@ -292,7 +299,7 @@ async def _switch_model(
     kind, before = step.kind, _describe_in_force(kb, store.read_adopted(kb.home), step.kind).name
     settings = _build_settings(kb, kind, stack)
     try:
-        if kind == "embedder" and settings.embedder != kb.settings.embedder:
+        if kind == "embedder" and settings.search.embedder != kb.settings.search.embedder:
             async with aclosing(_change_embedder(kb, settings, stack, step)) as events:
                 async for event in events:
                     yield event
@@ -302,13 +309,13 @@ async def _switch_model(
             adopted = store.read_adopted(kb.home)
             store.keep_adopted(kb.home, adopted.after(stack, step))
     finally:
-        # Whatever it came to: the file says what counts, and the live vectors which of two an embedder's is.
+        # Whatever the outcome: the file decides, and for an embedder the live vectors decide which of two.
         store.settle_adopted(kb.home)
         store.remove_unused(kb.home)
-        kb.take_adopted()
+        kb.settings = store.apply_adopted(kb.home, kb.given)
         await kb.answers.renew(kb.settings)
     now = _describe_in_force(kb, store.read_adopted(kb.home), kind).name
-    yield Finished(Switched(kind, now, before, _describe_consequences(kb, kind, stack)))
+    yield Finished(Switched(kind, now, before, _describe_consequences(kb.home, kind, stack)))
 
 
 async def _change_embedder(
@@ -317,7 +324,7 @@ async def _change_embedder(
     from argot.corpus.embedding.exported_models import export_once
 
     corpus = await kb.load()
-    _, card = await kb.blocking(export_once, settings.embedder, settings.cache)
+    _, card = await kb.blocking(export_once, settings.search.embedder, settings.cache)
     adopted = store.read_adopted(kb.home)
     store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
     switching = _hold_questions(kb, settings)
@@ -332,10 +339,10 @@ async def _change_embedder(
 
 def _build_settings(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> Settings:
     setting = store.SETTING_OF.get(kind)
-    if setting is None or setting in kb.given.model_fields_set:
+    if setting is None or setting in kb.given.flatten(only_given=True):
         return kb.settings
-    value = str(store.find_model_path(kb.home, stack[-1])) if stack else getattr(kb.given, setting)
-    return kb.settings.model_copy(update={setting: value})
+    value = str(store.find_model_path(kb.home, stack[-1])) if stack else kb.given.flatten()[setting]
+    return kb.settings.replace(**{setting: value})
 
 
 def _load_scorer(settings: Settings) -> None:
@@ -344,15 +351,15 @@ def _load_scorer(settings: Settings) -> None:
     load_scorer(settings)
 
 
-def _describe_consequences(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
+def _describe_consequences(home: Path, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
     if kind != "generator" or not stack:
         return ""
-    folder = store.find_model_path(kb.home, stack[-1])
+    folder = store.find_model_path(home, stack[-1])
     run = stack[-1].run
     adapter = folder / "adapter_config.json"
     if not adapter.is_file():
         return f"Serve it: deploy/vllm/gpu/serve.sh {folder}; then set ARGOT_MODEL=argot"
-    # vLLM takes adapters up to rank 16 where nobody says otherwise.
+    # vLLM accepts adapters up to rank 16 by default.
     rank = json.loads(adapter.read_text("utf-8"))["r"]
     return (
         f"Start vLLM with it: --enable-lora --max-lora-rank {rank} --lora-modules {run}={folder}; "
@@ -361,14 +368,14 @@ def _describe_consequences(kb: KnowledgeBase, kind: RunKind, stack: Sequence[Ado
 
 
 def _hold_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:
-    """Hold questions, as work in a thread does for the moment, and then answer them by these settings. To be
-    called in the event loop.
+    """Hold questions, as work in a thread does for the moment, and then answer them by these settings. Call it in the
+    event loop.
     """
     loop = asyncio.get_running_loop()
 
     @contextmanager
     def pause_questions() -> Iterator[None]:
-        pause = kb.gate.pause(SWITCH_SECONDS)
+        pause = kb.gates.questions.pause(SWITCH_SECONDS)
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
             yield

@@ -1,7 +1,7 @@
-"""The making of a set of pairs, passage by passage in an order that the seed gives. Killed, it goes on where it was.
+"""The making of a set of pairs, passage by passage in an order that the seed gives. After a kill it resumes.
 
-What comes of a passage is stored with the note that it is done, in one transaction; the same passages and seed give
-the same pairs, however often the making is cut off.
+The pairs of a passage are stored with the record that it is done, in one transaction; the same passages and seed give
+the same pairs, however often the making is interrupted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AskedBefore:
-    """A question with thumbs up that its asker shared, with its answer. `by`: whose it was."""
+    """A question with thumbs up that its asker shared, with its answer. `by`: the asker."""
 
     question: str
     answer: str
@@ -44,7 +44,7 @@ class AskedBefore:
 
 @dataclass
 class PairMaking:
-    """One making of a set, on behalf of whoever asked for it."""
+    """One making of a set, on behalf of its requester."""
 
     kb: KnowledgeBase
     principal: Principal
@@ -67,7 +67,7 @@ class PairMaking:
         """Make the pairs; give `{"kind": "progress", "name", "done", "total"}` after each passage or few.
 
         Raises:
-            ModelUnavailable: the server does not answer, or not any more; what was made before is kept.
+            ModelUnavailable: the server does not answer, or no longer; pairs made before are kept.
         """
         steps = await self.kb.blocking(self._prepare)
         done, total = self.made.done, self.made.done + len(steps)
@@ -80,7 +80,7 @@ class PairMaking:
             of_model = (
                 await asyncio.gather(*(self._ask_model(one) for one in some)) if self.model else [[] for _ in some]
             )
-            # Stopped meanwhile, the making goes on at once from what is stored: this is stored first.
+            # If it was stopped meanwhile, the making resumes from the stored state: this is stored first.
             await to_its_end(asyncio.ensure_future(self.kb.blocking(self._keep, some, of_model, total)))
             done += len(some)
             yield self._report_progress(self._documents[self._places[some[-1]][0]].name, done, total)
@@ -140,7 +140,7 @@ class PairMaking:
         return self.kb.document_store.passages_of(self.principal, document)[place : place + TOGETHER]
 
     def _keep(self, steps: Sequence[str], of_model: Sequence[list[tuple[MadeQuestion, Passage]]], total: int) -> None:
-        # Read only now: a document may be gone by now, or not to be read any more.
+        # Read only now: a document may be deleted by now, or no longer readable.
         found = self.kb.document_store.passages(self.principal, steps)
         pairs: list[StoredPair] = []
         for id_, made in zip(steps, of_model, strict=True):
@@ -169,7 +169,7 @@ class PairMaking:
         if not (first := self._make_pair(candidate, passage, by)):
             return
         yield first
-        # A sentence that is taken out of its passage must stand there as it is.
+        # A sentence that is removed from its passage must occur there unchanged.
         if "twins" in self._kinds and candidate.kind != "cloze":
             for kind, question in make_twins(candidate.question, passage.with_header, self.spellings):
                 if twin := self._make_pair(MadeQuestion(kind, question, candidate.answer), passage, by):

@@ -1,4 +1,4 @@
-"""The right to see a set of pairs: a reader of every document that it was made of has it."""
+"""The right to see a set of pairs: readers of all documents from which it was made have it."""
 
 from __future__ import annotations
 
@@ -10,50 +10,51 @@ from argot.learn.store.pair_store import PairStore
 from argot.types import Audience, Document, Passage, Principal
 
 if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
     from argot.learn.store.pair_store import PairSet
     from argot.service.knowledge_base import KnowledgeBase
 
 
 def list_visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
     """List the sets that a person may see, newest first."""
-    by_id = _read_documents(kb)
+    by_id = _read_documents(kb.document_store)
     return [one for one in kb.open_store(PairStore).sets() if _may_see(kb, principal, one, by_id)]
 
 
 def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     Raises:
-        NotFound: there is none, or it is of documents that this principal may not all read; never told apart.
+        NotFound: there is none, or this principal may not read all of its documents; never distinguished.
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
         found: PairSet = kb.open_store(PairStore).named(name)
     except NotFound:
         raise none from None
-    if not _may_see(kb, principal, found, _read_documents(kb)):
+    if not _may_see(kb, principal, found, _read_documents(kb.document_store)):
         raise none
     return found
 
 
 def list_audiences(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
     """List for each document that the set was made of who may read it now; for one that is gone, who could."""
-    return _list_audiences(kb, one, _read_documents(kb))
+    return _list_audiences(kb, one, _read_documents(kb.document_store))
 
 
 def read_passages_for(
-    kb: KnowledgeBase, principal: Principal, audiences: Sequence[Audience]
+    store: CorpusStore, principal: Principal, audiences: Sequence[Audience]
 ) -> Iterator[tuple[Document, list[Passage]]]:
     """Read the passages of each document of this principal, in order, where everybody may read it who may read
     documents of all these audiences.
     """
-    for document in kb.document_store.documents(principal):
+    for document in store.documents(principal):
         if not document.audience or any(one and one <= document.audience for one in audiences):
-            yield document, kb.document_store.passages_of(principal, document.id)
+            yield document, store.passages_of(principal, document.id)
 
 
-def _read_documents(kb: KnowledgeBase) -> dict[str, Document]:
+def _read_documents(store: CorpusStore) -> dict[str, Document]:
     # Whose set it is asks for the audiences alone, so it looks at every document.
-    return {one.id: one for one in kb.document_store.documents(Principal("learning", sees_all=True))}
+    return {one.id: one for one in store.documents(Principal("learning", sees_all=True))}
 
 
 def _list_audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:

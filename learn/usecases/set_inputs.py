@@ -1,4 +1,4 @@
-"""The inputs of a training from a set of pairs: the pairs that people kept, and all passages that are searched."""
+"""The inputs of a training from a set of pairs: the unstruck pairs, and all searched passages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from argot.learn.usecases.pair_sets import find_visible_set, list_audiences, rea
 from argot.types import Principal
 
 if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
     from argot.learn.store.pair_store import StoredPair
     from argot.service.knowledge_base import KnowledgeBase
 
@@ -39,7 +40,7 @@ async def load_training_inputs(kb: KnowledgeBase, principal: Principal, name: st
     """
     Raises:
         NotFound: there is no such set that this principal may see.
-        InvalidInput: it is not made yet, or no pair of it is kept.
+        InvalidInput: it is not made yet, or all its pairs are struck.
     """
     return await kb.blocking(_load_inputs, kb, principal, name)
 
@@ -51,7 +52,7 @@ def _load_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> Training
     if found.status != "done":
         raise InvalidInput(f"The set '{name}' is not made yet. Go on with: argot learn data make {name}")
     stored = kb.open_store(PairStore).pairs(name, PairQuery(state="kept"))
-    pairs = build_training_pairs(kb, principal, stored)
+    pairs = build_training_pairs(kb.document_store, principal, stored)
     if not pairs:
         raise InvalidInput(
             f"The set '{name}' has no pair to learn from: all are struck, or their passages are not in the documents "
@@ -60,10 +61,10 @@ def _load_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> Training
     audiences = list_audiences(kb, found)
     pool = {
         one.id: PoolPassage(one.id, one.with_header, document.name)
-        for document, passages in read_passages_for(kb, principal, audiences)
+        for document, passages in read_passages_for(kb.document_store, principal, audiences)
         for one in passages
     }
-    # As the pairs have them: with what came by an import, and without the sentences that are questions.
+    # In the pairs' form: with imported ones, and without the sentences that serve as questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
     documents = tuple(one.document for one in kb.open_store(PairStore).documents(name))
@@ -79,12 +80,12 @@ def _collect_askers(stored: list[StoredPair], taken: set[str]) -> dict[str, tupl
     return {name: tuple(ids) for name, ids in found.items()}
 
 
-def build_training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
+def build_training_pairs(store: CorpusStore, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
     """Build these pairs with their passages, without those whose passage is gone, or not to be read.
 
     A sentence that is a question of one of them is in no passage: the search would find it by its words alone.
     """
-    found = kb.document_store.passages(principal, [one.passage_id for one in stored if not one.passage])
+    found = store.passages(principal, [one.passage_id for one in stored if not one.passage])
     taken_out = {one.passage_id: one.first_question or one.question for one in stored if one.kind == "cloze"}
     pairs = []
     for one in stored:

@@ -52,7 +52,7 @@ def _require_model(kind: RunKind, base: str, runs: Path) -> None:
 
 
 def list_starting_runs(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
-    """List the trainings whose models a training is to start from: their data is in the new one, too.
+    """List the trainings of the starting model: their data are in the new one, too.
 
     Raises:
         NotFound: this principal may not see one of them.
@@ -66,12 +66,12 @@ def _find_in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -
     # Readers start from an embedder, and the comparison of words has no weights; a cross-encoder may go on.
     goes_on = kind == "reranker" and recipe.get("form") == "cross_encoder"
     if goes_on and isinstance(choose_scorer(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
-        return settings.reranker
-    return settings.embedder
+        return settings.search.reranker
+    return settings.search.embedder
 
 
 def _find_run(name: str, runs: Path) -> str:
-    """Find the id of the training whose model this names, by id or by path; empty: it is none's."""
+    """Find the id of the training with this model, by id or by path; empty if there is none."""
     if is_run(runs, name):
         return name
     place, runs = parse_folder(name).resolve(), runs.resolve()

@@ -1,7 +1,7 @@
 """Trainings of a knowledge base, run while the service runs: one at a time, oldest first.
 
-They lie in its folder and need nothing else: what a stop or a crash of the service cuts off goes on at its next start,
-from the last checkpoint. Without a service, or on another machine, `argot learn worker` trains them.
+They are in its folder and need nothing else: one that a stop or a crash of the service interrupts resumes at its next
+start, from the last checkpoint. Without a service, or on another machine, `argot learn worker` trains them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def get_runs_folder(home: Path) -> Path:
 def make_worker(runs: Path, settings: Settings) -> RunWorker:
     """Make a worker whose processes prepare models in the settings' cache, and know no other setting."""
     known = {f"{ENV_PREFIX}CACHE": str(settings.cache.expanduser().absolute())}
-    if settings.threads:
-        known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
+    if settings.search.threads:
+        known[f"{ENV_PREFIX}THREADS"] = str(settings.search.threads)
     return RunWorker(runs, environment=known)
 
 
@@ -53,7 +53,7 @@ async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> N
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """The progress of a training, as its folder says it."""
+    """The progress of a training, according to its folder."""
 
     run: str
     name: str
@@ -79,7 +79,9 @@ def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgr
 
 
 def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
-    """Train whatever waits in a folder, for ever; `once`: until none waits. An interrupt lets what runs wait again."""
+    """Train all waiting runs of a folder, for ever; `once`: until none waits. An interrupt makes the present one wait
+    again.
+    """
     worker = make_worker(runs, settings)
     while True:
         if (run := find_next_run(runs)) is not None:

@@ -23,7 +23,7 @@ _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 @dataclass(frozen=True, slots=True)
 class RecipeField:
-    """One thing that a recipe decides. `choices`: the only values it takes; empty: any of its type."""
+    """One setting of a recipe. `choices`: the only values it takes; empty: any of its type."""
 
     name: str
     default: str

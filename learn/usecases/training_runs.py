@@ -24,7 +24,7 @@ from argot.learn.usecases.adoption_rules import (
     may_see,
     read_changes,
 )
-from argot.learn.usecases.pair_sets import list_visible_sets
+from argot.learn.usecases.question_sets import list_finished_sets
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.learn.usecases.starting_models import choose_base, list_starting_runs
 from argot.learn.usecases.training_recipes import RecipeField, list_recipe_fields, parse_recipe
@@ -39,15 +39,15 @@ __all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
 MAX_POINTS = 400
-"""Of a curve, as it is shown: more than a picture of it has room for are left out evenly."""
+"""Maximum points of a displayed curve: excess ones are dropped evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """A training as it is listed. `seconds_left`: by its pace, while it runs. `in_force`: its model answers now.
 
-    `gain`: how much better its model is, once it is done. `restricted`: it learnt from documents that not everybody
-    may read.
+    `gain`: the improvement of its model, once it is done. `restricted`: it learnt from documents that not everybody may
+    read.
     """
 
     id: str
@@ -73,9 +73,9 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder.
+    """A training with its curve (points of losses by step), its figures, and its card from the folder.
 
-    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None where the card does not say it.
+    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None if the card does not state it.
     """
 
     run: RunSummary
@@ -104,7 +104,7 @@ async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunK
 @usecase("manager", everywhere=True)
 async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
     """List the names of the finished sets of pairs that one may see, newest first."""
-    return [one.name for one in await kb.blocking(list_visible_sets, kb, principal) if one.status == "done"]
+    return await kb.blocking(list_finished_sets, kb, principal)
 
 
 @usecase("manager", everywhere=True)
@@ -134,7 +134,7 @@ async def training_start(
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb)),
+        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb.home)),
         data=data,
         seed=seed,
         recipe=given,
@@ -145,7 +145,7 @@ async def training_start(
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
     documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
     request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
-    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb), request, inputs.pairs, inputs.passages)
+    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb.home), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_describe_run, kb, run)
 
 
@@ -160,7 +160,9 @@ async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSumm
 
 def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
     return [
-        _describe_run(kb, run) for run in list_run_folders(_get_runs_folder(kb)) if may_see(kb, principal, run.request)
+        _describe_run(kb, run)
+        for run in list_run_folders(_get_runs_folder(kb.home))
+        if may_see(kb, principal, run.request)
     ]
 
 
@@ -247,24 +249,24 @@ def _remove(run: RunFolder) -> None:
     for other in list_run_folders(run.path.parent):
         if other.request.base == run.id and other.state.status != "done":
             raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
-    # Renamed first: half a folder is to be nobody's training.
+    # Renamed first: a half-deleted folder must not count as a training.
     gone = run.path.with_name(f"{REMOVED}{run.id}")
     run.path.rename(gone)
     shutil.rmtree(gone)
-    # An empty one stays: history and models name the number, which is not to be given again.
+    # An empty one stays: history and models use the number, which must not be reused.
     gone.mkdir()
 
 
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _get_runs_folder(kb: KnowledgeBase) -> Path:
-    return kb.home.absolute() / RUNS
+def _get_runs_folder(home: Path) -> Path:
+    return home.absolute() / RUNS
 
 
 def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:
     request, state = run.request, run.state
-    # Nobody stopped it: it goes on when somebody trains again.
+    # Nobody stopped it: it resumes at the next training.
     if run.is_cut_off:
         state = replace(state, status="waiting")
     model = read_adopted(kb.home).in_force(request.kind)

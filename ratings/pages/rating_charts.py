@@ -1,6 +1,6 @@
 """Small pictures of ratings as inline SVG: a mean with its interval, and how often each value was given.
 
-Each says the same in words for whoever cannot see it.
+Each has a text alternative.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
         # Twice, the first one broader: it is to be seen on the bar and beside it.
         for kind in ("interval under", "interval"):
             line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
-            # Within the picture, also where the line stands at its very end.
+            # Within the picture, even at the very end of the line.
             left, right = (min(max(locate(one), 1), WIDTH - 1) for one in interval)
             drawn += line.format(kind, left, right, left, right)
         told += f", 95 % interval {low:.2f} to {high:.2f}"
@@ -42,7 +42,7 @@ def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
     for value, count in enumerate(counts, lowest):
         wide = count / total * WIDTH
         if count:
-            # As strong as the value is far up the scale: told by opacity, so that it shows on light and on dark.
+            # Its strength shows the value: by opacity, so that it works on light and on dark.
             strong = round(0.2 + 0.8 * (value - lowest) / max(len(counts) - 1, 1), 2)
             part = Markup(
                 '<rect class="share" opacity="{}" x="{:.1f}" width="{:.1f}" height="{}"><title>{}</title></rect>'

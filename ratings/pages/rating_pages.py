@@ -1,4 +1,4 @@
-"""Rating answers and passages, for whoever is invited to a study: one question at a time, also without script."""
+"""Rating answers and passages, for people invited to a study: one question at a time, even without scripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from argot.ratings.usecases.answers import (
     rating_task,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.page_base import DONE_MESSAGES, BoundedRoute, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import (
+    DONE_MESSAGES,
+    BoundedRoute,
+    parse_integer,
+    read_form,
+    redirect_to_address,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 RATINGS = "/ratings"
@@ -111,7 +118,7 @@ def link_rating(study: str, place: int | None = None, done: str = "") -> str:
 
 async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
     # -1 for what is no number: there is no such place either.
-    found = await rating_task(kb, who.principal, study=study, place=max(number(place), 0))
+    found = await rating_task(kb, who.principal, study=study, place=max(parse_integer(place), 0))
     if found is None:
         raise NotFound("There is no such question.")
     return found
@@ -151,13 +158,13 @@ def _read_judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
     for letter in letters:
         for place, aspect in enumerate(task.aspects):
             if points := form.get(f"points-{letter}-{place}"):
-                scores.setdefault(letter, {})[aspect.name] = number(points)
-    ranks = {letter: number(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
+                scores.setdefault(letter, {})[aspect.name] = parse_integer(points)
+    ranks = {letter: parse_integer(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
     return Judgement(scores, ranks, "cannot_judge" in form, form.get("comment", ""))
 
 
 def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Read for each passage the sentences that it bears out (1) or not (0), as far as the form judges the sentence."""
+    """Read for each passage the sentences that it supports (1) or not (0), if the form judges the sentence."""
     scores: dict[str, dict[str, int]] = {}
     for place, sentence in enumerate(task.aspects):
         marked = {one.letter for one in task.answers if f"points-{one.letter}-{place}" in form}
@@ -168,7 +175,7 @@ def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dic
 
 
 def _has_unsupported_sentence(task: RatingTask, given: Judgement) -> bool:
-    """Tell whether the rater said of a sentence that it rests on no passage."""
+    """Return whether the rater marked a sentence as resting on no passage."""
     said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
     return any(set(values) == {0} for values in said)
 

@@ -1,4 +1,4 @@
-"""Rating studies, for managers of all contexts: making them, inviting people, how far they are and what they say."""
+"""Rating studies, for managers of all contexts: creating them, inviting people, their progress and results."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ async def _make_study(kb: KnowledgeBase, request: Request, who: Visitor, form: d
     study = StudyForm(
         name=form.get("name", "").strip(),
         about=form.get("about", ""),
-        # The field is there whatever is judged.
+        # The field exists for every kind of judgement.
         aspects=_parse_aspects(form.get("aspects", "")) if kind == "answers" else None,
         ranking="ranking" in form,
         kind=kind,

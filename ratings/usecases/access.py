@@ -11,8 +11,10 @@ from argot.types import Principal
 
 
 def select_ready_items(study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
-    """Select the questions that every profile has answered. Nobody sees the others yet: answers would still come."""
-    # Passages come all at once, from one profile.
+    """Select the questions that every profile has answered. Nobody may see the others yet: more answers are still to be
+    added.
+    """
+    # Passages are added all together, from one profile.
     wanted = set(study.profiles) if study.kind == "answers" else set()
     return [one for one in items if one.answers and wanted <= {answer.system for answer in one.answers}]
 
@@ -21,7 +23,7 @@ def select_readable_items(
     kb: KnowledgeBase, principal: Principal, study: Study, items: Sequence[StudyItem]
 ) -> list[StudyItem]:
     """Select the questions that this person may rate: they may read all that the answers rest on. Blocks."""
-    # What askers share by a thumb they share with managers of all contexts alone (docs/chat.md).
+    # Answers that askers share by a thumb are only for managers of all contexts (docs/chat.md).
     if study.origin == "thumbs" and not principal.manages_all:
         return []
     ready = select_ready_items(study, items)

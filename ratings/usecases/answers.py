@@ -1,4 +1,4 @@
-"""Rating answers blindly, for whoever is invited: which systems wrote them is in nothing that these use cases give."""
+"""Rating answers blindly, for invited people: these use cases never return which systems wrote them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Comment = Annotated[Text, Field(max_length=MAX_COMMENT_CHARS)]
 
 @dataclass(frozen=True, slots=True)
 class StudyToRate:
-    """A study one is invited to. `of`: the questions one may see; `rated`: those one has saved a rating of."""
+    """A study one is invited to. `of`: the questions that the rater may see; `rated`: those with a saved rating."""
 
     name: str
     about: str
@@ -49,7 +49,7 @@ class StudyToRate:
 
 @dataclass(frozen=True, slots=True)
 class BlindAnswer:
-    """An answer or passage by the letter under which this rater knows it. `label`: where a passage stands."""
+    """An answer or passage by the letter under which this rater knows it. `label`: the location of a passage."""
 
     letter: str
     text: str
@@ -58,7 +58,7 @@ class BlindAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PlaceToRate:
-    """A question's place in the study; `rated`: one has saved a rating of it, `begun`: one has not finished it."""
+    """A question's position in the study; `rated`: it has a saved rating, `begun`: an unfinished one."""
 
     place: int
     rated: bool
@@ -67,11 +67,11 @@ class PlaceToRate:
 
 @dataclass(frozen=True, slots=True)
 class RatingTask:
-    """One question to be rated. `given`: what one has said of it, by letters; `saved`: that is saved as a rating.
+    """One question to be rated. `given`: the rater's judgement so far, by letters; `saved`: it is saved as a rating.
 
-    `aspects`: what each answer is given points for, from `scale[0]` to `scale[1]`. Of passages whether they are
-    relevant (1) or not (0); of references whether they bear out each sentence of an answer: `name` is its number.
-    `number` counts among the questions one may see (`places`), from 1.
+    `aspects`: the criteria on which each answer gets points, from `scale[0]` to `scale[1]`. For passages whether they
+    are relevant (1) or not (0); for references whether they support each sentence of an answer: `name` is its number.
+    `number` counts among the visible questions (`places`), from 1.
     """
 
     study: StudyToRate
@@ -227,7 +227,7 @@ def _open_desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
     for study in kb.open_store(RatingStore).list_invited_studies(principal.name):
         if study.name.casefold() == name.casefold():
             return _Desk(kb, principal, study)
-    # The same for one that is not there: names of studies may tell what is being tried out.
+    # The same for a nonexistent one: names of studies may reveal an experiment.
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 
 
@@ -242,7 +242,7 @@ def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer]
 
 
 def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
-    """Find what keeps a judgement from being finished, in words for its rater."""
+    """Find what is missing from a complete judgement, in words for its rater."""
     left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
     if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
         yield f"{_join_names(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."

@@ -34,7 +34,7 @@ ProfileNames = Annotated[list[Text], Field(max_length=MAX_SYSTEMS)]
 RETRIEVED = 10
 """Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
-"""Until the next try where people ask as much as the service takes on: their questions go first."""
+"""Pause before the next try when the service is fully used: people's questions take precedence."""
 
 
 @usecase("manager", everywhere=True)
@@ -142,7 +142,7 @@ def collect_sources(result: AskResult) -> Sources:
 
 def _take_passages(result: AskResult, kind: StudyKind) -> tuple[list[Answer], list[str]]:
     """Return the passages in the order found; of references also the sentences that could rest on them."""
-    # What the glossary says rests on no passage.
+    # Sentences from the glossary rest on no passage.
     sentences = [one.text for one in result.sentences if not one.sense_id] if kind == "references" else []
     if kind == "references" and not sentences:
         return [], []
@@ -163,7 +163,7 @@ def _find_unanswered(study: Study, item: StudyItem) -> list[str]:
 async def _require_profiles(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(profiles))
     for name in wanted:
-        await get_profile(kb, name)
+        await get_profile(kb.profiles, name)
     return wanted
 
 
@@ -171,7 +171,7 @@ async def _ask_profile(
     kb: KnowledgeBase, principal: Principal, question: str, profile: str, kind: StudyKind
 ) -> AskResult:
     run = await run_context(kb, principal, AnswerSettings(profile))
-    # Nobody is there to choose; and what only a study asks must not be counted as missed.
+    # Nobody can choose; and terms in a study's questions must not be counted as missed.
     wanted: dict[str, object] = {"choose_sense": False, "choose_document": False}
     if run.profile.misses == "ask" or kind == "passages":
         wanted |= {"misses": "lenient"}
@@ -182,7 +182,7 @@ async def _ask_profile(
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     while True:
         try:
-            async with kb.gate.place(principal):
+            async with kb.gates.questions.place(principal):
                 return await _answer(kb, run, question)
         except TooManyQuestions:
             await asyncio.sleep(WAIT_SECONDS)

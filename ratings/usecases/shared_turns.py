@@ -7,5 +7,5 @@ from argot.service.knowledge_base import KnowledgeBase
 
 
 async def forget_turns(kb: KnowledgeBase, thread: str, turn: int | None) -> None:
-    """Delete what studies took from a conversation, or from one turn of it."""
+    """Delete studies' copies from a conversation, or from one turn of it."""
     await kb.blocking(kb.open_store(RatingStore).forget_shared, thread, turn)

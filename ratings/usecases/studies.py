@@ -1,4 +1,4 @@
-"""Rating studies, for managers of all contexts: making them, inviting people, and reading what they say."""
+"""Rating studies, for managers of all contexts: creating them, inviting people, and reading their results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class StudyForm(ParameterGroup):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
-    """A study and how far it is. `ready`: questions whose answers are all there; `ratings`: those saved."""
+    """A study and how far it is. `ready`: questions with all their answers; `ratings`: saved ones."""
 
     name: str
     about: str
@@ -82,9 +82,9 @@ class StudySummary:
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """One rater's progress: `rated` of the questions that they may see (`of`), how many of those they passed on.
+    """One rater's progress: `rated` of the questions that they may see (`of`), and how many of those they skipped.
 
-    `invited` is false of somebody whose invitation was taken back, or who was erased.
+    `invited` is false for somebody whose invitation was withdrawn, or who was erased.
     """
 
     person: str
@@ -322,9 +322,9 @@ def summarize_study(kb: KnowledgeBase, study: Study) -> StudySummary:
 
 
 def _select_exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
-    """Return the questions of a study as its export has them: nobody reads more in it than they may.
+    """Return the questions of a study in the form of its export, limited to text that the principal may read.
 
-    Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
+    For answers the scores of all raters make the results, so a question that this principal may not read has only them.
     """
     items = kb.open_store(RatingStore).list_items(study)
     readable = select_readable_items(kb, principal, study, items)
@@ -347,7 +347,7 @@ def _describe_study(kb: KnowledgeBase, study: Study) -> StudyDetails:
     progress = []
     for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
         seen = {one.id for one in select_readable_items(kb, _find_principal(kb, person), study, items)}
-        # Nobody can say any more what an erased person may read.
+        # The rights of an erased person are unknown.
         known = not person.startswith(ERASED)
         said = [one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)]
         passed = sum(one.cannot_judge for one in said)

@@ -1,1 +1,1 @@
-"""Processes of our own that answer questions, so that the one people reach is free to stream."""
+"""Processes that answer questions, so that the main process is free to stream."""

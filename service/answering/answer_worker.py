@@ -1,9 +1,9 @@
-"""An answer worker: a process that does the jobs questions come to, and sends what happens on the way to the service.
+"""An answer worker: a process that runs the jobs of questions, and sends their events to the service.
 
     python -m argot.service.answering.answer_worker LINK VECTORS        # the numbers of two connected sockets
 
-It reads the stores beside the service and writes checkpoints of the threads it answers in, nothing else. When the
-service is gone, so is it.
+It reads the stores beside the service and writes only checkpoints of the threads it answers in. It ends with the
+service.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 ALIVE_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
-"""How long a thread may keep the interpreter while others wait for it, as in the service."""
+"""How long a thread may hold the interpreter while others wait for it, as in the service."""
 
 
 @dataclass(eq=False)
@@ -69,7 +69,7 @@ class AnswerWorker:
         self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Until the service says that it is enough, or is gone."""
+        """Run until the service ends it, or is gone."""
         beside = [asyncio.create_task(self._say_alive())]
         try:
             await self._warm()
@@ -115,7 +115,7 @@ class AnswerWorker:
         self._under_way[asked.number] = _UnderWay(task)
 
         def ended(_: asyncio.Task[None]) -> None:
-            # Left before its first step it never ran, and is not told of by `_do`.
+            # Cancelled before its first step it never ran, and `_do` does not report it.
             if self._under_way.pop(asked.number, None):
                 self._link.put(JobEnded(asked.number))
 
@@ -135,7 +135,7 @@ class AnswerWorker:
         except ArgotError as known:
             error = make_error_event(known)
         except asyncio.CancelledError:
-            pass  # nobody waits for it, who is told only that nothing is written any more
+            pass  # nobody waits for it, except for the report that nothing more is written
         except Exception as unexpected:
             logger.exception("a question could not be answered")
             error = {"kind": "error", "type": "", "message": type(unexpected).__name__}
@@ -148,12 +148,12 @@ class AnswerWorker:
     async def _renew(self, models: dict[str, str]) -> None:
         kb = self._kb
         try:
-            settings = kb.settings.model_copy(update=models)
+            settings = kb.settings.replace(**models)
             await kb.blocking(load_scorer, settings)
-            if settings.embedder != kb.settings.embedder:
+            if settings.search.embedder != kb.settings.search.embedder:
                 (await kb.load()).embedder = await kb.blocking(load_embedder, settings)
             kb.settings = settings
-        # The service ends this process, and the next one begins with these models.
+        # The service ends this process, and the next one starts with these models.
         except Exception as error:
             logger.exception("the models of an answer worker could not be changed")
             self._link.put(Renewed(str(error) or type(error).__name__))
@@ -169,10 +169,10 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
     given = Settings(**begin.given)
     logs.configure(given)
     async with KnowledgeBase.opened_beside(Path(begin.home), given, VectorClient(vectors)) as kb:
-        kb.settings = given.model_copy(update=begin.models)
+        kb.settings = given.replace(**begin.models)
         with suppress(ConnectionError):
             await AnswerWorker(connection, kb).run()
-        # A search that is under way in a thread would keep this process.
+        # A running search in a thread would keep this process alive.
         vectors.shutdown(socket.SHUT_RDWR)
     connection.close()
 

@@ -1,8 +1,8 @@
-"""Messages between the service and its answer workers: one JSON object each, its length before it.
+"""Messages between the service and its answer workers: one JSON object each, preceded by its length.
 
-`number` names one question under way, in both directions. Of its events no more than `WINDOW` are on the way: a worker
-waits for `EventsTaken` before it sends others, so that an asker who reads slowly takes no memory here, and holds up
-nobody else's answer.
+`number` identifies one running question, in both directions. At most `WINDOW` of its events are in transit: a worker
+waits for `EventsTaken` before it sends others, so that a slow asker takes no memory here, and delays nobody else's
+answer.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Job = TurnJob | ConversationJob | SearchJob
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The first message. `given`: the settings that are not at their defaults, secrets in clear text.
+    """The first message. `given`: the settings that differ from their defaults, secrets in clear text.
 
-    `models`: of these settings those that are in force, adopted ones among them.
+    `models`: the effective models, including adopted ones.
     """
 
     home: str
@@ -59,7 +59,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Nobody waits for this answer any more."""
+    """Cancel this answer, because nobody waits for it."""
 
     number: int
     type: Literal["leave"] = "leave"
@@ -67,7 +67,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class EventsTaken:
-    """So many more events of the question were taken over."""
+    """Acknowledge this many more events of the question."""
 
     number: int
     count: int
@@ -76,7 +76,7 @@ class EventsTaken:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Go by these models from now on."""
+    """Use these models from now on."""
 
     models: dict[str, str]
     type: Literal["renew"] = "renew"
@@ -84,7 +84,7 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Nothing more will come."""
+    """No more messages will follow."""
 
     type: Literal["end"] = "end"
 
@@ -94,14 +94,14 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """All is loaded that questions need."""
+    """Everything that questions need is loaded."""
 
     type: Literal["ready"] = "ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Said at intervals. `memory`: bytes that the worker has."""
+    """Heartbeat. `memory`: the worker's memory in bytes."""
 
     memory: int
     type: Literal["alive"] = "alive"
@@ -138,8 +138,8 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class JobEnded:
-    """Nothing more is done for the question, and nothing more is written. `error`: as `wire_format.error_event` has it;
-    None: it came to its end, or was left.
+    """The question's job has ended, and writes nothing more. `error`: as `wire_format.error_event` has it; None: it was
+    completed or cancelled.
     """
 
     number: int
@@ -158,7 +158,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Renewed:
-    """The models are in force. `error`: why not."""
+    """The models are in use. `error`: why not."""
 
     error: str = ""
     type: Literal["renewed"] = "renewed"
@@ -171,27 +171,27 @@ _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discrimina
 
 
 class Link:
-    """One end of the connection. Any task may send; one alone receives."""
+    """One end of the connection. Any task may send; only one receives."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
     async def send(self, message: Message) -> None:
-        """Waits while the other end reads nothing.
+        """Send it; wait while the other end reads nothing.
 
         Raises:
-            ConnectionError: nobody is at the other end.
+            ConnectionError: the other end is gone.
         """
         self.put(message)
         await self._writer.drain()
 
     def put(self, message: Message) -> None:
-        """Send it, and do not wait."""
+        """Send it without waiting."""
         data = _ADAPTER.dump_json(message)
         self._writer.write(_LENGTH.pack(len(data)) + data)
 
     async def receive(self) -> Message | None:
-        """The next message; None: there will be none."""
+        """Return the next message; None: there will be none."""
         try:
             (length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))
             return _ADAPTER.validate_json(await self._reader.readexactly(length))

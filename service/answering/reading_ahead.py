@@ -1,7 +1,7 @@
 """Passages of a small knowledge base, read by the reader before anybody asks, where it can remember them all.
 
-The first reading of a passage takes some ten milliseconds of the processor's time, and a question may come upon thirty
-that nobody has asked for before: where the model is fast, that is most of the wait for the first word.
+The first reading of a passage takes some ten milliseconds of processor time, and a question may need thirty unread
+ones: with a fast model, that is most of the wait for the first word.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from argot.tools.retrieval.token_vectors import MAX_REMEMBERED_TEXTS
 logger = logging.getLogger(__name__)
 
 FIRST_SECONDS = 3.0
-"""After a start: whoever comes first is not to wait for it."""
+"""Delay after a start, so that the first asker does not wait for it."""
 PAUSE_SECONDS = 0.03
-"""Between two readings, about twice as long as one takes: the processor is left to others."""
+"""Pause between two readings, about twice as long as one takes: the processor is left to others."""
 FOLLOW_SECONDS = 1.0
-"""Between two looks at whether documents have changed, or whether questions are still being answered."""
+"""Interval between checks whether documents have changed, or whether questions are still being answered."""
 
 
 async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
-    """Read all passages, and those that come later, one at a time and never beside a question, as long as there are no
-    more than the reader remembers.
+    """Read all passages, and later ones, one at a time and never beside a question, as long as the reader can cache all
+    of them.
 
     Args:
         busy: whether questions are being answered in this process.
@@ -41,7 +41,7 @@ async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
     while True:
         try:
             waits = busy() or await ahead.step()
-        except ArgotError as error:  # a question that needs the store or the model says what is wrong
+        except ArgotError as error:  # a question that needs the store or the model reports the error
             logger.info("passages are not read ahead: %s", error)
             waits = True
         await asyncio.sleep(FOLLOW_SECONDS if waits else PAUSE_SECONDS)
@@ -58,7 +58,7 @@ class _Ahead:
         self._read: set[str] = set()
 
     async def step(self) -> bool:
-        """Read the next passage that is there now; True: all are read."""
+        """Read the next passage; return True if all are read."""
         scorer = await self._kb.blocking(load_scorer, self._kb.settings)
         if not isinstance(scorer, ReaderScorer):
             return True
@@ -76,7 +76,7 @@ class _Ahead:
         return False
 
     async def _look(self, store: CorpusStore) -> None:
-        """Find out what is left to be read, where documents have changed."""
+        """Determine the remaining passages, if documents have changed."""
         version = await self._kb.blocking(lambda: store.version)
         if version == self._version:
             return

@@ -1,7 +1,7 @@
 """Searches of vectors for an answer worker, by the process that has the index open.
 
-Chroma's embedded index may be open in one process alone, the one that writes it. A search takes a connection of its own
-and a thread at both ends, and no turn of an event loop: Chroma lets other threads run while it searches.
+Chroma's embedded index may be open in one process only, the one that writes it. A search takes a connection of its own
+and a thread at both ends, and no event loop: Chroma lets other threads run while it searches.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class VectorClient:
     ) -> list[list[tuple[str, float]]]:
         """
         Raises:
-            DamagedStore, StoreUnavailable: as the index says.
+            DamagedStore, StoreUnavailable: as the index raises them.
             EOFError, ConnectionError: the service is gone.
         """
         asked = {
@@ -64,10 +64,10 @@ class VectorClient:
 
 
 def serve_vectors(connection: socket.socket, search: Callable[[], VectorSearch]) -> None:
-    """Answer searches in a thread of the service's own until the other end is closed.
+    """Answer searches in a separate thread of the service until the other end is closed.
 
     Args:
-        search: the index that is open now.
+        search: the index that is currently open.
     """
     exactly = _make_reader(connection)
     with connection:
@@ -87,7 +87,7 @@ def _find_vectors(asked: bytes, data: bytes, search: Callable[[], VectorSearch])
         return {"found": search()(said["kind"], vectors, audiences, said["limit"], said["documents"])}
     except ArgotError as error:
         return {"error": make_error_event(error)}
-    # The worker's question fails, and not the thread that serves all of them.
+    # Only the worker's question fails, not the thread that serves all of them.
     except Exception as error:
         logger.exception("a search for an answer worker failed")
         return {"error": make_error_event(ArgotError(f"The search failed: {type(error).__name__}."))}

@@ -1,9 +1,9 @@
-"""The answer workers of a service: who gets which question, and what becomes of it when a worker ends.
+"""The answer workers of a service: the assignment of questions, and the handling of a worker's exit.
 
-A conversation may go on in another worker each time, for all that is kept of it stands in its checkpoints. A question
-whose worker ended is asked again of another, which goes on from the last step that was kept; what its asker has seen of
-an answer is taken back first. A question at which two workers ended is given up, so that one that ends any does not
-end them all.
+A conversation may continue in another worker each time, because its whole state is in its checkpoints. A question whose
+worker ended is given to another, which continues from the last stored step; the part of the answer that the asker has
+seen is retracted first. A question at which two workers ended is given up, so that a question that crashes workers does
+not end them all.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from argot.work.side_work import run_beside
 logger = logging.getLogger(__name__)
 
 TRIES = 2
-"""Of one question, each by another worker."""
+"""Attempts at one question, each by another worker."""
 UNBEGUN_TRIES = 4
-"""With workers that end before they have said anything of it."""
+"""Attempts with workers that end before they have reported on it."""
 START_SECONDS = 120.0
 """The first start on a machine may have to export a model."""
 SHORT_LIFE = 60.0
 PAUSES = (0.2, 1.0, 5.0, 15.0, 30.0)
-"""Seconds before the next start, after so many short lives in a row."""
+"""Seconds before the next start, after this many short lives in a row."""
 WORKER_BYTES = 700 * 1024 * 1024
-"""Memory that is to be there for each of the workers that are started unasked."""
+"""Free memory required for each of the workers that are started by default."""
 MOST_UNASKED = 8
 FEWEST_CORES = 4
-"""With fewer, none is started unasked: a worker and the service would wait for each other's processor."""
+"""With fewer processors, none is started by default: a worker and the service would wait for each other."""
 
 
 def count_workers(settings: Settings) -> int:
     """Return the number of workers that the settings name, else that processors and memory allow."""
-    if settings.workers != "auto":
-        return settings.workers
+    if settings.web.workers != "auto":
+        return settings.web.workers
     cores = _count_processors()
-    # Half of the processors, for the service itself, the embedding of documents and SQLite need some, too.
+    # Half of the processors: the service itself, the embedding of documents and SQLite need some, too.
     return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
 
 
@@ -62,7 +62,7 @@ def _count_processors() -> int:
 
 
 def _measure_memory() -> int:
-    """Bytes that this process and its children may use."""
+    """Return the memory in bytes that this process and its children may use."""
     found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = _read_container_limit("memory.max")
     return min(found, int(limit)) if limit.isdigit() else found
@@ -75,11 +75,11 @@ def _read_container_limit(name: str) -> str:
 
 @asynccontextmanager
 async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
-    """Within it, questions are answered by as many workers as the settings say; by this process if that is none."""
+    """Answer questions within the block by as many workers as the settings say; by this process if that is none."""
     count = count_workers(kb.settings)
     if not count:
         # Answer workers read for themselves.
-        async with run_beside(read_ahead(kb, lambda: bool(kb.gate.running))):
+        async with run_beside(read_ahead(kb, lambda: bool(kb.gates.questions.running))):
             yield
         return
     pool = WorkerPool(kb, count)
@@ -112,14 +112,14 @@ class WorkerPool:
 
     @property
     def memory(self) -> int:
-        """Bytes that the workers have together."""
+        """Total memory of the workers in bytes."""
         return sum(one.memory for one in self._workers)
 
     def start(self) -> None:
         self._keeping = [asyncio.create_task(self._keep()) for _ in range(self._count)]
 
     async def close(self) -> None:
-        """End the workers. Questions that are under way are given up."""
+        """End the workers. Running questions are given up."""
         for task in self._keeping:
             task.cancel()
         await asyncio.gather(*self._keeping, return_exceptions=True)
@@ -129,8 +129,8 @@ class WorkerPool:
     async def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
         """
         Raises:
-            AnswerLost: two workers ended while they were at it.
-            RetryLater: none is there.
+            AnswerLost: two workers ended while working on it.
+            RetryLater: there is none.
         """
         told = finished = False
         tries = unbegun = 0
@@ -146,16 +146,16 @@ class WorkerPool:
             except WorkerGone:
                 if finished:
                     return
-                logger.warning("answer worker %d ended while it was at a question", worker.pid)
+                logger.warning("answer worker %d ended while answering a question", worker.pid)
             # One that had said nothing of it may have ended before it came to it.
             tries, unbegun = tries + begun, unbegun + (not begun)
             if told:
-                # The next worker begins the answer anew, or goes on where nothing of it is told again.
+                # The next worker restarts the answer, or continues where no event is repeated.
                 yield AskEvent("retract", "answer")
                 told = False
         raise AnswerLost(
-            "Twice the process that was to answer this question ended while it was at it, so it is given up. Ask it in "
-            "other words, or a part of it; whoever runs Argot finds more in the log."
+            "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "
+            "it in other words, or only a part of it. An administrator finds more in the log."
         )
 
     async def warm(self) -> None:
@@ -166,7 +166,7 @@ class WorkerPool:
             logger.error("no answer worker is ready after %g seconds", START_SECONDS)
 
     async def _wait_for_free_worker(self) -> WorkerProcess:
-        """The worker with the fewest questions, as soon as there is one.
+        """Return the worker with the fewest questions, as soon as there is one.
 
         Raises:
             RetryLater
@@ -188,13 +188,13 @@ class WorkerPool:
 
     def describe(self) -> str:
         each = ", ".join(f"{one.pid} ({one.memory / 1e6:.0f} MB)" for one in self._workers if one.ready)
-        lost = f"; {self.lost} ended before their time" if self.lost else ""
+        lost = f"; {self.lost} ended unexpectedly" if self.lost else ""
         return f"{self.ready} of {self._count} answer workers: {each or 'none is ready'}{lost}"
 
     # -- keeping them -------------------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
-        """A worker, and the next one when it ends."""
+        """Keep one worker running, and replace it when it ends."""
         short_lives = 0
         while True:
             began = time.monotonic()
@@ -207,7 +207,7 @@ class WorkerPool:
                 await worker.end()
                 await asyncio.gather(running, return_exceptions=True)
                 raise
-            # Also one that says what cannot be read: whatever became of this one, there has to be a next.
+            # Also one that sends unreadable messages: whatever its fate, it has to be replaced.
             except Exception:
                 logger.exception("an answer worker failed, or could not be started")
             finally:
@@ -226,10 +226,10 @@ class WorkerPool:
 
     def _share_processors(self, settings: Settings) -> Settings:
         """The settings of one worker, which shares the processors with the others."""
-        if settings.threads or self._count == 1:
+        if settings.search.threads or self._count == 1:
             return settings
-        return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
+        return settings.replace(threads=max(1, (os.cpu_count() or 1) // self._count))
 
 
 def _make_no_worker_error() -> RetryLater:
-    return RetryLater("No process that answers questions is ready just now. Ask again in a moment.", 10)
+    return RetryLater("No process that answers questions is ready at the moment. Ask again shortly.", 10)

@@ -1,4 +1,4 @@
-"""One answer worker as the service sees it: its process, what it is at, and what it says."""
+"""One answer worker as the service sees it: its process, its questions, and its messages."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
 SILENT_LOOKS = 12
-"""So many looks one after the other at which a worker had said nothing since the one before: it hangs."""
+"""Consecutive checks without any message from a worker, after which it counts as hung."""
 LEAVE_SECONDS = 30.0
-"""A worker that has not let go of a question for so long hangs."""
+"""Time after which a worker that has not released a question counts as hung."""
 END_SECONDS = 10.0
 RENEW_SECONDS = 60.0
 _numbers = itertools.count(1)
 
 
 class WorkerGone(Exception):
-    """The process ended while it was at a question."""
+    """The process ended while working on a question."""
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class _UnderWay:
 class WorkerProcess:
     """One worker process from its start to its end; the next one is another object.
 
-    `ready`: it takes questions. `ended`: set when it is gone. `memory`: bytes it has, as it said last.
+    `ready`: it accepts questions. `ended`: set when it is gone. `memory`: its memory in bytes, as last reported.
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -87,15 +87,15 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """Questions it is at."""
+        """Number of its questions."""
         return len(self._under_way)
 
     async def run(self, settings: Callable[[], Settings], on_ready: Callable[[], Awaitable[None]]) -> None:
-        """Start it, and listen to it until it ends.
+        """Start it, and receive its messages until it ends.
 
         Args:
-            settings: those now, whose models are in force.
-            on_ready: awaited when it takes questions.
+            settings: the current ones, whose models are in use.
+            on_ready: awaited when it accepts questions.
         """
         ours, theirs = socket.socketpair()
         search, searched = socket.socketpair()
@@ -120,7 +120,7 @@ class WorkerProcess:
             self.ready = False
             looking.cancel()
             self._link.close()
-            # It has closed its connection: whatever is left of it is of no use.
+            # It has closed its connection: the rest of it is of no use.
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
             for one in self._under_way.values():
@@ -146,7 +146,7 @@ class WorkerProcess:
 
     async def _look(self) -> None:
         silent = 0
-        # Looks are counted, not seconds: while this process itself is held up, nobody is heard.
+        # Checks are counted, not seconds: while this process itself is blocked, no message is received.
         while silent < SILENT_LOOKS:
             await asyncio.sleep(LOOK_SECONDS)
             silent, self._heard = (0 if self._heard else silent + 1), False
@@ -158,7 +158,7 @@ class WorkerProcess:
             self._process.kill()
 
     async def end(self) -> None:
-        """Let it come to its end; what it is at is given up."""
+        """Ask it to end; its questions are given up."""
         self.ready = False
         if self._link is not None:
             self._link.put(End())
@@ -170,7 +170,7 @@ class WorkerProcess:
             await self.ended.wait()
 
     async def renew(self, settings: Settings) -> None:
-        """Have it go by these models; one that cannot is ended, and so is one that has begun to load others."""
+        """Have it use these models; one that cannot is ended, and so is one that has begun to load others."""
         if self._link is None:
             return
         if not self.ready:
@@ -188,17 +188,17 @@ class WorkerProcess:
             self.kill()
 
     async def events(self, job: Job) -> AsyncGenerator[AskEvent]:
-        """Have it do the job. When this is closed, it writes nothing any more for it.
+        """Have it run the job. When this is closed, it writes nothing more for it.
 
         Raises:
-            WorkerGone: it ended before it was done.
+            WorkerGone: it ended before the job did.
             ArgotError: as the job raises it.
         """
         if self._link is None or self.ended.is_set():
             raise WorkerGone
         trace, under_way, number = current_trace(), _UnderWay(), next(_numbers)
         traced = None if trace is None else trace.contents
-        # One that cannot be sent is not under way, and nobody would say that it has ended.
+        # One that cannot be sent is not running, and nobody would report its end.
         self._link.put(Do(number, job, surface.get(), request_id.get(), said_now.get(), traced))
         self._under_way[number] = under_way
         done = False
@@ -224,7 +224,7 @@ class WorkerProcess:
                 del self._under_way[number]
 
     async def _leave(self, number: int, under_way: _UnderWay, trace: Trace | None) -> None:
-        """Have it stop, and wait until nothing is written any more: the next turn of the thread may begin then."""
+        """Have it stop, and wait until it writes nothing more: the next turn of the thread may begin then."""
         assert self._link is not None
         self._link.put(Leave(number))
         try:
@@ -240,19 +240,18 @@ class WorkerProcess:
 
 
 def read_models(settings: Settings) -> dict[str, str]:
-    return {"embedder": settings.embedder, "reranker": settings.reranker}
+    return {"embedder": settings.search.embedder, "reranker": settings.search.reranker}
 
 
 def _dump_settings(given: Settings, settings: Settings) -> dict[str, Any]:
-    """The settings that were set, as JSON has them; secrets in clear text, for the worker needs the model's key."""
+    """Return the given settings as JSON; secrets in clear text, because the worker needs the model's key."""
     found: dict[str, Any] = {}
-    for name in given.model_fields_set:
-        value = getattr(given, name)
-        value = value.get_secret_value() if isinstance(value, SecretStr) else value
+    for name, held in given.flatten(only_given=True).items():
+        value = held.get_secret_value() if isinstance(held, SecretStr) else held
         found[name] = str(value) if isinstance(value, Path) else value
-    return {**found, "threads": settings.threads}
+    return {**found, "threads": settings.search.threads}
 
 
 def _restore_error(error: dict[str, Any]) -> Exception:
-    # An error that is none of ours is a fault of the program; the worker's log has its trace.
+    # An unknown error is a bug; the worker's log has its traceback.
     return restore_error(error) if error["type"] else RuntimeError(f"an answer worker failed: {error['message']}")

@@ -1,4 +1,4 @@
-"""Impact of several changes at once on past questions: those a manager ticked, tried together in one copy."""
+"""Impact of several changes at once on past questions: those a manager selected, tried together in one copy."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from argot.types import Principal
 
 MOST_TOGETHER = 100
-"""Senses tried at once; what those after them would change is not looked at."""
+"""Maximum senses tried at once; changes by further ones are not examined."""
 SECONDS = 4.0
-"""So long questions are asked: it is shown while one ticks."""
+"""Time limit for asking questions: the result is shown while the manager selects."""
 
 
 def plan_approvals(glossary: Glossary, principal: Principal, seen: Sequence[tuple[int, int]]) -> Change:
-    """The change that approves these drafts, each named with the version that was seen.
+    """Return the change that approves these drafts, each named with the version that was seen.
 
-    Those that cannot be approved are left out, as they are when it is done.
+    Those that cannot be approved are left out, as in the real change.
     """
     names: list[str] = []
     for number, _ in seen:
@@ -44,9 +44,10 @@ def plan_approvals(glossary: Glossary, principal: Principal, seen: Sequence[tupl
 
 
 def plan_acceptances(glossary: Glossary, principal: Principal, numbers: Sequence[int], context: str) -> Change:
-    """The change that makes approved senses of these proposals; `context` is that of those for which none was proposed.
+    """Return the change that makes approved senses of these proposals; `context` applies to those for which none was
+    proposed.
 
-    Those that cannot be accepted are left out, as they are when it is done.
+    Those that cannot be accepted are left out, as in the real change.
     """
     wanted = set(numbers)
     names = [one.term for one in glossary.proposals.find(principal) if one.id in wanted]

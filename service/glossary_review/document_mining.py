@@ -1,6 +1,6 @@
 """Meanings found in the documents, offered to managers: by whole documents, or for one term (`miss_loop`).
 
-A proposal rests on documents with one set of readers at a time, so that none shows what its reader may not see.
+A proposal rests on documents with one set of readers at a time, so that none reveals text that its reader may not see.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.proposal_rows import Origin, Proposal
 
 SURE = 0.8
-"""From here on somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""
+"""Score from which somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""
 LIKELY = 0.5
-"""From here on words say that it is one, or its letters spell the term."""
+"""Score from which words state it, or its letters spell the term."""
 LEAST = 0.3
-"""What is less sure is not offered."""
+"""Less certain ones are not offered."""
 DOCUMENTS_AT_ONCE = 8
 PASSAGES_AT_ONCE = 500
-"""So much is read before what was found in it is stored."""
+"""Number of documents read before their meanings are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMeaning:
-    """A meaning, and who may read the documents that give it. `proposal` is its number, once it is stored."""
+    """A meaning, and the readers of the documents that state it. `proposal` is its number, once it is stored."""
 
     mined: MinedMeaning
     audience: Audience
@@ -50,7 +50,7 @@ class MiningProgress:
 
 
 def group_texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
-    """Passages as mining takes them, those with the same readers together."""
+    """Return passages in the form that mining needs, grouped by readers."""
     from argot.jargon_db.mining import MinedText
 
     texts: defaultdict[Audience, list[MinedText]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _offer(
     context: str | None = None,
     by: str = "",
 ) -> Proposal:
-    """Propose what was found. The same again adds its evidence, and what was decided stays decided."""
+    """Propose the meanings. A repeated one adds its evidence, and decisions stay."""
     return glossary.proposals.add(
         origin,
         mined.term,
@@ -83,7 +83,7 @@ def _offer(
 
 
 def unread(store: CorpusStore, glossary: Glossary, principal: Principal) -> list[Document]:
-    """The documents this person may read that were not mined in their present revision."""
+    """Return the documents this person may read that were not mined in their present revision."""
     documents = store.documents(principal)
     new = set(glossary.mining.list_unmined(document.revision_id for document in documents))
     return [document for document in documents if document.revision_id in new]
@@ -91,12 +91,12 @@ def unread(store: CorpusStore, glossary: Glossary, principal: Principal) -> list
 
 @dataclass
 class Mining:
-    """One run through the documents a person may read. What is found is stored as it goes; a run that was cut off is
-    gone on with by the next, and a whole one is not repeated.
+    """One run through the documents a person may read. Results are stored as it goes; an interrupted run is continued
+    by the next, and a complete one is not repeated.
 
     Args:
-        stored: propose what is found; else it is only reported, and every document is read.
-        again: read also what was mined before.
+        stored: propose the meanings; otherwise they are only reported, and every document is read.
+        again: read documents mined before as well.
     """
 
     store: CorpusStore
@@ -133,7 +133,7 @@ class Mining:
             yield MiningProgress(document.name, done, len(todo), len(self.offered))
 
     def best(self, limit: int) -> list[FoundMeaning]:
-        """Return the meanings that were offered, the surest and most frequent first."""
+        """Return the meanings that were offered, the most certain and frequent first."""
         return sorted(self.offered, key=lambda one: (-one.mined.score, -one.mined.count, one.mined.term))[:limit]
 
     def _take(self, batch: Sequence[tuple[Passage, Document]]) -> None:
@@ -141,12 +141,12 @@ class Mining:
 
         self.passages += len(batch)
         for audience, texts in group_texts_by_readers(batch).items():
-            # One for each set of readers, so that no meaning rests on what its reader may not see.
+            # One for each set of readers, so that no meaning rests on text that its reader may not see.
             miner = Miner()
             for text in texts:
                 miner.read(text)
             for mined in miner.collect():
-                # A term without a meaning is nothing to propose.
+                # A term without a meaning cannot be proposed.
                 if mined.expansion and mined.score >= LEAST:
                     self._weigh(mined, audience)
 
@@ -172,9 +172,10 @@ class Mining:
             open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
 
     def _is_worse(self, key: tuple[str, str], mined: MinedMeaning) -> bool:
-        """Return whether a meaning at least as sure is open for the term, which says the same in more or fewer words.
+        """Return whether an at least equally certain meaning is open for the term that says the same in more or fewer
+        words.
 
-        Where this one only fits by its letters, any surer meaning is better. `Miner` compares so within one batch.
+        If this one only fits by its letters, any more certain meaning is better. `Miner` compares so within one batch.
         """
         for expansion, score in self._open[key[0]].items():
             if expansion == key[1] or score < mined.score:
@@ -184,7 +185,7 @@ class Mining:
         return False
 
     def _remember(self) -> None:
-        """Load what the glossary has, what was decided and what is open, to compare with what is found."""
+        """Load the glossary's meanings, the decided and the open ones, to compare with the new ones."""
         self._seen: set[tuple[tuple[str, str], Audience]] = set()
         self._known = {
             (key, normalise(sense.expansion))

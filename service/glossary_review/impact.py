@@ -1,8 +1,7 @@
-"""Impact of a change to the glossary on past questions, seen before it is made.
+"""Impact of a change to the glossary on past questions, shown before the change is made.
 
-The change is made in a copy of the glossary, by the very code that would make it, and the questions that mention its
-term are read and searched twice: with the glossary as it is, and with the copy. No answer is written, no language
-model asked, nothing stored.
+The change is made in a copy of the glossary, by the same code, and the questions that mention its term are read and
+searched twice: with the glossary, and with the copy. No answer is written, no language model called, nothing stored.
 """
 
 from __future__ import annotations
@@ -38,24 +37,26 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS = 30
 SECONDS = 10.0
-"""So long questions are asked; those left then are counted and named as left out."""
+"""Time limit for asking questions; the remaining ones are counted and reported as left out."""
 MOST_THREADS = 200
 THREAD_SECONDS = 3.0
 TOP = 3
-"""Passages shown of each question. What becomes of the ranks below is no difference."""
+"""Number of passages shown for each question. Changes in the ranks below do not count."""
 EXCERPT = 200
 AROUND = 45
-"""Characters of an excerpt before and behind the word it is shown for."""
+"""Characters of an excerpt before and after the matched word."""
 KEPT = 64
 KEPT_SECONDS = 600.0
 
 Apply = Callable[["Glossary"], object]
-"""Makes the change in the glossary given."""
+"""Makes the change in the given glossary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
+    """A change to be tried. `names` are the spellings its questions may use; `key` distinguishes it from other
+    changes.
+    """
 
     key: tuple[Any, ...]
     names: tuple[str, ...]
@@ -71,9 +72,11 @@ class PastQuestion:
 async def measure_effects(
     kb: KnowledgeBase, principal: Principal, change: Change, given: Sequence[str] = (), *, seconds: float = SECONDS
 ) -> Impact:
-    """The questions this principal may see that mention the term, each before and after; those that change first."""
+    """Return the questions this principal may see that mention the term, each before and after; those that change
+    first.
+    """
     corpus = await kb.load()
-    # With the versions of both stores: after any change to them nothing kept is found again.
+    # With the versions of both stores, so that any change to them invalidates the cache.
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
     kept = kb.part(_make_impact_cache)
     if (known := kept.get(key)) is not None:
@@ -107,9 +110,10 @@ def _make_impact_cache() -> TTLCache[tuple[Any, ...], Impact]:
 async def find_mentions(
     kb: KnowledgeBase, principal: Principal, names: Sequence[str], given: Sequence[str] = ()
 ) -> list[PastQuestion]:
-    """The questions that use one of these names: given ones first, then one's own, then those others shared.
+    """Return the questions that use one of these names: given ones first, then the principal's own, then those others
+    shared.
 
-    A thread is its owner's alone, whatever else somebody may read; of other people only what they shared is looked at.
+    A thread belongs to its owner, whatever else somebody may read; of other people only shared questions are examined.
     """
     from argot.jargon_db.lookup.matcher import TermMatcher
     from argot.jargon_db.lookup.normalise import normalise
@@ -119,18 +123,18 @@ async def find_mentions(
     missed = await kb.blocking(kb.glossary.misses.find, principal)
     own = await _list_own_questions(kb, principal)
     mine = {question.text for question in own}
-    # One's own are not repeated as those of others: misses hold them, too.
+    # The principal's own are not repeated as those of others, since misses contain them, too.
     others = [PastQuestion(text, "missed") for miss in missed for text in miss.questions if text not in mine]
     found: dict[str, PastQuestion] = {}
     for question in (*(PastQuestion(text, "given") for text in given), *own, *others):
         text = question.text.strip()
-        if text and len(text) <= kb.settings.max_question_chars and text not in found and matcher.find(text):
+        if text and len(text) <= kb.settings.limits.max_question_chars and text not in found and matcher.find(text):
             found[text] = replace(question, text=text)
     return list(found.values())
 
 
 async def _list_own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
-    """Return the questions that this person asked in the threads that are still there, the latest first."""
+    """Return the questions that this person asked in the existing threads, the latest first."""
     from argot.graph.checkpoints.thread_history import read_past_turns
 
     threads, graph = await kb.threads(), await kb.graph()
@@ -167,7 +171,7 @@ async def _compare_questions(
             graph = build_graph(InMemorySaver())
             rows: list[QuestionImpact] = []
             for question in questions:
-                # At least one, so that there is something to show on a slow machine.
+                # At least one, so that there is a result on a slow machine.
                 if rows and time.monotonic() > until:
                     break
                 sides = [await _read_question(graph, run, question.text) for run in (before, after)]
@@ -188,10 +192,10 @@ def _apply_change(present: Glossary, path: Path, change: Change) -> Glossary:
 
 
 def _make_run(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
-    """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
+    """Make a run in which questions are only read and searched: no answer, no model, no queue, no choices."""
     from argot.graph.run_context import build_extractive_context
 
-    # What asks back or writes is switched off: it would take time, and change nothing that is compared.
+    # Stages that ask or write are switched off: they would take time, and change nothing that is compared.
     profile = kb.profiles.find(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
@@ -201,7 +205,7 @@ def _make_run(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Pri
 
 
 async def _read_question(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAsRead:
-    """Read a question and search for it, in a thread of its own."""
+    """Read a question and search for it, in a separate thread."""
     from argot.graph.run import TurnEnded, ask
 
     result: AskResult | None = None
@@ -238,7 +242,7 @@ def _make_reading(result: AskResult, learned: GlossaryFeedback | None) -> Questi
 
 
 def _find_excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
-    """The passage around the first of these words that stands in it: before, the word, after. None: none does."""
+    """Return the passage around the first of these words in it: before, the word, after. None: it contains none."""
     return next((found for word in words if (found := find_excerpt(text, word, AROUND))), None)
 
 
@@ -246,7 +250,7 @@ def _compare_sides(question: PastQuestion, before: QuestionAsRead, after: Questi
     changed: list[Literal["reading", "passages"]] = []
     if (before.terms, before.unknown) != (after.terms, after.unknown):
         changed.append("reading")
-    # Another order counts too: an answer is written from the first passages.
+    # A different order counts too: an answer is written from the first passages.
     if _list_ids(before) != _list_ids(after):
         changed.append("passages")
     return QuestionImpact(
@@ -259,7 +263,7 @@ def _list_ids(side: QuestionAsRead) -> list[str]:
 
 
 def _mark_passages(side: QuestionAsRead, other: QuestionAsRead) -> QuestionAsRead:
-    """Each passage says whether only this side has it."""
+    """Mark in each passage whether only this side has it."""
     elsewhere = set(_list_ids(other))
     return replace(side, passages=[replace(one, only_here=one.passage_id not in elsewhere) for one in side.passages])
 
@@ -267,11 +271,11 @@ def _mark_passages(side: QuestionAsRead, other: QuestionAsRead) -> QuestionAsRea
 # -- changes ----------------------------------------------------------------------------------------------------------
 
 TRIED = "tried before it is approved"
-"""The reason given in the copy: the question whether a term may have two meanings in a context is not put there."""
+"""The reason given in the copy, where nobody has to justify a second meaning in a context."""
 
 
 def plan_approval(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
-    """The change that approves a draft (or a retired sense).
+    """Return the change that approves a draft (or a retired sense).
 
     Raises:
         NotFound: there is no such sense, or not for this principal.
@@ -285,7 +289,7 @@ def plan_approval(glossary: Glossary, principal: Principal, sense_id: int) -> Ch
 
 
 def plan_retirement(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
-    """The change that retires a sense.
+    """Return the change that retires a sense.
 
     Raises:
         NotFound: there is no such sense, or not for this principal.
@@ -301,7 +305,7 @@ def plan_retirement(glossary: Glossary, principal: Principal, sense_id: int) -> 
 def plan_edit(
     glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]
 ) -> Change:
-    """The change that saves these fields (those of `Senses.save`) of a sense.
+    """Return the change that saves these fields (those of `Senses.save`) of a sense.
 
     Raises:
         NotFound: there is no such sense, or not for this principal.
@@ -318,7 +322,7 @@ def plan_edit(
 
 
 def plan_acceptance(glossary: Glossary, principal: Principal, proposal_id: int, context: str) -> Change:
-    """The change that makes an approved sense of a proposal.
+    """Return the change that makes an approved sense of a proposal.
 
     Raises:
         NotFound: there is no such proposal, or not for this principal.

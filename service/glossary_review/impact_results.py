@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Source = Literal["yours", "missed", "given"]
-"""Whose a question is: one's own, somebody's that was missed and that one may read, or one that was typed in."""
+"""Origin of a question: the principal's own, another's that was missed and that they may read, or one that was typed
+in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class PassageReached:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsRead:
-    """Reading of a question: its unknown terms, the text that is searched for, and the first passages found."""
+    """Reading of a question: its unknown terms, the searched text, and the first passages found."""
 
     terms: list[TermReading]
     unknown: list[str]
@@ -47,7 +48,7 @@ class QuestionAsRead:
 
 @dataclass(frozen=True, slots=True)
 class QuestionImpact:
-    """A question before and after; `changed` names what differs."""
+    """A question before and after; `changed` names the differences."""
 
     question: str
     source: Source
@@ -59,7 +60,7 @@ class QuestionImpact:
 @dataclass(frozen=True, slots=True)
 class Impact:
     """Numbers of questions that mention the term, and of those that were asked, change, and were left out for lack of
-    time; the `seconds` that took; and the questions asked, those that change first.
+    time; the `seconds` taken; and the questions asked, those that change first.
     """
 
     questions: int

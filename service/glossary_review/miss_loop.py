@@ -1,11 +1,11 @@
-"""Way of an unknown term: a question meets it, managers define it, and the asker is told its meaning.
+"""Path of an unknown term: a question uses it, managers define it, and the asker is notified of its meaning.
 
-A missed term is queued with its question. What the documents say it means is proposed to the managers, who decide.
-From then on its askers are told, each in the thread where they asked.
+A missed term is queued with its question. A meaning found in the documents is proposed to the managers, who decide.
+Then its askers are notified, each in the thread where they asked.
 
-Who reads what: a proposal is for those who may read the documents its evidence is from. The wording of a question is
-its asker's own: managers see how many there were, and the words only of those whose asker shared them
-(`share_questions`). Askers are told of senses they may read, and of no others.
+Access: a proposal is for those who may read the documents of its evidence. The wording of a question belongs to its
+asker: managers see counts, and the words only of those whose asker shared them (`share_questions`). Askers are notified
+only of senses they may read.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from argot.tools.llm.quoted_definitions import QuotedDefinition
 
 LOOP = Principal("miss loop", sees_all=True)
-"""On whose behalf the program itself reads. What it finds is guarded by the documents it was found in."""
+"""The principal on whose behalf the program itself reads. The documents in which it finds meanings determine their
+readers."""
 MOST_TERMS = 8
-"""Terms of one question that are queued or looked for."""
+"""Maximum terms of one question that are queued or searched."""
 MOST_PASSAGES = 100
 MOST_MEANINGS = 3
 LEAST_SCORE = 0.3
-"""Of a definition found in the documents; a sentence that says what something is has 0.4, a table 0.95."""
+"""Minimum score of a definition found in the documents; a defining sentence has 0.4, a table 0.95."""
 LEAST_SHARE = 0.5
-"""Of the best meaning's score, for another meaning to be proposed beside it."""
+"""Share of the best meaning's score from which another meaning is proposed beside it."""
 MOST_EVIDENCE = 5
 
 
@@ -45,10 +46,11 @@ MOST_EVIDENCE = 5
 
 
 def record_learned(kb: KnowledgeBase, principal: Principal, thread: str, learned: GlossaryFeedback) -> None:
-    """Counts what was meant, queues terms that only the documents know, and proposes what they say of unknown ones.
+    """Count the senses that were meant, queue terms that only the documents know, and propose meanings of unknown ones
+    from the documents.
 
-    The asker was told nothing of the former: the documents explained them. Managers see them all the same, for they
-    are the terms people use; that is how a glossary that begins empty learns what it lacks.
+    The asker was not informed about the former: the documents explained them. Managers still see them, because these
+    are the terms people use; an initially empty glossary learns its gaps this way.
     """
     from argot.jargon_db.mining.short_forms import may_be_short
 
@@ -58,7 +60,7 @@ def record_learned(kb: KnowledgeBase, principal: Principal, thread: str, learned
     for term in quiet:
         glossary.misses.record(term, principal.name, learned.question, thread)
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
-        # Whatever became of the proposals: a term is not drafted anew at every question.
+        # Whatever happened to the proposals: a term is not drafted again at every question.
         if not glossary.proposals.find(LOOP, status=None, term=term):
             propose_meanings(kb.document_store, glossary, LOOP, term)
 
@@ -77,7 +79,7 @@ class _Meaning:
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
-        # One quote a passage, the best: read from the worst on, so that the better one stays.
+        # One quote per passage, the best: read from the worst on, so that the better one is kept.
         quotes = {one.passage_id: one.quote for one in reversed(self.definitions)}
         return tuple(reversed(quotes.items()))[:MOST_EVIDENCE]
 
@@ -85,10 +87,10 @@ class _Meaning:
 def propose_meanings(
     store: CorpusStore, glossary: Glossary, principal: Principal, term: str, *, created_by: str = ""
 ) -> list[Proposal]:
-    """Proposes what the documents that this principal may read say a term means; the proposals, best first.
+    """Propose meanings of a term from the documents that this principal may read; return the proposals, best first.
 
     Each set of readers gets its own, so that no proposal rests on documents its reader may not see. Meanings that the
-    glossary has are left out; nothing at all comes of a term that no document defines.
+    glossary has are left out; a term that no document defines gets no proposal.
     """
     known = _list_known(glossary, principal, term)
     made: list[Proposal] = []
@@ -119,20 +121,20 @@ def _find_definitions(store: CorpusStore, principal: Principal, term: str) -> di
 
 
 def _collect_meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
-    """The meanings worth proposing, each with its description: what a sentence says the term is, in its own words."""
+    """Return the meanings to propose, each with its description: a sentence that defines the term, in its own words."""
     from argot.jargon_db.lookup.normalise import normalise
 
     by_key: defaultdict[str, list[Definition]] = defaultdict(list)
     for one in definitions:
         if one.score >= LEAST_SCORE:
             by_key[normalise(one.expansion)].append(one)
-    # Without an expansion: sentences that say what the term is.
+    # Without an expansion: sentences that define the term.
     said = by_key.pop("", [])
     spelt = [_Meaning(_choose_commonest(some), some) for key, some in by_key.items() if key not in known]
     spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
     spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
     description = said[0].quote if said else ""
-    # With several meanings it is not known which of them the sentence describes.
+    # With several meanings it is unknown which of them the sentence describes.
     if spelt:
         return [(one, description if len(spelt) == 1 else "") for one in spelt]
     # If the glossary has a meaning, the sentence probably describes that one.
@@ -144,7 +146,7 @@ def _choose_commonest(definitions: Sequence[Definition]) -> str:
 
 
 def _list_known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
-    """The normalised expansions the glossary has for the term, in whatever status."""
+    """Return the normalised expansions the glossary has for the term, in any status."""
     from argot.jargon_db.lookup.normalise import list_variants, normalise
 
     keys = set(list_variants(term))
@@ -160,9 +162,9 @@ MOST_SHOWN = 24
 
 
 async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal | None:
-    """Proposes what the language model reads out of the documents, if its quotation stands in the passage it names.
+    """Propose the language model's definition from the documents, if its quotation occurs in the passage it names.
 
-    None: there is no model, it fails, what it says does not stand there, or the glossary has this meaning.
+    None: there is no model, it fails, its quotation does not occur, or the glossary has this meaning.
     """
     server = kb.model_server
     if server is None:
@@ -184,7 +186,7 @@ def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: Q
     """Propose the definition that the model quotes; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
-    # That NPV means NPV explains nothing.
+    # "NPV" as an expansion of NPV explains nothing.
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
     if normalise(expansion) in _list_known(glossary, principal, term):
         return None
@@ -194,7 +196,7 @@ def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: Q
         "model",
         term,
         expansion,
-        # Where the documents gave the same meaning, their words describe it, and not the model's.
+        # If the documents contain the same meaning, their words describe it, and not the model's.
         description=said.quote if others else said.definition,
         evidence=((said.passage.id, said.quote),),
         audience=said.document.audience,
@@ -208,7 +210,7 @@ def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: Q
 
 @dataclass(frozen=True, slots=True)
 class TermNews:
-    """A term somebody asked for has a meaning now: `senses` are those they may read, at least one."""
+    """A term somebody asked for now has a meaning: `senses` are those they may read, at least one."""
 
     term: str
     question: str
@@ -216,7 +218,7 @@ class TermNews:
 
 
 def list_news(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, TermNews]]:
-    """Return the news that this person has not seen, with the threads; nothing is marked as told."""
+    """Return the news that this person has not seen, with the threads; nothing is marked as reported."""
     from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
@@ -234,12 +236,12 @@ def list_news(kb: KnowledgeBase, principal: Principal, thread: str | None = None
 
 
 def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[TermNews]:
-    """Return the news for this person in this thread. Each is given out once: the caller must tell it."""
+    """Return the news for this person in this thread. Each is returned once: the caller must report it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     taken = []
     for _, news in list_news(kb, principal, thread):
-        # Claimed before it is given: two windows of one person must not tell it twice.
+        # Claimed before it is returned: two windows of one person must not report it twice.
         if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
             taken.append(news)
         kb.glossary.misses.mark_told(news.term, thread)
@@ -247,9 +249,9 @@ def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[Term
 
 
 def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
-    """Return whether the sense began to answer for the term after it was asked for.
+    """Return whether the sense became an answer for the term after it was asked for.
 
-    Who was offered senses and took none of them is not to hear of the same ones again.
+    An asker who rejected these senses is not notified about them again.
     """
     from argot.jargon_db.lookup.normalise import list_variants
 
@@ -262,7 +264,7 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
 
 def _is_begin_of_term(entry: HistoryEntry, keys: set[str]) -> bool:
-    # With new readers it begins anew: some may read it only from now on.
+    # A change of readers counts as a new start: some people may read it only from now on.
     return _has_answer_for(entry.after, keys) and (
         not _has_answer_for(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
     )

@@ -1,4 +1,4 @@
-"""Places where documents use the words of the glossary, as far as one may read them."""
+"""Places where documents use the words of the glossary, limited to readable ones."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
 
 LONGEST_PHRASE = 200
-"""A longer text is a description, which no document holds word for word."""
+"""A longer text is a description, which no document contains word for word."""
 MOST_READ = 100
 AROUND = 110
-"""Characters shown before and behind what was looked for."""
+"""Characters shown before and after the match."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhrasePlace:
-    """A passage that holds a phrase: the name of its document, and the text as `before`, `match` and `after`."""
+    """A passage that contains a phrase: the name of its document, and the text as `before`, `match` and `after`."""
 
     passage_id: str
     document: str
@@ -44,7 +44,7 @@ class Occurrences:
 def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> Occurrences:
     """Find the phrase in at most `limit` passages.
 
-    What is written in capitals is looked for in capitals: IT is not "it".
+    A phrase in capitals is searched in capitals: IT is not "it".
     """
     wanted = phrase.strip()
     if not wanted or len(wanted) > LONGEST_PHRASE:
@@ -55,12 +55,12 @@ def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limi
     for one in ids:
         if one in held and (shown := _place_phrase(*held[one], wanted)) is not None:
             found.append(shown)
-    # As many as were read at most: there may be more that were not looked at.
+    # As many as the maximum: there may be more that were not examined.
     return Occurrences(wanted, len(found), len(ids) == MOST_READ, found[:limit])
 
 
 def describe_unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
-    """Return a warning for a definition that no document spells out; empty if one does, or nothing was typed yet."""
+    """Return a warning for an expansion that no document spells out; empty if one does, or nothing was typed yet."""
     spelt = expansion.strip()
     if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
         return ""
@@ -70,7 +70,9 @@ def describe_unused(store: CorpusStore, principal: Principal, term: str, expansi
 
 
 def find_excerpt(text: str, phrase: str, around: int = AROUND) -> tuple[str, str, str] | None:
-    """The text around the first place of the phrase, as (before, match, after); None if it is not there as spelt."""
+    """Return the text around the first occurrence of the phrase, as (before, match, after); None if that spelling does
+    not occur.
+    """
     found = _compile_pattern(phrase).search(text)
     if found is None:
         return None
@@ -86,7 +88,7 @@ def find_excerpt(text: str, phrase: str, around: int = AROUND) -> tuple[str, str
 
 
 def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
-    """The whole text, cut at every place of the phrase: (text, whether it is the phrase)."""
+    """Return the whole text, split at every occurrence of the phrase: (text, whether it is the phrase)."""
     if not phrase.strip() or len(phrase) > LONGEST_PHRASE:
         return [(text, False)]
     parts: list[tuple[str, bool]] = []
@@ -100,7 +102,7 @@ def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
 def _place_phrase(of: Passage, document: Document, phrase: str) -> PhrasePlace | None:
     parts = find_excerpt(of.text, phrase) or find_excerpt(of.heading, phrase)
     if parts is None:
-        # The index knows no case: this passage holds the word, but not as a code.
+        # The index ignores case: this passage contains the word, but not as a code.
         if _is_coded(phrase):
             return None
         # Found by another form of its words: the beginning is shown, with nothing marked.
@@ -110,7 +112,9 @@ def _place_phrase(of: Passage, document: Document, phrase: str) -> PhrasePlace |
 
 
 def _find_blank(text: str, at: int, step: int) -> int:
-    """The first blank from `at` on in the direction of `step`, fewer than 20 characters away; else `at` itself."""
+    """Return the first blank from `at` on in the direction of `step`, fewer than 20 characters away; else `at`
+    itself.
+    """
     if at <= 0 or at >= len(text):
         return min(max(at, 0), len(text))
     # 20 characters are longer than most words.
@@ -127,7 +131,7 @@ def _compile_pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _is_coded(phrase: str) -> bool:
-    """Return whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
+    """Return whether only its capitals distinguish the phrase from ordinary words, as IT from "it"."""
     return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
 
 
@@ -135,9 +139,9 @@ _MARK_UP = re.compile(r"^[ \t]*(?:#{1,6} |>[ >]*|\|?(?:[ :]*-{3,}[ :]*\|?)+[ \t]
 
 
 def flatten_markdown(text: str) -> str:
-    """Some words of Markdown in one line: without marks of headings and tables, cells parted by a dot."""
+    """Return some words of Markdown in one line: without marks of headings and tables, cells separated by a dot."""
     cells = [re.sub(r"\s+", " ", cell) for cell in _MARK_UP.sub("", text).split("|")]
-    # No table: blanks at the ends stay, for the text is joined with others.
+    # No table: blanks at the ends stay, because the text is joined with others.
     if len(cells) == 1:
         return cells[0]
     return " · ".join(cell.strip() for cell in cells if cell.strip(" :-"))

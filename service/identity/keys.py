@@ -1,6 +1,7 @@
-"""Keys for the API, in people.db: each one person's, shown once, kept as a hash, revocable; they may end by themselves.
+"""Keys for the API, in people.db: each belongs to one person, is shown once, stored as a hash, and can be revoked or
+expire.
 
-It says "argot_" in front, by which scanners for leaked secrets can know it.
+It begins with "argot_", by which scanners for leaked secrets can recognise it.
 """
 
 from __future__ import annotations
@@ -26,18 +27,19 @@ ENDS = "ALTER TABLE keys ADD COLUMN ends_at TEXT"
 PREFIX = "argot_"
 LONGEST_NAME = 80
 MOST_PER_USER = 50
-"""Living keys of one person."""
+"""Maximum valid keys of one person."""
 MOST_DAYS = 3650
 """The longest validity of a key, in days; without one it is valid until revoked."""
 NOTED_SECONDS = 60
-"""A use is written down at most this often."""
+"""A use is recorded at most this often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`id` names it in lists and commands, and opens nothing. It opens something until it is revoked or ends.
+    """`id` identifies it in lists and commands, and grants no access. The key grants access until it is revoked or
+    expires.
 
-    Times are UTC, ISO 8601; `ends_at` None: it ends only by being revoked.
+    Times are UTC, ISO 8601; `ends_at` None: it does not expire.
     """
 
     id: str
@@ -58,7 +60,7 @@ class Keys:
 
     Args:
         database: people.db.
-        ended: called with the person's name and the ids of keys that were revoked.
+        ended: called with the person's name and the ids of revoked keys.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Keys:
         self._ended = ended
 
     def make(self, user: str, name: str, days: int | None = None) -> tuple[Key, str]:
-        """A new key of this person, and the secret, which is told this once.
+        """Create a new key of this person; return it and the secret, which is shown only once.
 
         Args:
             days: until it expires; None: valid until revoked.
@@ -79,17 +81,18 @@ class Keys:
         Raises:
             InvalidInput: the name is empty or too long, the days are too few or many, or the person has too many keys.
         """
-        # In one line, for it is shown in lists.
+        # On one line, because lists show it.
         name = " ".join(name.split())
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InvalidInput(f"Give the key a name of 1 to {LONGEST_NAME} printable characters: what will use it.")
         if days is not None and not 1 <= days <= MOST_DAYS:
             raise InvalidInput(
-                f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without days it does not."
+                f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without a number of days it does not "
+                "end."
             )
         token = PREFIX + make_token()
         key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_add_days(days))
-        # Count and insert in one transaction, so that two at once cannot go beyond the limit.
+        # Count and insert in one transaction, so that two concurrent calls cannot exceed the limit.
         with self._database.transaction() as connection:
             living = connection.execute(
                 "SELECT count(*) FROM keys WHERE user = ? AND revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ?)",
@@ -104,15 +107,17 @@ class Keys:
         return key, token
 
     def find(self, token: str) -> Key | None:
-        """The key with this secret, unless it is revoked; it may have ended. Some 50 µs: fit for the event loop."""
-        # Whatever else comes as a bearer token costs no look into the store.
+        """Return the key with this secret, unless it is revoked; it may have expired. Takes some 50 µs: suitable for
+        the event loop.
+        """
+        # Other bearer tokens cost no look-up in the store.
         if not token.startswith(PREFIX):
             return None
         rows = self._database.rows("SELECT * FROM keys WHERE hash = ? AND revoked_at IS NULL", hash_token(token))
         return _read_key(rows[0]) if rows else None
 
     def of(self, user: str | None = None) -> list[Key]:
-        """The keys of a person, or of everybody, that are not revoked, the newest first."""
+        """Return the unrevoked keys of a person, or of everybody, the newest first."""
         rows = self._database.rows(
             "SELECT * FROM keys WHERE revoked_at IS NULL AND (CAST(? AS TEXT) IS NULL OR user = ?)"
             " ORDER BY created_at DESC, id",
@@ -122,21 +127,21 @@ class Keys:
         return [_read_key(row) for row in rows]
 
     def due(self, key: Key) -> bool:
-        """Return whether the present use of the key should be noted."""
+        """Return whether the present use of the key should be recorded."""
         if key.used_at is None:
             return True
-        # `abs`: a clock that was ahead when the use was noted must not stop the noting.
+        # `abs`: a clock that was ahead when the use was recorded must not stop the recording.
         return abs((utc_now() - datetime.fromisoformat(key.used_at)).total_seconds()) > NOTED_SECONDS
 
     def note(self, key: Key) -> None:
-        """Write down that it is in use."""
+        """Record that it is in use."""
         self._database.write("UPDATE keys SET used_at = ? WHERE id = ?", timestamp(), key.id)
 
     def revoke(self, key_id: str, *, user: str | None = None) -> Key:
-        """Let a key open nothing any more, at once; with `user` only if it is this person's.
+        """Revoke a key at once; with `user` only if it is this person's.
 
         Raises:
-            NotFound: there is no such living key.
+            NotFound: there is no such valid key.
         """
         rows = self._database.write_returning(
             "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
@@ -149,12 +154,12 @@ class Keys:
         if not rows:
             raise NotFound(f"There is no key '{key_id}'. See them with: argot key list")
         found = _read_key(rows[0])
-        # Only when it is stored: an open connection that is cut off must not come back.
+        # Only after it is stored: an open connection that is cut off must not return.
         self._ended(found.user, frozenset({found.id}))
         return found
 
     def end(self, user: str) -> int:
-        """Revoke all keys of a person; how many there were."""
+        """Revoke all keys of a person; return how many there were."""
         rows = self._database.write_returning(
             "UPDATE keys SET revoked_at = ? WHERE user = ? AND revoked_at IS NULL RETURNING id", timestamp(), user
         )
@@ -164,8 +169,8 @@ class Keys:
         return len(gone)
 
     def erase(self, user: str) -> int:
-        """Delete every trace of a person's keys, also of revoked ones; how many there were."""
-        # Revoked before they are deleted, so that connections open with them are cut off.
+        """Delete every trace of a person's keys, including revoked ones; return how many there were."""
+        # Revoked before they are deleted, so that their open connections are cut off.
         self.end(user)
         return self._database.write("DELETE FROM keys WHERE user = ?", user)
 

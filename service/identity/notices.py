@@ -1,6 +1,6 @@
-"""Notices that people were given unasked, in people.db, so that nobody gets one twice.
+"""Notices that people received automatically, in people.db, so that nobody gets one twice.
 
-`subject` is what it was about: the normalised key of a term that has a meaning now.
+`subject` is their subject: the normalised key of a term that now has a meaning.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class Notices:
         self._database = database
 
     def claim(self, person: str, thread: str, subject: str) -> bool:
-        """Claim a notice for this person in this thread: True once, and the caller must give it."""
-        # One statement both asks and notes: of two that come at once, only one inserts the row.
+        """Claim a notice for this person in this thread; return True once, and the caller must give it."""
+        # One statement both checks and records: of two concurrent calls, only one inserts the row.
         return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 
     def forget(self, person: str, thread: str) -> None:
-        """Drop the notices in a thread that is gone."""
+        """Delete the notices of a deleted thread."""
         self._database.write("DELETE FROM notices WHERE person = ? AND thread = ?", person, thread)

@@ -1,7 +1,7 @@
-"""Passwords: what one must be like, and how it is kept.
+"""Passwords: their requirements and their storage.
 
-Kept are argon2id hashes with the parameters of RFC 9106 (its second choice: 64 MiB, three passes), which the package
-gives by default. Length decides, not the mixture of characters (NIST SP 800-63B, 3.1.1.2).
+They are stored as argon2id hashes with the parameters of RFC 9106 (its second choice: 64 MiB, three passes), the
+package's defaults. Length decides, not the mixture of characters (NIST SP 800-63B, 3.1.1.2).
 """
 
 from __future__ import annotations
@@ -20,22 +20,24 @@ LONGEST = 1024
 """Characters. Longer ones are refused before they are hashed."""
 FEWEST_DIFFERENT = 5
 _WELL_WORN = ("password", "passw0rd", "qwertyuiop", "1234567890", "letmein", "iloveyou", "changeme", "argot")
-"""Beginnings of what is tried first. What follows them must make a password of its own."""
+"""Prefixes that attackers try first. The rest must be a valid password by itself."""
 
 
 def require_password(name: str, password: str) -> None:
-    """Refuse what would be guessed.
+    """Refuse a password that would be guessed.
 
     Raises:
         InvalidInput: it is too short, too long, too uniform, or made of the name. The password is never repeated.
     """
     plain = _normalize_password(password)
     if not SHORTEST <= len(plain) <= LONGEST:
-        raise InvalidInput(f"A password has {SHORTEST} to {LONGEST} characters. Four unusual words make a good one.")
+        raise InvalidInput(
+            f"A password must have {SHORTEST} to {LONGEST} characters. Four unusual words make a good one."
+        )
     # The name counts among what is tried first.
     worn = next((one for one in (*_WELL_WORN, name.casefold()) if plain.casefold().startswith(one)), "")
     if len(set(plain)) < FEWEST_DIFFERENT or len(plain) - len(worn) < min(SHORTEST, FEWEST_DIFFERENT):
-        raise InvalidInput("That password is among the first that are guessed. Four unusual words make a good one.")
+        raise InvalidInput("That password is easy to guess. Four unusual words make a good one.")
 
 
 def hash_password(password: str) -> str:
@@ -48,17 +50,18 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(kept: str | None, password: str) -> bool:
-    """Return whether the password is the kept one. With nothing kept, it takes as long to say no.
+    """Return whether the password matches the stored hash. Without a hash, a refusal takes as long.
 
-    Some 0.1 s of processor and 64 MiB: call it in a worker thread, and only a few at a time.
+    It takes some 0.1 s of processor and 64 MiB: call it in a worker thread, and only a few at a time.
     """
     from argon2.exceptions import InvalidHashError, VerificationError
 
-    # Hashing takes longer the longer the text is: nobody may choose how long. It still takes as long as a wrong one.
+    # Hashing takes longer the longer the text is, and a caller must not choose how long. It still takes as long as a
+    # wrong one.
     if len(password) > LONGEST:
         kept, password = None, ""
     try:
-        # Without a kept hash somebody else's is compared, so that the time does not tell who has a password.
+        # Without a stored hash a dummy is compared, so that the time does not reveal who has a password.
         return (
             _make_hasher().verify(kept or _hash_nobodys_password(), _normalize_password(password)) and kept is not None
         )
@@ -67,7 +70,7 @@ def verify_password(kept: str | None, password: str) -> bool:
 
 
 def is_outdated(kept: str) -> bool:
-    """Return whether the password was hashed with other parameters than those of today."""
+    """Return whether the password was hashed with outdated parameters."""
     return _make_hasher().check_needs_rehash(kept)
 
 
@@ -87,5 +90,5 @@ def _make_hasher() -> PasswordHasher:
 
 @cache
 def _hash_nobodys_password() -> str:
-    # Compared with where there is no hash, so that the time of an answer does not tell who has a password.
+    # Dummy hash for people without one, so that the response time does not reveal who has a password.
     return _make_hasher().hash("nobody's password")

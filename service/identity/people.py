@@ -1,4 +1,4 @@
-"""People, their rights, and whether they may come in at all."""
+"""People, their rights, and whether they may sign in at all."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from argot.service.identity.sessions import Lifetimes, Sessions
 from argot.types import LOCAL_NAME, MANAGERS, Principal
 
 EVERY_CONTEXT = "*"
-"""In the place of a context: all of them."""
+"""Means all contexts, in place of a name."""
 
 Role: TypeAlias = Literal["asker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 RANKS: dict[Role, int] = {role: rank for rank, role in enumerate(ROLES)}
-"""Each role may do what those of a lower rank may."""
+"""Each role includes the rights of the lower ones."""
 
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 
@@ -79,7 +79,7 @@ class User:
     """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in.
 
     `linked`: they sign in at the OpenID Connect provider, and nowhere else. `lapsed_at`: since then it has not
-    confirmed them, and they have to sign in there anew.
+    confirmed them, and they have to sign in there again.
     """
 
     name: str
@@ -95,7 +95,7 @@ class User:
 
     @property
     def shut_out(self) -> bool:
-        """True if nothing may be done on their behalf now."""
+        """True if no action may be done on their behalf now."""
         return bool(self.suspended_at or self.lapsed_at)
 
     @property
@@ -109,19 +109,21 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Somebody's sessions or keys ended: those with these ids; None: wherever and however they are signed in."""
+    """Sessions or keys of a person ended: those with these ids; None: all of them."""
 
     user: str
     sessions: frozenset[str] | None = None
 
 
 def make_local_principal() -> Principal:
-    """The person at this machine, who may read the files of the stores anyway."""
+    """Return the local user, who may read the files of the stores anyway."""
     return Principal(LOCAL_NAME, sees_all=True)
 
 
 def role_of(principal: Principal) -> Role:
-    """Admins may do everything and read everything; managers change what they manage; askers ask."""
+    """Return the role: admins may do everything and read everything; managers change the contexts they manage; askers
+    ask.
+    """
     if principal.sees_all:
         return "admin"
     return "manager" if principal.is_manager else "asker"
@@ -132,9 +134,9 @@ class People:
 
     def __init__(self, stores: Stores, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
         self.watchers: list[Callable[[Ended], None]] = []
-        """Told, in whatever thread it happens, when sessions have ended, so that open connections can be cut."""
+        """Called, in any thread, when sessions have ended, so that open connections can be cut."""
         self.tell_others: Callable[[Ended], None] | None = None
-        """Told the same, to pass it on to other services on the same stores."""
+        """Called as well, to inform other services on the same stores."""
         self.database = stores.open("people", MIGRATIONS)
         said = self.database.dialect
         self._users = _USERS.format(groups=said.joined("group_name"), contexts=said.joined("context"))
@@ -150,7 +152,7 @@ class People:
     # -- who there is --------------------------------------------------------------------------------------------------
 
     def add(self, name: str, groups: tuple[str, ...] = (), display_name: str = "") -> User:
-        """Make a user, or give an existing one these groups as well. Idempotent.
+        """Create a user, or add an existing one to these groups as well. Idempotent.
 
         Raises:
             InvalidInput: the name or a group cannot be one.
@@ -158,16 +160,16 @@ class People:
         require_name("user", name)
         for group in groups:
             require_name("group", group)
-        # A user of this name would be taken for who may do everything.
+        # A user of this name would be confused with the local user, who may do everything.
         if name.casefold() == LOCAL_NAME:
             raise InvalidInput(f"'{LOCAL_NAME}' is the person at this machine. Choose another user name.")
-        # Nobody is to be taken for somebody else whose name differs in capitals alone.
+        # Nobody may be confused with somebody else whose name differs only in capitals.
         alike = [one.name for one in self.users() if one.name.casefold() == name.casefold()]
         if alike and name not in alike:
-            raise InvalidInput(f"There is a user '{alike[0]}' already. '{name}' differs from it in capitals alone.")
+            raise InvalidInput(f"There is a user '{alike[0]}' already. '{name}' differs from it only in capitals.")
         with self.database.transaction() as connection:
             connection.execute(
-                # In one statement, so that adding a user again, also at the same time, keeps what is there.
+                # In one statement, so that adding a user again, even concurrently, keeps existing values.
                 "INSERT INTO users (name, display_name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
                 " SET display_name = CASE excluded.display_name WHEN '' THEN users.display_name"
                 " ELSE excluded.display_name END",
@@ -182,7 +184,7 @@ class People:
     def user(self, name: str) -> User:
         """
         Raises:
-            NotFound: there is no such user; the message names the command that makes one.
+            NotFound: there is no such user; the message names the command that creates one.
         """
         found = self.find(name)
         if found is None:
@@ -207,19 +209,19 @@ class People:
         if user.suspended_at:
             raise NotAllowed(f"{name} is suspended. An administrator can undo it: argot user restore {name}")
         if user.lapsed_at:
-            raise NotAllowed(f"{name} is no longer confirmed by the provider, and has to sign in anew.")
+            raise NotAllowed(f"{name} is no longer confirmed by the provider, and has to sign in again.")
         return user.principal
 
     # -- what they may do ----------------------------------------------------------------------------------------------
 
     def set_role(self, name: str, role: Role, manages: Sequence[str] = ()) -> User:
-        """Give a role, in the place of the one before. A manager without contexts manages all of them.
+        """Give a role, in place of the previous one. A manager without contexts manages all of them.
 
-        The group `managers`, which also makes one, is left when the new role is less.
+        The group `managers`, which also grants that role, is left if the new role is lower.
         """
         self.user(name)
         if role != "manager" and manages:
-            raise InvalidInput(f"An {role} manages no single contexts. Leave them out, or give the role 'manager'.")
+            raise InvalidInput(f"The role '{role}' does not take contexts. Leave them out, or give the role 'manager'.")
         contexts = (set(manages) or {EVERY_CONTEXT}) if role == "manager" else set()
         # All of them and some of them is all of them.
         if EVERY_CONTEXT in contexts:
@@ -228,13 +230,13 @@ class People:
             connection.execute("UPDATE users SET admin = ? WHERE name = ?", (role == "admin", name))
             connection.execute("DELETE FROM managed WHERE user = ?", (name,))
             connection.executemany("INSERT INTO managed VALUES (?, ?)", [(name, one) for one in sorted(contexts)])
-            # Its members manage all contexts: left in it, the smaller role would change nothing.
+            # Its members manage all contexts: as a member, the lower role would have no effect.
             if contexts != {EVERY_CONTEXT}:
                 connection.execute("DELETE FROM memberships WHERE user = ? AND group_name = ?", (name, MANAGERS))
         return self.user(name)
 
     def leave(self, name: str, groups: Sequence[str]) -> User:
-        """Take a user out of these groups."""
+        """Remove a user from these groups."""
         self.user(name)
         with self.database.transaction() as connection:
             connection.executemany(
@@ -243,7 +245,7 @@ class People:
         return self.user(name)
 
     def suspend(self, name: str) -> User:
-        """Shut somebody out at once, everywhere, until `restore`."""
+        """Block a person at once, everywhere, until `restore`."""
         self.user(name)
         self.database.write("UPDATE users SET suspended_at = ? WHERE name = ?", timestamp(), name)
         self.sessions.end(name)
@@ -259,18 +261,18 @@ class People:
     # -- passwords -----------------------------------------------------------------------------------------------------
 
     def set_password(self, name: str, password: str) -> User:
-        """Give a password, and end every session that another one began. Takes some 0.1 s.
+        """Set a password, and end every session that the previous one began. Takes some 0.1 s.
 
-        With the first password there is, everybody has to sign in: the person at this machine too.
+        With the first password of any user, everybody has to sign in, including the local user.
 
         Raises:
             InvalidInput: it would be guessed, or they sign in at the provider.
         """
-        # Whom the provider shuts out must not come back by a password.
+        # A person blocked by the provider must not return by a password.
         if self.user(name).linked:
             raise InvalidInput(f"{name} signs in at the provider. For a password first: argot user unlink {name}")
         passwords.require_password(name, password)
-        # From the first password on everybody has to sign in, so whoever is connected without is cut off.
+        # From the first password on everybody has to sign in, so connections without are cut off.
         first = not self.has_passwords()
         self.database.write("UPDATE users SET password = ? WHERE name = ?", passwords.hash_password(password), name)
         self.sessions.end(name)
@@ -283,17 +285,17 @@ class People:
         return bool(self.database.rows("SELECT 1 FROM users WHERE password IS NOT NULL LIMIT 1"))
 
     def check_password(self, name: str, password: str) -> User | None:
-        """The user whose password this is, suspended or not. Takes some 0.1 s and 64 MiB, whoever is named."""
+        """Return the user with this password, suspended or not. It takes some 0.1 s and 64 MiB, whatever the name."""
         # A name may have been stored composed, and be typed decomposed, as some systems do.
         spellings = dict.fromkeys((name, unicodedata.normalize("NFC", name)))
         user = next((found for one in spellings if (found := self.find(one))), None)
         rows = self.database.rows("SELECT password FROM users WHERE name = ?", user.name if user else "")
         kept: str | None = rows[0]["password"] if rows else None
-        # The password is hashed whether there is such a user or not, so that the time tells nobody.
+        # The password is hashed whether or not there is such a user, so that the time reveals nothing.
         if not passwords.verify_password(kept, password) or user is None or kept is None:
             return None
         if passwords.is_outdated(kept):
-            # Only here is the password at hand with which today's parameters can be taken.
+            # Only here is the password available for rehashing with current parameters.
             renewed = passwords.hash_password(password)
             # Only if it is still the one that was checked: it may have been changed meanwhile.
             self.database.write(
@@ -304,10 +306,10 @@ class People:
     # -- the provider --------------------------------------------------------------------------------------------------
 
     def link(self, name: str, issuer: str, subject: str = "") -> User:
-        """Have somebody sign in at the provider from now on, and nowhere else: their password here is forgotten.
+        """Make a person sign in at the provider from now on, and nowhere else: their password here is deleted.
 
         Args:
-            subject: which account there; empty: the one that comes next under this very name.
+            subject: the account there; empty: the next one that signs in under this very name.
 
         Raises:
             Conflict: that account is somebody else's already.
@@ -318,18 +320,18 @@ class People:
         return self.user(name)
 
     def unlink(self, name: str) -> User:
-        """They no longer sign in at the provider: its groups end, and all sessions and keys."""
+        """End their sign-in at the provider: its groups end, and all sessions and keys."""
         self.user(name)
         self.links.unlink(name)
         self.sessions.end(name)
-        # Whom the provider has shut out would come in by a key again.
+        # A person blocked by the provider would return with a key.
         self.keys.end(name)
         return self.user(name)
 
     def lapse(self, name: str, *, expecting: provider_links.ProviderLink) -> bool:
-        """The provider no longer answers for somebody: out at once, keys too, until they sign in there anew.
+        """Block a person whom the provider no longer confirms, including keys, until they sign in there again.
 
-        Unless they did so meanwhile: the link is then no longer the one expected, and False is returned.
+        If they did so meanwhile, the link is no longer the expected one, and False is returned.
         """
         if not self.links.lapse(expecting):
             return False
@@ -340,12 +342,12 @@ class People:
     # -- what is kept of them ------------------------------------------------------------------------------------------
 
     def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        """Every row of these names, by table, without what is secret."""
+        """Return every row of these names, by table, without secrets."""
         with self.database.reader() as connection:
             return personal_rows.list_personal_rows(connection, self.database.dialect, names)
 
     def erase(self, names: Sequence[str]) -> int:
-        """Delete every row of these names. Whoever is still connected under one of them is cut off."""
+        """Delete every row of these names. Open connections under one of them are cut off."""
         with self.database.transaction() as connection:
             gone = personal_rows.erase(connection, self.database.dialect, names)
         for name in names:
@@ -353,14 +355,14 @@ class People:
         return gone
 
     def scrub(self) -> bool:
-        """Take what was deleted out of the write-ahead log as well; whether that could be done."""
+        """Remove deleted data from the write-ahead log as well; return whether that was done."""
         return self.database.scrub()
 
     def _tell_of_some(self, user: str, ended: frozenset[str]) -> None:
         self._tell(Ended(user, ended))
 
     def apply_ended(self, ended: Ended) -> None:
-        """Another service says that sessions have ended."""
+        """Apply another service's report that sessions have ended."""
         # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
@@ -387,12 +389,12 @@ def _read_user(row: Row) -> User:
 
 
 def require_name(kind: str, name: str) -> None:
-    """Refuse what cannot be the name of a user or group.
+    """Refuse an invalid name of a user or group.
 
     Raises:
         InvalidInput
     """
-    # `@name` stands for one person where groups are listed.
+    # `@name` means one person in lists of groups.
     if not _NAME.fullmatch(name) or name.startswith("@") or name != name.strip():
         raise InvalidInput(
             f"{name!r} cannot be the name of a {kind}. Use 1 to 64 letters, digits, '.', '-', '_', '@' or inner spaces,"

@@ -1,7 +1,7 @@
-"""The rows of people.db that belong to one person: what there is of them, and their end.
+"""The rows of people.db that belong to one person: listing and erasing them.
 
-Each table says in which column it names its person. A table that is not known here fails a test, so that none is
-forgotten when one is added.
+Each table is listed with the column that contains the person's name. A test fails for a table that is missing here, so
+that none is forgotten when one is added.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PERSONAL: dict[str, str] = {
     "slack_people": "user",
     "slack_threads": "owner",
 }
-"""Table and column. `users` last of all in erasing, for others refer to it."""
+"""Table and column. `users` is erased last, because others refer to it."""
 IMPERSONAL = frozenset({"provisioned_groups", "slack_channels", "slack_views", "slack_events", "sqlite_sequence"})
-"""Tables that name nobody, or only until the thing they wait for is done."""
+"""Tables without names, or with names only until their pending action is done."""
 _SECRET = frozenset({"hash", "password", "refresh_token"})
 
 
@@ -37,7 +37,7 @@ def list_tables(connection: Connection, dialect: Dialect) -> set[str]:
 def list_personal_rows(
     connection: Connection, dialect: Dialect, names: Sequence[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Every row of these names, by table; hashes of passwords, sessions and keys, and tokens, stay."""
+    """Return every row of these names, by table, without hashes of passwords, sessions and keys, and without tokens."""
     there = list_tables(connection, dialect)
     kept: dict[str, list[dict[str, Any]]] = {}
     for table, column in PERSONAL.items():
@@ -47,9 +47,9 @@ def list_personal_rows(
 
 
 def erase(connection: Connection, dialect: Dialect, names: Sequence[str]) -> int:
-    """Delete these rows, within the caller's transaction; how many there were."""
+    """Delete these rows, within the caller's transaction; return how many there were."""
     there, gone = list_tables(connection, dialect), 0
-    # The other way round, so that `users`, which they refer to, goes last.
+    # In reverse order, so that `users`, to which they refer, is last.
     for table, column in reversed(PERSONAL.items()):
         if table in there:
             for name in names:
@@ -58,7 +58,7 @@ def erase(connection: Connection, dialect: Dialect, names: Sequence[str]) -> int
 
 
 def _list_rows(connection: Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    # Lists are not bound; the names of tables and columns are our own.
+    # Lists cannot be bound; the names of tables and columns are constants of Argot's.
     marks = ", ".join("?" * len(names))
     found = connection.execute(f"SELECT * FROM {table} WHERE {column} IN ({marks})", tuple(names))  # noqa: S608
     columns = [one[0] for one in found.description]

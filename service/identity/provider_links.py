@@ -1,7 +1,7 @@
-"""Links of people to their accounts at the OpenID Connect provider, and its word on them, in people.db.
+"""Links of people to their accounts at the OpenID Connect provider, and its statements about them, in people.db.
 
-An account is its issuer and subject, never its name: names there change hands. A membership that the provider named
-is marked as its own, whoever gave it before, and ends when the provider no longer names it.
+An account is identified by its issuer and subject, never its name: names there change owners. A membership that the
+provider named is marked as its own, whoever added it before, and ends when the provider no longer names it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ TABLES = """
 class ProviderLink:
     """Somebody's account at the provider. Times are UTC, ISO 8601.
 
-    `subject` is empty until somebody has come under this user's name. `confirmed_at`: when the provider last answered
-    for them; `refresh_token`: by which it is asked again, if it gave one.
+    `subject` is empty until somebody has signed in under this user's name. `confirmed_at`: when the provider last
+    confirmed them; `refresh_token`: for asking it again, if it issued one.
     """
 
     user: str
@@ -57,7 +57,7 @@ class ProviderLinks:
         self._database = database
 
     def find(self, issuer: str, subject: str) -> ProviderLink | None:
-        """The link of this account."""
+        """Return the link of this account."""
         rows = self._database.rows(
             "SELECT * FROM provider_links WHERE issuer = ? AND subject = ? AND subject != ''", issuer, subject
         )
@@ -68,7 +68,7 @@ class ProviderLinks:
         return _link(rows[0]) if rows else None
 
     def in_force(self) -> list[ProviderLink]:
-        """The links of everybody the provider has confirmed, and not ceased to."""
+        """Return the links of everybody whom the provider still confirms."""
         return [
             _link(row)
             for row in self._database.rows(
@@ -90,7 +90,7 @@ class ProviderLinks:
             if other:
                 raise Conflict(f"That account is linked with {other[0]}. Undo it first: argot user unlink {other[0]}")
             _forget_said(connection, user)
-            # What was confirmed of another account goes with it.
+            # Confirmations of another account are deleted with it.
             connection.execute("DELETE FROM provider_links WHERE user = ?", (user,))
             connection.execute(
                 "INSERT INTO provider_links (user, issuer, subject, linked_at) VALUES (?, ?, ?, ?)",
@@ -104,9 +104,9 @@ class ProviderLinks:
             connection.execute("DELETE FROM provider_links WHERE user = ?", (user,))
 
     def confirm(self, link: ProviderLink, said: Confirmed) -> bool:
-        """Take what the provider says of somebody in the place of what it said before.
+        """Replace the provider's previous statements about a person by the new ones.
 
-        False, and nothing is changed, if they signed in, lapsed or were unlinked since `link` was read.
+        Return False, and change nothing, if they signed in, lapsed or were unlinked since `link` was read.
         """
         with self._database.transaction() as connection:
             if not _is_still(connection, link):
@@ -121,17 +121,17 @@ class ProviderLinks:
         return True
 
     def list_groups(self, user: str) -> frozenset[str]:
-        """The groups that a provider or proxy has named, and not those given here."""
+        """Return the groups that a provider or proxy has named, without those added here."""
         rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider = 1", user)
         return frozenset(str(row[0]) for row in rows)
 
     def take_groups(self, user: str, groups: frozenset[str]) -> None:
-        """Take what a proxy says in the place of what it said before."""
+        """Replace a proxy's previous groups by the new ones."""
         with self._database.transaction() as connection:
             _take_groups(connection, user, groups)
 
     def lapse(self, link: ProviderLink) -> bool:
-        """Forget the groups and the token; False if the link is no longer this one."""
+        """Delete the groups and the token; return False if the link is no longer this one."""
         with self._database.transaction() as connection:
             if not _is_still(connection, link):
                 return False
@@ -146,7 +146,7 @@ class ProviderLinks:
 def _take_groups(connection: Connection, user: str, groups: frozenset[str]) -> None:
     _forget_said(connection, user)
     connection.executemany(
-        # One given here that the provider names too is its own from now on: with its word it ends.
+        # A group added here that the provider names too is its own from now on, and ends with its statement.
         "INSERT INTO memberships (user, group_name, by_provider) VALUES (?, ?, 1)"
         " ON CONFLICT (user, group_name) DO UPDATE SET by_provider = 1",
         [(user, group) for group in sorted(groups)],

@@ -1,8 +1,7 @@
 """People and groups that an identity provider has sent by SCIM, in people.db.
 
-A group there has an identity of its own and a name here; its members are members of the group of that name. Rows of
-people stay when the provider has removed them: they cannot come in, and what they have here is erased by an
-administrator alone.
+A group there has its own id and a name here; its members are members of the group of that name. Rows of people stay
+after the provider has removed them: they cannot sign in, and only an administrator erases their data here.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _PEOPLE = """
 class ProvisionedPerson:
     """`user` is their name here; `groups`: (id, display name) of those they are in. Times are UTC, ISO 8601.
 
-    `inactive_at`: since then the provider has shut them out; None: it has not.
+    `inactive_at`: since then the provider has blocked them; None: it has not.
     """
 
     id: str
@@ -69,7 +68,7 @@ class ProvisionedGroup:
 
 
 class Provisioned:
-    """The tables of what was sent."""
+    """The tables of the data that the provider sent."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -77,7 +76,7 @@ class Provisioned:
     # -- people --------------------------------------------------------------------------------------------------------
 
     def people(self) -> list[ProvisionedPerson]:
-        """Everybody whom the provider sent and has not removed, in the order in which they came."""
+        """Return everybody whom the provider sent and has not removed, in order of arrival."""
         with self._database.reader() as connection:
             rows = connection.execute(f"{_PEOPLE} ORDER BY p.created_at, id").fetchall()
             groups: dict[str, list[tuple[str, str]]] = {}
@@ -105,7 +104,7 @@ class Provisioned:
         return _read_person(row, [(one[0], one[1]) for one in groups])
 
     def take_person(self, user: str, external_id: str | None) -> str:
-        """Note that the provider answers for this user from now on; the id. Whom it had shut out still is.
+        """Record that the provider manages this user from now on; return the id. A person it had blocked stays blocked.
 
         Raises:
             Conflict: it does already.
@@ -117,7 +116,7 @@ class Provisioned:
             ).fetchone()
             if row is not None and row["removed_at"] is None:
                 raise Conflict(f"There is a person '{user}' already, with the id '{row['id']}'.")
-            # Ids are never given out twice: somebody who comes back is somebody else to the provider.
+            # Ids are never reused: a returning person is a new one to the provider.
             id_ = str(uuid.uuid4())
             connection.execute("DELETE FROM provisioned_people WHERE user = ?", (user,))
             connection.execute(
@@ -144,7 +143,7 @@ class Provisioned:
         )
 
     def remove_person(self, id_: str) -> None:
-        """Take somebody out of all groups that were sent, and note that the provider no longer knows them."""
+        """Remove a person from all groups that were sent, and record that the provider no longer knows them."""
         with self._database.transaction() as connection:
             (user,) = connection.execute("SELECT user FROM provisioned_people WHERE id = ?", (id_,)).fetchone()
             groups = connection.execute("SELECT group_id FROM provisioned_members WHERE user = ?", (user,)).fetchall()
@@ -173,7 +172,7 @@ class Provisioned:
     def put_group(
         self, id_: str | None, display_name: str, group_name: str, external_id: str | None, members: Sequence[str]
     ) -> str:
-        """Make a group (no id), or take this in the place of what it was; the id.
+        """Create a group (no id), or replace the existing one; return the id.
 
         Args:
             display_name: its name there.
@@ -181,7 +180,7 @@ class Provisioned:
             members: ids of people.
 
         Raises:
-            NotFound: a member is nobody the provider has sent.
+            NotFound: a member was never sent by the provider.
             Conflict: another group has this name there.
         """
         now = timestamp()
@@ -199,7 +198,7 @@ class Provisioned:
                 )
             else:
                 stay = set(users) if group_name == _name_group(connection, id_) else set()
-                # Where its name here changes, all go: those who stay come in again below, under the new one.
+                # If its name here changes, all members leave; those who stay are added again below, under the new one.
                 _take_out(connection, id_, [one for one in _list_members(connection, id_) if one not in stay])
                 connection.execute(
                     "UPDATE provisioned_groups SET display_name = ?, key = ?, group_name = ?, external_id = ?,"
@@ -216,14 +215,14 @@ class Provisioned:
         return id_
 
     def remove_group(self, id_: str) -> None:
-        """All its members leave the group of its name here."""
+        """Remove a group, and all its members from the group of its name here."""
         with self._database.transaction() as connection:
             _take_out(connection, id_, _list_members(connection, id_))
             connection.execute("DELETE FROM provisioned_groups WHERE id = ?", (id_,))
 
 
 def _take_out(connection: Connection, group: str, users: Iterable[str]) -> None:
-    """Take users out of a group, unless another group that was sent has the same name here, and them in it."""
+    """Remove users from a group, unless another group that was sent has the same name here, and contains them."""
     here = _name_group(connection, group)
     for user in users:
         connection.execute("DELETE FROM provisioned_members WHERE group_id = ? AND user = ?", (group, user))

@@ -1,4 +1,4 @@
-"""Secrets that we give out: random, and kept as a hash, so that whoever reads people.db can use none of them."""
+"""Secrets that Argot issues: random, and stored as a hash, so that a reader of people.db can use none of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import secrets
 
 
 def make_token() -> str:
-    """256 random bits, 43 characters fit for a URL."""
+    """Return 256 random bits, as 43 characters suitable for a URL."""
     return secrets.token_urlsafe(32)
 
 
 def hash_token(token: str) -> bytes:
-    """The hash under which a token is kept, 32 bytes."""
-    # With 256 random bits nothing can be guessed, so neither a salt nor a slow function is needed.
+    """Return the hash under which a token is stored, 32 bytes."""
+    # 256 random bits cannot be guessed, so neither a salt nor a slow function is needed.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

@@ -1,8 +1,8 @@
 """Limits on attempts to sign in, against guessing, in bounded memory.
 
 Counted are attempts by name and address together, by address, and by name. Each count leaks away with time. A name
-that exists and one that does not are counted alike. Who signed in from an address before is held to the first limit
-alone, so that nobody can lock others out by failing under their names.
+that exists and one that does not are counted alike. A person who signed in from an address before is held only to the
+first limit, so that nobody can lock others out by failing under their names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from argot.service.leaky_buckets import MOST_COUNTED, LeakyBuckets
 
 WINDOW_SECONDS = 15 * 60
-"""In this time a full count leaks away."""
+"""Time in which a full count leaks away."""
 LIMITS: dict[Literal["both", "address", "name"], int] = {"both": 5, "address": 60, "name": 30}
 
 Key: TypeAlias = tuple[Literal["both", "address", "name"], str, str]
@@ -40,16 +40,16 @@ class Attempts:
         # Both are bounded: names and addresses that never sign in cannot fill the memory.
         self._counts: LeakyBuckets[Key] = LeakyBuckets(WINDOW_SECONDS, clock)
         self._friends: LRUCache[tuple[str, str], bool] = LRUCache(MOST_COUNTED)
-        """Who signed in there; who did so last is the newest."""
+        """The people who signed in there; the most recent is last."""
 
     def begin(self, name: str, address: str) -> float:
-        """Count an attempt; 0, or the seconds to wait, and then it was not one.
+        """Count an attempt; return 0, or the seconds to wait, in which case it is not counted.
 
-        It is counted before its password is looked at: many at once are no way around the limit.
+        It is counted before its password is checked, so that concurrent attempts cannot evade the limit.
         """
         with self._guard:
             keys = self._list_keys(name, address)
-            # All limits at once: with one of them full the attempt counts nowhere.
+            # All limits at once: if one of them is exhausted the attempt counts nowhere.
             wait = max(self._counts.wait(key, LIMITS[key[0]]) for key in keys)
             if wait <= 0:
                 for key in keys:
@@ -57,13 +57,13 @@ class Attempts:
             return max(wait, 0.0)
 
     def note_success(self, name: str, address: str) -> None:
-        """It was no guess: take it out of the counts."""
+        """Remove a successful attempt from the counts."""
         with self._guard:
             for key in self._list_keys(name, address):
                 if key[0] == "both":
                     self._counts.empty(key)
                 else:
-                    # The other two counts lose this attempt alone: a guesser with one good password cannot clear them.
+                    # The other two counts lose only this attempt: a guesser with one valid password cannot clear them.
                     self._counts.add(key, LIMITS[key[0]], -1.0)
             self._friends[name, find_network(address)] = True
 
@@ -74,13 +74,13 @@ class Attempts:
         network = find_network(address)
         both: Key = ("both", name, network)
         if (name, network) in self._friends:
-            # From where they signed in before, others' failures do not shut them out.
+            # At addresses where they signed in before, others' failures do not block them.
             return [both]
         return [both, ("address", "", network), ("name", name, "")]
 
 
 def find_network(address: str) -> str:
-    """The address, or for IPv6 its /64: that much belongs to one household."""
+    """Return the address, or for IPv6 its /64, which belongs to one household."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""A step of people.db: the tables of Slack, which every people.db has, whether Slack is installed or not."""
+"""A migration of people.db: the tables of Slack, which every people.db has, whether or not Slack is installed."""
 
 TABLES = """
     CREATE TABLE slack_people (

@@ -29,7 +29,7 @@ class OutcomeShare:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Half of the answers took at most `p50` seconds, 95 of a hundred at most `p95`; None: none was measured."""
+    """Half of the answers took at most `p50` seconds, 95 percent at most `p95`; None: none was measured."""
 
     p50: float | None = None
     p95: float | None = None
@@ -47,7 +47,7 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """All that is added up of the questions of a period. `asked_back`: those that were asked back about at all."""
+    """Totals of the questions of a period. `asked_back`: those for which Argot asked the asker at all."""
 
     questions: int
     days: list[DayCount]
@@ -63,8 +63,8 @@ class QuestionCounts:
 class UnansweredGroup:
     """Questions about one subject that had no answer. `last`: the day of the latest.
 
-    `typical`: the one most like all others, of those whose wording one may read; empty: one may read none. `examples`
-    are further ones. `terms`: frequent in the group.
+    `typical`: the one most similar to the others, among those with readable wording; empty: none is readable.
+    `examples` are further ones. `terms`: frequent in the group.
     """
 
     questions: int
@@ -77,9 +77,9 @@ class UnansweredGroup:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """The groups, the largest first. `looked_at`: the latest questions that were grouped, of all there are.
+    """The groups, the largest first. `looked_at`: the latest questions that were grouped, of all existing ones.
 
-    `unnamed`: those of them in no group here, for nobody shared the wording and few used the same terms.
+    `unnamed`: those in no group here, because nobody shared the wording and few used the same terms.
     """
 
     looked_at: int
@@ -89,7 +89,7 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class ThumbReason:
-    """Reason that somebody gave for a thumb (`value`: 1 or -1) and shared, with the question. `at`: ISO, UTC."""
+    """Reason that somebody entered for a thumb (`value`: 1 or -1) and shared, with the question. `at`: ISO, UTC."""
 
     value: int
     comment: str
@@ -99,7 +99,7 @@ class ThumbReason:
 
 @dataclass(frozen=True, slots=True)
 class Thumbs:
-    """Thumbs given, and the latest reasons that their askers shared; without them for managers of some contexts."""
+    """Thumbs, and the latest reasons that their askers shared; without them for managers of some contexts."""
 
     up: int
     down: int
@@ -108,7 +108,7 @@ class Thumbs:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCount:
-    """A document one may read, by id, and how many answers of the period cite it."""
+    """A readable document, by id, and how many answers of the period cite it."""
 
     document: str
     name: str
@@ -117,7 +117,7 @@ class DocumentCount:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsUsed:
-    """The documents cited most, and those that no answer ever cited: `never` of them, here a page from `start` on."""
+    """The most cited documents, and those that no answer ever cited: `never` of them, here a page from `start` on."""
 
     cited: list[DocumentCount]
     cited_in_all: int
@@ -128,7 +128,7 @@ class DocumentsUsed:
 
 @dataclass(frozen=True, slots=True)
 class TermCount:
-    """An unknown term, and in how many questions of the period it was met."""
+    """An unknown term, and the number of the period's questions with it."""
 
     term: str
     questions: int
@@ -138,7 +138,7 @@ class TermCount:
 class Insight:
     """Questions from the day `since` to the day `until` (both included, UTC), and their outcomes.
 
-    `counted_from`: the day of the first question that was ever noted; empty: none was.
+    `counted_from`: the day of the first question ever recorded; empty: none was.
     """
 
     since: str

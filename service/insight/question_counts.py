@@ -32,8 +32,8 @@ _SUMS = """
 SELECT day, surface, status, count(*), sum(asked_back), sum(calls), sum(failed_calls), sum(sent), sum(received)
 FROM asked WHERE day BETWEEN :since AND :until GROUP BY day, surface, status ORDER BY day, surface, status
 """
-# How long it takes to greet back, or to fail, says nothing of answers. Two columns of floats: to rank them in SQLite
-# takes four times as long.
+# The times of replies to greetings, and of failures, are not those of answers. Two columns of floats: ranking them in
+# SQLite takes four times as long.
 _WAITS = """
 SELECT first_word, seconds FROM asked
 WHERE day BETWEEN :since AND :until AND status IN ('answered', 'abstained', 'query_miss')
@@ -70,7 +70,7 @@ def count_questions(connection: Connection, since: str, until: str) -> QuestionC
 
 
 def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, in_words: bool) -> Thumbs:
-    """The thumbs given from `since` on and before the day `after`; reasons only where they are to be told."""
+    """Return the thumbs from `since` on and before the day `after`; reasons only if they are to be shown."""
     period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
     counts = dict(connection.execute(_THUMBS, period).fetchall())
     told = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
@@ -79,7 +79,7 @@ def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: st
 
 
 def find_first_day(connection: Connection) -> str:
-    """Return the day of the first question that was noted; empty: none was."""
+    """Return the day of the first question that was recorded; empty: none was."""
     return str(connection.execute("SELECT min(day) FROM asked").fetchone()[0] or "")
 
 
@@ -106,15 +106,15 @@ def _count_surfaces(rows: Iterable[Any]) -> Counter[str]:
 
 
 def _measure_waits(connection: Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
-    """To the first word, and to the end."""
+    """Return the waits for the first word, and for the end."""
     import numpy
 
     rows = numpy.array(connection.execute(_WAITS, period).fetchall(), float).reshape(-1, 2)
     waits = []
     for column in rows.T:
-        # None, which is NaN here, where no word came.
+        # None, which is NaN here, if there was no word.
         measured = column[~numpy.isnan(column)]
-        # By nearest rank, so that each is a wait that somebody had.
+        # By nearest rank, so that each is an actual wait.
         ranked = numpy.percentile(measured, (50, 95), method="inverted_cdf").tolist() if measured.size else (None, None)
         waits.append(Wait(*ranked))
     return waits[0], waits[1]

@@ -1,9 +1,9 @@
-"""Questions without an answer, grouped by what they are about.
+"""Questions without an answer, grouped by subject.
 
-The wording of a question is its asker's own. It is shown where managers may read it already, and nowhere else: where
-the asker shared it with a thumb (managers of all contexts) or in the queue of missed terms (all managers), and to the
-asker. The others are grouped with them, and counted. A term is told of them only where at least `LEAST_ASKERS` people
-used it, and only if the manager may know the term.
+The wording of a question belongs to its asker. It is shown only where managers may read it already: if the asker shared
+it with a thumb (managers of all contexts) or in the queue of missed terms (all managers), and to the asker. The others
+are grouped with them, and counted. A term in them is shown only if at least `LEAST_ASKERS` people used it, and the
+manager may know the term.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from argot.protocols import Vectors
 
 MOST_GROUPED = 1000
-"""Questions, the latest: comparing takes time with the square of their number."""
+"""Maximum questions, the latest: comparing takes quadratic time."""
 MOST_GROUPS = 20
 MOST_EXAMPLES = 4
 MOST_TERMS = 4
 LEAST_ASKERS = 3
 NEAR = 0.45
-"""Cosine distance within which, on average, questions are of one group. Set by eye on invented questions: wordings of
-one question are within 0.3, questions of one subject mostly within 0.5.
+"""Cosine distance within which, on average, questions belong to one group. Set by eye on invented questions: wordings
+of one question are within 0.3, questions of one subject usually within 0.5.
 """
 
 _QUESTIONS = """
@@ -41,7 +41,7 @@ FROM asked AS a JOIN threads AS t ON t.id = a.thread
 WHERE a.question != '' AND a.day BETWEEN ? AND ? ORDER BY a.day DESC, a.id DESC LIMIT ?
 """
 Known = Callable[[Collection[str]], Collection[str]]
-"""Of these terms those that the manager may know."""
+"""Returns those of these terms that the manager may know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ def open_questions(
     judged: bool,
     queued: Collection[tuple[str, str]],
 ) -> list[OpenQuestion]:
-    """The latest of a period, the newest first.
+    """Return the latest of a period, the newest first.
 
     Args:
         reader: the manager's name.
-        judged: they may read what was shared with a thumb.
+        judged: they may read questions shared with a thumb.
         queued: thread and wording of those that they may read in the queue of missed terms.
     """
     return [
@@ -90,7 +90,7 @@ def open_questions(
 
 
 def group_by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
-    """The questions by subject, as one who may read only some of them is told of them."""
+    """Return the questions by subject, as a manager who may read only some of them may see them."""
     embedder = next((one.embedder for one in questions if one.vector), "")
     # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
     compared = [one for one in questions if one.vector and one.embedder == embedder]
@@ -101,7 +101,7 @@ def group_by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswe
 
 
 def _find_clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
-    """Groups by average linkage (Sokal and Michener 1958), each with how near its members are to its middle."""
+    """Return groups by average linkage (Sokal and Michener 1958), each with its members' similarity to the centre."""
     import numpy
     from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-untyped]
 
@@ -127,7 +127,7 @@ def _make_cluster(
 def _describe_group(
     members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]
 ) -> UnansweredGroup | None:
-    """The group as it may be told of; None: there is nothing to name it by."""
+    """Return the group in the form that may be shown; None: nothing can name it."""
     order = sorted(range(len(members)), key=lambda place: -near[place])
     texts = list(dict.fromkeys(members[place].text for place in order if members[place].readable))
     terms = _list_terms(members, told)
@@ -144,7 +144,7 @@ def _describe_group(
 
 
 def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
-    """The commonest terms of the group, and then words that several of its readable questions have."""
+    """Return the commonest terms of the group, and then words in several of its readable questions."""
     count = Counter(term for one in members for term in one.terms if term in told)
     askers: dict[str, set[str]] = {}
     readable: set[str] = set()

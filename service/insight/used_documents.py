@@ -1,4 +1,4 @@
-"""Documents that answers cite, and those that none ever did, among those that somebody may read."""
+"""Documents that answers cite, and those that none ever did, limited to readable ones."""
 
 from __future__ import annotations
 

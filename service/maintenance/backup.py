@@ -1,4 +1,4 @@
-"""A backup: one tar file with the stores as of one moment and the original files; vectors are rebuilt from those.
+"""A backup: one tar file with the stores as of one moment and the original files; vectors are rebuilt from them.
 
 The first member is a manifest with the size and hash of every other, so that a truncated or altered file is refused
 before anything is touched.
@@ -70,10 +70,10 @@ class Member:
 
 
 def write_backup(home: Path, path: Path) -> Backup:
-    """Write the backup beside its place and move it there when it is whole. No document may change meanwhile.
+    """Write the backup beside its place and move it there when it is complete. No document may change meanwhile.
 
     Raises:
-        InvalidInput: the file cannot be written there, or that is the knowledge base's own folder.
+        InvalidInput: the file cannot be written there, or the place is in the knowledge base's own folder.
         DamagedStore, StoreUnavailable: a store cannot be read, or its copy not be written.
     """
     refuse_place(home, path)
@@ -81,7 +81,7 @@ def write_backup(home: Path, path: Path) -> Backup:
 
 
 def refuse_place(home: Path, path: Path) -> None:
-    """See that a backup may be written there, and remove what one that was killed left in `home`.
+    """Check that a backup may be written there, and remove the remains of a killed one from `home`.
 
     Raises:
         InvalidInput
@@ -89,13 +89,13 @@ def refuse_place(home: Path, path: Path) -> None:
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
     if path.exists() and not path.is_file():
-        raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
+        raise InvalidInput(f"{path} exists and is not a file, so it is not replaced. Give another file.")
     for left in home.glob(f"{COPIES}*"):
         restore.remove_path(left)
 
 
 def write_stores(home: Path, path: Path) -> Backup:
-    """Write the stores of a folder and their files into one file. Raises as `write_backup` does."""
+    """Write the stores of a folder and their files into one file. It raises the errors of `write_backup`."""
     try:
         with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies, replace_atomically(path) as file:
             members = _write(home, Path(copies), file)
@@ -108,7 +108,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
     for found in sorted((home / layout.BLOBS).rglob("*")):
         name = found.relative_to(home).as_posix()
-        # Links are left out, for they would put files from elsewhere into the backup.
+        # Links are left out, because they would add files from elsewhere to the backup.
         if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name):
             sources[name] = found
     sources |= {name: home / name for name in list_kept_members(home)}
@@ -129,21 +129,21 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
 
 
 def _copy_database(source: Path, copy: Path) -> Path:
-    """SQLite's online backup: a consistent copy while others read and write."""
+    """Copy by SQLite's online backup: consistent while others read and write."""
     with (
         convert_sqlite_errors(source),
         closing(open_connection(source)) as reading,
         closing(open_connection(copy, mode="rwc")) as writing,
     ):
         reading.backup(writing)
-        # A copy in WAL mode would need a log beside it, which the tar does not hold.
+        # A copy in WAL mode would need a log beside it, which the tar lacks.
         writing.execute("PRAGMA journal_mode = DELETE")
     return copy
 
 
 def _make_entry(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
-    # Neither owner nor time of the machine: only what is restored.
+    # Neither owner nor time: only content that is restored.
     entry.size, entry.mode = size, 0o600
     return entry
 
@@ -157,14 +157,14 @@ def _hash_file(path: Path) -> str:
 
 
 def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
-    """Put a backup in the place of what is in `home`. The vectors have to be rebuilt afterwards (`reindex`).
+    """Replace the content of `home` by a backup. The vectors have to be rebuilt afterwards (`reindex`).
 
-    Nothing is touched before every file of the backup has been unpacked, checked, and brought to the form this Argot
-    reads. Everybody has to sign in again: a session that ended since must not come back.
+    Nothing is touched before every file of the backup has been unpacked, checked, and migrated to the current form.
+    Everybody has to sign in again: a session that ended since must not return.
 
     Raises:
-        InvalidInput: the file is no backup, not whole, or of a newer Argot.
-        StoreUnavailable: there is no room to unpack it.
+        InvalidInput: the file is no backup, incomplete, or of a newer Argot.
+        StoreUnavailable: there is no space to unpack it.
         Conflict: `home` is not empty, and `force` is not given.
         KnowledgeBaseBusy: another process has it open.
     """
@@ -175,7 +175,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
         logger.warning("%s", said)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Without patience: whoever restores is told at once that somebody works in the folder.
+    # Without patience: the user is informed at once that another process uses the folder.
     lock = take_lock(home, patience=0)
     try:
         scratch = restore.make_staging_folder(home)
@@ -203,12 +203,12 @@ def unpack_checked(path: Path, scratch: Path) -> list[Member]:
 
 
 def _require_free(home: Path, *, force: bool) -> None:
-    # A lock file alone is no content: taking the lock makes it.
+    # A lock file alone is no content: taking the lock creates it.
     found = sorted(entry.name for entry in home.iterdir() if not layout.is_scratch(entry.name)) if home.exists() else []
     if not found:
         return
     if not layout.is_knowledge_base(home):
-        raise InvalidInput(f"{home} is no knowledge base, yet holds '{found[0]}'. Give an empty folder as --home.")
+        raise InvalidInput(f"{home} is not a knowledge base, but holds '{found[0]}'. Give an empty folder as --home.")
     if not force:
         raise Conflict(f"There is a knowledge base in {home}. To replace it: {restore_command(home)}")
 
@@ -224,12 +224,12 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
             members = _read_manifest(tar, next(entries, None))
             expected = {member.name: member for member in members}
             for entry in entries:
-                # Taken out of what is expected, so that the same name twice is refused.
+                # Removed from the expected names, so that the same name twice is refused.
                 _unpack_one(tar, entry, expected.pop(entry.name, None), scratch)
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {path}.") from None
     except (tarfile.TarError, EOFError) as error:
-        raise InvalidInput(f"{path} is no whole backup: {error}. Nothing was changed.") from error
+        raise InvalidInput(f"{path} is not a complete backup: {error}. Nothing was changed.") from error
     except NotAFile as error:
         raise InvalidInput(f"{path} is {error.strerror}. Nothing was changed.") from error
     except OSError as error:
@@ -238,12 +238,12 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
             raise StoreUnavailable(f"{text} Nothing was changed.") from error
         raise InvalidInput(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
     if expected:
-        raise InvalidInput(f"{path} is not whole: '{next(iter(expected))}' is missing. Nothing was changed.")
+        raise InvalidInput(f"{path} is incomplete: '{next(iter(expected))}' is missing. Nothing was changed.")
     return members
 
 
 def _make_ready(path: Path, scratch: Path) -> None:
-    """Open every unpacked store as the service will, so that its faults are known before anything is replaced.
+    """Open every unpacked store as the service will, so that its faults are detected before anything is replaced.
 
     Raises:
         InvalidInput: one of them is damaged, or of a newer Argot.
@@ -265,19 +265,19 @@ def _make_ready(path: Path, scratch: Path) -> None:
                 open_database(path, migrations).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
-                # A session that ended since the backup must not come back.
+                # A session that ended since the backup must not return.
                 connection.execute("DELETE FROM sessions")
     except DamagedStore as error:
         raise InvalidInput(f"{path} cannot be put in place. Nothing was changed. {error}") from error
 
 
 def _read_manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
-    # Checked before it is read: its size is whatever the file says.
+    # Checked before it is read: its size is whatever the file declares.
     known = entry is not None and entry.isreg() and not entry.issparse() and entry.name == MANIFEST
     source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
     if source is None:
         raise InvalidInput(
-            f"{tar.name!s} is no backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
+            f"{tar.name!s} is not a backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
         )
     try:
         content: Any = json.loads(source.read())
@@ -291,15 +291,17 @@ def _read_manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[
 
 
 def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | None, scratch: Path) -> None:
-    # A sparse member says it is larger than the file it came in: it would fill the disk with nothing.
+    # A sparse member declares more than the size of its file: it would fill the disk with nothing.
     source = tar.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     # By a pattern of known names, so that no member leaves the folder.
     if member is None or source is None or not _MEMBER.fullmatch(entry.name) or ".." in entry.name:
-        raise InvalidInput(f"{tar.name!s} holds '{entry.name}', which no backup of Argot does. Nothing was changed.")
+        raise InvalidInput(
+            f"{tar.name!s} holds '{entry.name}', which is not part of a backup of Argot. Nothing was changed."
+        )
     target = scratch / entry.name
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.blake2b(digest_size=32)
-    # "x": nothing that is there is written over or followed, as a link would be.
+    # "x": an existing file is never overwritten, nor a link followed.
     with target.open("xb") as file:
         for chunk in _read_chunks(source):
             digest.update(chunk)

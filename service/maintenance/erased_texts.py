@@ -1,4 +1,4 @@
-"""Recognition of texts that stand in documents which are being erased, however their Markdown was written."""
+"""Recognition of texts from documents that are being erased, however their Markdown was written."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 SHORTEST_CHARS = 40
-"""A sentence or line of fewer letters is no quotation: it may stand in any document."""
+"""A sentence or line of fewer letters is no quotation: it may occur in any document."""
 _PIECE = re.compile(r"\n|(?<=[.!?])\s")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 class ErasedTexts:
-    """The words of some documents. Called with a text, tells whether a sentence or line of it stands in one of them."""
+    """The words of some documents. Called with a text, returns whether one of them contains a sentence or line of
+    it.
+    """
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = [_join_words(one) for one in texts]

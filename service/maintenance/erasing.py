@@ -1,7 +1,7 @@
-"""Erasing of removed documents for good: what others made of them first, themselves last.
+"""Permanent erasure of removed documents: first everything derived from them, then the documents themselves.
 
-That they are to be erased is noted before anything is, in the dustbin (`argot.corpus.store.dustbin.ERASING`), and the
-note goes with the documents. So whoever comes next brings an erasure to its end that was cut off.
+The erasure is recorded before it starts, in the dustbin (`argot.corpus.store.dustbin.ERASING`), and the record is
+deleted with the documents. The next call therefore completes an interrupted erasure.
 """
 
 from __future__ import annotations
@@ -11,18 +11,29 @@ from typing import TYPE_CHECKING
 
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.maintenance.text_keepers import erase_everywhere
+from argot.service.storage.missing_wings import require_wings
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 AT_ONCE = 20
-"""Documents: the text of so many is held in memory."""
+"""Number of documents whose text is held in memory."""
+
+
+async def require_erasing(kb: KnowledgeBase) -> None:
+    """See that everything that is made of documents can be erased.
+
+    Raises:
+        MissingWing: a wing that is not installed keeps some of it.
+    """
+    await kb.blocking(require_wings, kb.stores.holds, kb.home)
 
 
 async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
-    """Erase these removed documents (ids) with everything that was made of them."""
+    """Erase these removed documents (ids) with everything that was made of them. Raises as `require_erasing` does."""
     from argot.corpus.store.dustbin import read_erased
 
+    await require_erasing(kb)
     corpus = await kb.load()
     async with kb.writing:
         await kb.blocking(corpus.mark_erasing, documents)

@@ -1,17 +1,17 @@
-"""Findings of `argot doctor`, one thing each."""
+"""Findings of `argot doctor`, one for each check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
+from typing_extensions import TypedDict  # pydantic supports no other before Python 3.12
 
 from argot.errors import ArgotError
 from argot.remedies import REINSTALL
 
 
 class Finding(TypedDict):
-    """One thing looked at. `remedy` is empty where nothing is wrong."""
+    """The result of one check. `remedy` is empty if nothing is wrong."""
 
     name: str
     ok: bool
@@ -28,11 +28,11 @@ def make_bad_finding(name: str, detail: str, remedy: str) -> Finding:
 
 
 def check_by(name: str, look: Callable[[], str], remedy: str = "") -> Finding:
-    """Report the text of `look`, or its error as a problem. Argot's own errors say their remedy already."""
+    """Report the text of `look`, or its error as a problem. Argot's own errors already contain their remedy."""
     try:
         return make_good_finding(name, look())
     except ArgotError as error:
         return make_bad_finding(name, str(error), remedy or "see the message")
-    # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
+    # Every error is a finding: the doctor continues with all other checks.
     except Exception as error:
         return make_bad_finding(name, f"{type(error).__name__}: {error}", remedy or REINSTALL)

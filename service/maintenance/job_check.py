@@ -1,19 +1,17 @@
-"""Checks of jobs for `argot doctor`: those put aside, and those that nobody takes."""
+"""Checks of jobs for `argot doctor`: those set aside, and those that no process takes."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from argot.errors import StoreUnavailable
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.work.job_types import Jobs
 
 
-async def check_jobs(kb: Any) -> list[Finding]:
-    """Args: `kb`: an open `KnowledgeBase`."""
+async def check_jobs(jobs: Jobs) -> list[Finding]:
     try:
-        found = await kb.jobs.list_jobs()
+        found = await jobs.list_jobs()
     except StoreUnavailable as error:
-        return [make_bad_finding("jobs", str(error), "mend the store, and look again")]
+        return [make_bad_finding("jobs", str(error), "repair the store, and run argot doctor again")]
     aside = [
         make_bad_finding(
             f"job {job.id}",
@@ -23,14 +21,14 @@ async def check_jobs(kb: Any) -> list[Finding]:
         for job in found
         if job.state == "aside"
     ]
-    if not kb.jobs.shared:
+    if not jobs.shared:
         return aside
     waiting = sorted({job.kind for job in found if job.state == "waiting"})
-    idle = [kind for kind in waiting if not await kb.jobs.has_workers(kind)]
+    idle = [kind for kind in waiting if not await jobs.has_workers(kind)]
     if idle:
         remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
         return [
-            make_bad_finding("jobs", f"nobody takes those of the kind {', '.join(idle)}, and some wait", remedy),
+            make_bad_finding("jobs", f"no process runs jobs of the kind {', '.join(idle)}, and some wait", remedy),
             *aside,
         ]
     running = sum(job.is_under_way for job in found)

@@ -1,4 +1,4 @@
-"""The language model's part of `argot doctor`: does the server answer, with what, and what can it not do."""
+"""The language model's part of `argot doctor`: whether the server answers, its models, and its missing abilities."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 NAME = "language model"
 LITTLE_CONTEXT = 4096
-"""The tokens that five passages, their question and an answer of the usual length take, with some to spare."""
+"""The tokens of five passages, their question and an answer of the usual length, with a reserve."""
 
 
 def check_model_server(settings: Settings) -> list[Finding]:
-    """Check the model server; one that hangs takes the bound of one call, or two."""
+    """Check the model server; one that hangs takes the timeout of one call, or two."""
     from argot.tools.llm.model_server import ModelServer
 
     try:
@@ -53,17 +53,19 @@ def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
     served = f" (of {len(info.served)} it serves)" if len(info.served) > 1 else ""
     yield make_good_finding(NAME, f"{info.model}{served}, answers at {server.address}")
     yield _check_context(info)
-    # What a server cannot do is no fault: Argot does without, and says what that costs.
+    # A missing ability is no fault: Argot works without it, and reports the consequence.
     yield make_good_finding(
         "model: JSON schemas",
-        "kept to"
+        "enforced"
         if info.json_schema
-        else "not kept to by this server: the schema is told in words, and a reply that breaks it is left out; "
-        "vLLM keeps to them",
+        else "not enforced by this server: the prompt describes the schema, and a reply that breaks it is dropped;"
+        " vLLM enforces them",
     )
     yield make_good_finding(
         "model: log-probabilities",
-        "given" if info.logprobs else "not given by this server: scores are the model's plain words; vLLM gives them",
+        "returned"
+        if info.logprobs
+        else "not returned by this server: scores are read from the model's words; vLLM returns them",
     )
     yield make_good_finding(
         "model: token counts",
@@ -80,7 +82,7 @@ def _check_adapters(loaded: bool | None) -> Iterator[Finding]:
         said = (
             "loaded while it runs"
             if loaded
-            else f"taken at its start alone; to have tuned models loaded while it runs {START_HINT}"
+            else f"only loaded at its start; to load tuned models while it runs {START_HINT}"
         )
         yield make_good_finding("model: adapters", said)
 
@@ -89,7 +91,7 @@ def _check_context(info: ServerInfo) -> Finding:
     name, tokens = "model: context", f"{info.context_tokens} tokens"
     if not info.context_known:
         remedy = "set ARGOT_MODEL_CONTEXT to the context length the server runs the model with"
-        return make_bad_finding(name, f"not told by the server, {tokens} assumed", remedy)
+        return make_bad_finding(name, f"not reported by the server, {tokens} assumed", remedy)
     if info.context_tokens < LITTLE_CONTEXT:
         remedy = "serve the model with a longer one (vLLM: --max-model-len), or ask for less: ARGOT_MODEL_ANSWER_TOKENS"
         return make_bad_finding(name, f"{tokens}: too little for the passages of an answer", remedy)
@@ -97,5 +99,5 @@ def _check_context(info: ServerInfo) -> Finding:
 
 
 def strip_password(url: str) -> str:
-    """The URL as it may be shown: a password does not belong into it, but may stand there all the same."""
+    """Return the URL in a form that may be shown: it may contain a password."""
     return re.sub(r"//[^/@]*@", "//***@", url)

@@ -1,4 +1,4 @@
-"""Parts of a wing that keep something of people: for them to read, and to have erased."""
+"""The parts of a wing that store personal data: for people to read, and to have erased."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 class PersonalKeeper:
     """
     Attributes:
-        other_names: finds the names under which somebody asked before they were known to be this user.
-        find: finds what is kept of these names, as JSON, by the field of `PersonalData` that it stands in.
-        erase: deletes it, and counts how much there was.
+        other_names: returns the names under which somebody asked before they were linked to this user.
+        find: returns the data stored under these names, as JSON, by the field of `PersonalData` for them.
+        erase: deletes it, and returns how much there was.
         counted_as: the figure of `ErasedPerson` that counts it.
     """
 

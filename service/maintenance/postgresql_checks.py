@@ -1,4 +1,4 @@
-"""Checks of the PostgreSQL that keeps a knowledge base, for `argot doctor`: the server, and our part of it."""
+"""Checks of a knowledge base's PostgreSQL, for `argot doctor`: the server, and Argot's part of it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from argot.postgresql import MAX_CONNECTIONS, PostgresqlStores
 from argot.postgresql_errors import convert_postgresql_errors
 from argot.remedies import UPDATE, init_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.service.maintenance.wing_checks import HAS_SLACK_PEOPLE, check_wings
 from argot.service.moving.moved_stores import STORES
 from argot.service.storage.unfinished_move import refuse_unfinished
 
 NAME = "PostgreSQL"
 APART_SECONDS = 2.0
-"""Clocks that are further apart than this are a problem: sessions, limits and 'since' go by them."""
+"""Clocks that differ by more than this are a problem: sessions, limits and 'since' depend on them."""
 BEHIND_SECONDS = 60
 GUARDED_TABLES = ("derived", "document_fields", "documents", "passages", "revisions", "triples")
-"""Whose rows are kept by the database itself from those who may not read them."""
+"""Tables whose row policies hide rows from people who may not read them."""
 
 _ROLE = "SELECT rolname, rolsuper OR rolbypassrls AS passes FROM pg_roles WHERE rolname = current_user"
 _SIZE = """
@@ -58,11 +59,11 @@ _ORPHANS = {
     ),
     "checkpoints of no conversation": ("checkpoints", "SELECT 1 FROM threads AS h WHERE h.id = t.thread_id"),
 }
-"""Large rows that belong to nothing: the table, and what each of its rows has to have."""
+"""Orphaned large rows: the table, and the row that each of its rows must belong to."""
 
 
 def check_postgresql(url: str, schema: str, home: Path) -> Iterator[Finding]:
-    """One finding for each thing looked at; only the first where the server cannot be reached.
+    """Yield one finding for each check; only the first if the server cannot be reached.
 
     Args:
         home: the folder of this process.
@@ -85,20 +86,26 @@ def _check_knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Find
         refuse_unfinished(home, stores, stores.name)
         if not any(stores.holds(store.name) for store in STORES):
             yield make_bad_finding("knowledge base", f"none in {stores.name}", init_command(home))
+        yield from check_wings(stores.holds, home, lambda: _has_slack_people(stores))
     except ArgotError as error:
         yield make_bad_finding("knowledge base", str(error), "see the message")
+
+
+def _has_slack_people(stores: PostgresqlStores) -> bool:
+    with convert_postgresql_errors(stores.name), stores.connection() as connection:
+        return _is_there(connection, "slack_people") and bool(_fetch_value(connection, HAS_SLACK_PEOPLE))
 
 
 Connected = psycopg.Connection[Any]
 
 
 def _run_check(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
-    name = look.__name__.removeprefix("_").replace("_", " ")
+    name = look.__name__.removeprefix("_check_").replace("_", " ")
     try:
         with convert_postgresql_errors(stores.name), stores.connection() as connection:
             connection.execute("SELECT set_config('argot.audience', '*', false)")
             yield from look(connection)
-    # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
+    # Every error is a finding: the doctor continues with all other checks.
     except ArgotError as error:
         yield make_bad_finding(f"{NAME}: {name}", str(error), "see the message")
     except psycopg.Error as error:
@@ -122,11 +129,11 @@ def _check_server(connection: Connected) -> Iterator[Finding]:
     if role["passes"]:
         yield make_bad_finding(
             f"{NAME}: user",
-            f"{role['rolname']} passes every policy of rows (superuser or BYPASSRLS): the second wall does not hold",
+            f"{role['rolname']} bypasses row-level security (superuser or BYPASSRLS): the second wall does not hold",
             "give the schema to an ordinary user, and connect as that one: docs/operations.md, PostgreSQL",
         )
     else:
-        yield make_good_finding(f"{NAME}: user", f"{role['rolname']} is an ordinary user, whom policies of rows bind")
+        yield make_good_finding(f"{NAME}: user", f"{role['rolname']} is an ordinary user, bound by row-level security")
 
 
 def _check_clock(connection: Connected) -> Iterator[Finding]:
@@ -146,7 +153,7 @@ def _measure_clock_gap(connection: Connected) -> float:
 
 
 def _check_writing(connection: Connected) -> Iterator[Finding]:
-    """A change that is taken back, which a full disk or a read-only server refuses as it would any other."""
+    """Make a change that is rolled back, which a full disk or a read-only server refuses like any other."""
     row = ("doctor", 1, timestamp())
     connection.execute("BEGIN", prepare=False)
     try:
@@ -219,13 +226,13 @@ def _check_schema(connection: Connected) -> Iterator[Finding]:
 def _check_policies(connection: Connected) -> Iterator[Finding]:
     there = {row["name"] for row in connection.execute(_GUARDED)}
     if not _is_there(connection, "documents"):
-        yield make_good_finding(f"{NAME}: policies of rows", "no documents yet")
+        yield make_good_finding(f"{NAME}: row-level security", "no documents yet")
     elif missing := [name for name in GUARDED_TABLES if name not in there]:
-        said = f"row-level security is off for {', '.join(missing)}: the second wall does not hold"
+        said = f"off for {', '.join(missing)}: the second wall does not hold"
         commands = "; ".join(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY" for name in missing)
-        yield make_bad_finding(f"{NAME}: policies of rows", said, f"{commands}; and FORCE for each")
+        yield make_bad_finding(f"{NAME}: row-level security", said, f"{commands}; and FORCE for each")
     else:
-        yield make_good_finding(f"{NAME}: policies of rows", f"in force for {len(GUARDED_TABLES)} tables")
+        yield make_good_finding(f"{NAME}: row-level security", f"in force for {len(GUARDED_TABLES)} tables")
 
 
 def _check_large_rows(connection: Connected) -> Iterator[Finding]:
@@ -235,9 +242,9 @@ def _check_large_rows(connection: Connected) -> Iterator[Finding]:
         sql = f"SELECT count(*) AS lost FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
         if lost := _fetch_value(connection, sql)["lost"]:
             remedy = f"DELETE FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
-            yield make_bad_finding(f"{NAME}: {what}", f"{lost:,} rows of {table} belong to nothing", remedy)
+            yield make_bad_finding(f"{NAME}: {what}", f"{lost:,} orphaned rows in {table}", remedy)
         else:
-            yield make_good_finding(f"{NAME}: {what}", "each belongs to something")
+            yield make_good_finding(f"{NAME}: {what}", "no orphaned rows")
 
 
 def _is_there(connection: Connected, table: str) -> bool:

@@ -21,7 +21,7 @@ from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.service.storage.adopted_models import MODELS
-from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
+from argot.settings import ENV_PREFIX, OLD_NAMES, SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
@@ -59,7 +59,7 @@ def _check_python() -> Finding:
 
 
 def _check_packages() -> Iterator[Finding]:
-    """Every requirement of the core, and the extras that are there; by metadata alone, without importing."""
+    """Check every requirement of the core, and the installed extras; by metadata only, without importing."""
     try:
         requirements = metadata.requires("argot") or []
     except metadata.PackageNotFoundError:
@@ -92,15 +92,16 @@ def _find_version(package: str) -> str | None:
 
 
 def _check_settings(settings: Settings) -> Iterator[Finding]:
-    """The settings that are not at their defaults, and where each of them comes from."""
+    """Return the settings that differ from their defaults, and the source of each."""
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
-    for name, field in Settings.model_fields.items():
-        value = getattr(settings, name)
+    values = settings.flatten()
+    for name, field in SETTING_FIELDS.items():
+        value = values[name]
         # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
         if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
             value = strip_password(value)
         elif name in ("store", "blob_url"):
-            # What is no address may have a password anywhere before the last @, and PostgreSQL's also in its query.
+            # An invalid address may have a password anywhere before the last @, and PostgreSQL's also in its query.
             value = re.sub(r"//.*@", "//***@", value).partition("?")[0]
         if value != field.default:
             yield make_good_finding(f"setting {name}", f"{value} ({_name_source(name, value, written)})")
@@ -118,12 +119,12 @@ def _name_source(name: str, value: object, written: str) -> str:
 
 
 def _find_variable(name: str) -> str | None:
-    """The environment variable that sets it, where one does."""
+    """Return the environment variable that sets it, if there is one."""
     return next((one for one in (f"{ENV_PREFIX}{n.upper()}" for n in _list_names(name)) if os.environ.get(one)), None)
 
 
 def _list_names(name: str) -> list[str]:
-    """The setting's name, and those it had before."""
+    """Return the setting's name, and its former ones."""
     return [name, *(old for old, new in OLD_NAMES.items() if new == name)]
 
 
@@ -134,9 +135,11 @@ def _check_embedder(settings: Settings) -> Finding:
     try:
         embedder = load_embedder(settings)
         vectors = embedder.embed_queries(["is anybody there"])
-    except Exception as error:  # whatever goes wrong is a finding
+    except Exception as error:  # every error is a finding
         return _report_unusable(EMBEDDER, "embedder", settings, error)
-    return make_good_finding(EMBEDDER, f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}")
+    return make_good_finding(
+        EMBEDDER, f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
+    )
 
 
 def _check_reranker(settings: Settings) -> Finding:
@@ -147,7 +150,7 @@ def _check_reranker(settings: Settings) -> Finding:
 
 
 def _report_unusable(finding: str, setting: str, settings: Settings, error: Exception) -> Finding:
-    """A model that cannot be used, and what helps: against a wrong name, a folder that is refused, a damaged export."""
+    """Report a model that cannot be used, with a remedy for a wrong name, a refused folder, a damaged export."""
     if isinstance(error, OSError) and error.filename and _is_along(Path(error.filename), settings.cache):
         reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
         return make_bad_finding(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
@@ -160,22 +163,22 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
 
 
 def _is_along(path: Path, folder: Path) -> bool:
-    """Return whether the path is the folder, lies in it, or leads to it."""
+    """Return whether the path is the folder, is in it, or leads to it."""
     path, folder = path.absolute(), folder.expanduser().absolute()
     return path.is_relative_to(folder) or folder.is_relative_to(path)
 
 
 def _export(settings: Settings) -> Path | None:
-    """The folder of this embedder's export alone; None where there is none."""
+    """Return the folder with only this embedder's export; None if there is none."""
     try:
-        return export_once(settings.embedder, settings.cache)[0]
+        return export_once(settings.search.embedder, settings.cache)[0]
     except Exception:  # the fault was found already: this is about its remedy
         return None
 
 
 def _describe_reset(setting: str, settings: Settings) -> str:
     """Say how to put the setting back to its default; where it is there already, what the default needs."""
-    value, default = getattr(settings, setting), Settings.model_fields[setting].default
+    value, default = settings.flatten()[setting], SETTING_FIELDS[setting].default
     if value == default:
         return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
     if variable := _find_variable(setting):
@@ -184,4 +187,4 @@ def _describe_reset(setting: str, settings: Settings) -> str:
 
 
 def _check_ocr(settings: Settings) -> Finding:
-    return check_by("scans and pictures", lambda: describe_ocr(settings.ocr_languages))
+    return check_by("scans and pictures", lambda: describe_ocr(settings.reading.ocr_languages))

@@ -1,4 +1,4 @@
-"""The part of `argot doctor` about the OpenID Connect provider: does it answer, and is it the one that is meant?"""
+"""The part of `argot doctor` about the OpenID Connect provider: whether it answers, and is the intended one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "provider"
 
 def check_provider(settings: Settings) -> list[Finding]:
     """Asks it for what it publishes, and for its keys; one that hangs takes the bound of two requests."""
-    if not settings.oidc_issuer:
+    if not settings.oidc.issuer:
         return [make_good_finding(NAME, "none to sign in at (docs/administrators.md)")]
     if importlib.util.find_spec("authlib") is None:
         return [make_bad_finding(NAME, "authlib is not installed", install_command("sso"))]
@@ -32,7 +32,7 @@ def check_provider(settings: Settings) -> list[Finding]:
                 NAME, str(error), "see that this machine reaches it, directly or by HTTPS_PROXY, and 'oidc_issuer'"
             )
         ]
-    return [make_good_finding(NAME, f"{settings.oidc_issuer} answers"), *_check_missing_parts(settings, published)]
+    return [make_good_finding(NAME, f"{settings.oidc.issuer} answers"), *_check_missing_parts(settings, published)]
 
 
 async def _fetch_description(settings: Settings) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def _check_missing_parts(settings: Settings, published: dict[str, Any]) -> list[
         remedy = f"let it sign for this client by {ALGORITHMS[0]}"
         found.append(make_bad_finding(f"{NAME}: signatures", f"it offers {', '.join(map(str, signs))}", remedy))
     claims = published.get("claims_supported")
-    if isinstance(claims, list) and settings.oidc_groups_claim not in claims:
+    if isinstance(claims, list) and settings.oidc.groups_claim not in claims:
         # No problem by itself: many do not list what an administrator adds.
-        found.append(make_good_finding(f"{NAME}: groups", f"it does not list the claim '{settings.oidc_groups_claim}'"))
+        found.append(make_good_finding(f"{NAME}: groups", f"it does not list the claim '{settings.oidc.groups_claim}'"))
     if not published.get("end_session_endpoint"):
         found.append(
-            make_good_finding(f"{NAME}: signing out", "it does not say where: people are signed out here alone")
+            make_good_finding(f"{NAME}: signing out", "it names no address for it: people are signed out only here")
         )
     return found

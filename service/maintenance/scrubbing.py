@@ -1,4 +1,4 @@
-"""The last step of whatever deletes: until then its words stand in keyword indexes and write-ahead logs."""
+"""The last step of every deletion: until then its words are in keyword indexes and write-ahead logs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SCRUB_TRIES = 20
 
 
 async def scrub_stores(kb: KnowledgeBase) -> bool:
-    """Let nothing of what was deleted stay in a store's file or its write-ahead log; whether that could be done.
+    """Remove deleted data from each store's file and its write-ahead log; return whether that was done.
 
-    A log is kept as long as somebody reads an earlier state in it, so it is tried for a while.
+    A log is kept as long as a reader uses an earlier state in it, so this is retried for a while.
     """
     left = kb.scrubs()
     for _ in range(SCRUB_TRIES):

@@ -1,8 +1,8 @@
-"""Backup and restore of a knowledge base on PostgreSQL, by the same file as of one in a folder: either takes it.
+"""Backup and restore of a knowledge base on PostgreSQL, in the same file format as for a folder: either reads it.
 
-A backup is a copy of all stores as of one moment into a folder, row by row, which is then packed as any other. A
-restore unpacks and checks first, then copies into a schema beside, and puts that in the place of the present one in a
-single transaction.
+A backup is a copy of all stores as of one moment into a folder, row by row, which is then packed like any other. A
+restore unpacks and checks first, then copies into a second schema, and replaces the present one by it in a single
+transaction.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from argot.service.moving.base_moving import copy_base
 from argot.service.moving.places import MovePlace, lock_folder, make_folder_place, open_place
 from argot.service.moving.sides import SchemaSide
 from argot.service.storage import restore
+from argot.service.storage.missing_wings import require_wings
 from argot.service.storage.opened_stores import require_postgresql
 from argot.settings import Settings
 
@@ -35,13 +36,15 @@ PROGRAM = "argot restore"
 
 
 def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Path) -> Backup:
-    """Others may go on writing: what is packed is of one moment. The copy takes room in `home` meanwhile.
+    """Write it; others may go on writing: the packed state is of one moment. The copy takes space in `home` meanwhile.
 
     Raises:
         InvalidInput: the file cannot be written there.
+        MissingWing: a wing that is not installed has a store, which nobody could copy.
         DamagedStore, StoreUnavailable
     """
     refuse_place(home, path)
+    require_wings(stores.holds)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
         with open_moment(require_postgresql(stores)) as then:
             copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), make_folder_place(Path(copies)))
@@ -54,6 +57,7 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
         Conflict: there is a knowledge base, and `force` is not given.
         KnowledgeBaseBusy: somebody has it open.
         InvalidInput: the file is no backup, or not whole. Nothing was changed.
+        MissingWing: it has a store of a wing that is not installed. Nothing was changed.
         StoreUnavailable
     """
     home = home.expanduser().absolute()
@@ -66,25 +70,26 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
         scratch = restore.make_staging_folder(home)
         stack.callback(restore.remove_path, scratch)
         members = unpack_checked(path, scratch)
-        beside = settings.model_copy(update={"store_schema": f"{settings.store_schema[:36]}_restoring"})
+        require_wings(make_folder_place(scratch).stores.holds)
+        beside = settings.replace(store_schema=f"{settings.storage.schema_name[:36]}_restoring")
         _copy_beside(scratch, home, beside)
-        _exchange_schemas(require_postgresql(there.stores), beside.store_schema)
+        _exchange_schemas(require_postgresql(there.stores), beside.storage.schema_name)
     return Backup(path, len(members), sum(member.size for member in members))
 
 
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
-    """Into a schema of its own, which is emptied first."""
+    """Copy into a separate schema, which is emptied first."""
     with open_place(home, settings, PROGRAM) as beside:
-        name = sql.Identifier(settings.store_schema)
+        name = sql.Identifier(settings.storage.schema_name)
         anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
         _execute(require_postgresql(beside.stores), anew)
-    # Opened again: what notes the steps of each store went with the schema.
+    # Opened again: the records of each store's migrations were deleted with the schema.
     with open_place(home, settings, PROGRAM) as beside:
         copy_base(make_folder_place(scratch), beside)
 
 
 def _exchange_schemas(there: PostgresqlStores, beside: str) -> None:
-    """Put the restored base in place in one transaction, with the id by which a Chroma server knows it."""
+    """Put the restored base in place in one transaction, with the id by which a Chroma server identifies it."""
     names = {"old": sql.Identifier(there.schema), "new": sql.Identifier(beside)}
     with (
         convert_postgresql_errors(there.name),

@@ -1,4 +1,4 @@
-"""The part of `argot doctor` about traces and metrics: do the endpoints take them?"""
+"""The part of `argot doctor` about traces and metrics: whether the endpoints accept them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _REMEDY = "see that the collector runs, or unset {}; questions are answered all 
 
 def check_telemetry(settings: Settings) -> list[Finding]:
     """Sends empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
-    contents = "; with contents" if settings.trace_contents else "; without contents"
+    contents = "; with contents" if settings.telemetry.trace_contents else "; without contents"
     nowhere = "sent nowhere (docs/insight.md)"
-    traces, metrics = settings.trace_endpoint, settings.metric_endpoint
+    traces, metrics = settings.telemetry.trace_endpoint, settings.telemetry.metric_endpoint
     return [
         _check_endpoint("traces", make_traces_url(traces), _accepts_traces, contents)
         if traces
@@ -38,7 +38,7 @@ def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str
 
     shown, remedy = strip_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
     try:
-        # By the exporter's own road, so that certificates and headers of the environment (OTEL_...) count here, too.
+        # Through the exporter itself, so that certificates and headers of the environment (OTEL_...) apply here, too.
         if takes(url):
             return make_good_finding(name, f"{shown} answers{told}")
         code = httpx.post(url, content=b"", headers={"Content-Type": "application/x-protobuf"}, timeout=SECONDS)

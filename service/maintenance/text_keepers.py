@@ -1,7 +1,8 @@
-"""Everything that keeps text of documents, in one list: each says where, and erases what it made of some of them.
+"""The list of everything that stores text of documents, with the function that erases what was derived from some of
+them.
 
-Whoever adds a table or a folder that documents' text can come into names it here;
-`tests/service/maintenance/test_erased_documents.py` fails on one that nobody has named.
+Every table or folder that can contain documents' text must be listed here;
+`tests/service/maintenance/test_erased_documents.py` fails on an unlisted one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An erasure under way. `is_quoted` tells of a text whether it quotes these documents."""
+    """An erasure in progress. `is_quoted` returns whether a text quotes these documents."""
 
     documents: ErasedDocuments
     is_quoted: ErasedTexts
@@ -31,7 +32,7 @@ class Erasure:
         return cls(documents, ErasedTexts(documents.texts))
 
     def is_gone(self, passage: str) -> bool:
-        """Tell whether a passage (id) is of a document that is being erased."""
+        """Return whether a passage (id) is of a document that is being erased."""
         return passage in self.documents.passages
 
 
@@ -40,14 +41,14 @@ Erase = Callable[["KnowledgeBase", Erasure], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class TextKeeper:
-    """One that keeps text of documents.
+    """A part of Argot that stores text of documents.
 
     Attributes:
-        keeps: what it keeps, for people.
-        tables: by their names, or patterns of those of an index; they are different in all stores.
-        folders: files and folders of the knowledge base's own folder.
-        erase: removes what it made of these documents. Done twice it comes to the same end. None: `corpus` removes it
-            with the documents themselves, or it keeps no text of them.
+        keeps: a description of it, for people.
+        tables: their names, or patterns for those of an index; they are unique across stores.
+        folders: files and folders in the knowledge base's own folder.
+        erase: removes everything derived from these documents. Running it twice has the same result. None: `corpus`
+            removes it with the documents themselves, or it contains no text of them.
     """
 
     name: str
@@ -58,7 +59,7 @@ class TextKeeper:
 
 
 async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
-    """Have everyone erase what they made of these documents; the documents themselves are still in the dustbin."""
+    """Erase everything derived from these documents everywhere; the documents themselves are still in the dustbin."""
     erasure = Erasure.of(documents)
     for keeper in list_keepers():
         if keeper.erase is not None:
@@ -71,7 +72,7 @@ async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
     threads = await kb.threads()
     for thread in await threads.ids():
         # A turn under way would write over what is erased meanwhile.
-        async with kb.turn_of(thread):
+        async with kb.threads_turns.of(thread):
             await threads.erase_passages(thread, erasure.is_gone, erasure.is_quoted)
 
 

@@ -1,4 +1,4 @@
-"""Check of the Chroma server for `argot doctor`, where the settings name one."""
+"""Check of the Chroma server for `argot doctor`, if the settings name one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _START = "start it (chroma run), or correct ARGOT_CHROMA_URL; until then, questi
 
 def check_vector_server(settings: Settings) -> Iterator[Finding]:
     """Nothing where the vectors lie in the knowledge base."""
-    if not settings.chroma_url:
+    if not settings.storage.chroma_url:
         return
     try:
-        address = ServerAddress.of(settings.chroma_url)
+        address = ServerAddress.of(settings.storage.chroma_url)
     except InvalidSettings as error:
         yield make_bad_finding(NAME, str(error), "correct ARGOT_CHROMA_URL")
         return
-    server = ChromaServer(address, settings.chroma_seconds, "argot reindex")
+    server = ChromaServer(address, settings.storage.chroma_seconds, "argot reindex")
     try:
         version = server.version(quick=True)
         yield make_good_finding(NAME, f"Chroma at {address.url} answers, by version {version} of its interface")

@@ -1,7 +1,7 @@
-"""Moves a whole knowledge base to another place, a folder or a schema of PostgreSQL. What it comes from stays as it is.
+"""Moves a whole knowledge base to another place, a folder or a schema of PostgreSQL. The source stays unchanged.
 
-What is there already is compared and kept, so that a move that was killed is gone on with by the same command. Until
-all is there, and found the same row by row, the target bears a mark, and nobody can open it.
+Existing data are compared and kept, so that the same command continues a killed move. Until everything is there, and
+verified row by row, the target has a mark, and nobody can open it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from argot.service.moving.places import MovePlace, lock_folder, open_place, put_
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
 from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
+from argot.service.storage.missing_wings import require_wings
 from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
     UnfinishedMove,
@@ -62,6 +63,7 @@ def move_base(
     Raises:
         NotFound: there is no knowledge base to move.
         Conflict: there is one at the target already, or another move to it was begun.
+        MissingWing: a wing that is not installed has a store there.
         KnowledgeBaseBusy: somebody has one of the two open, another move included; the message names who.
         DamagedStore, StoreUnavailable, VectorsUnavailable, InvalidInput, InvalidSettings
     """
@@ -70,31 +72,32 @@ def move_base(
             stack.enter_context(lock_folder(home))
         there = stack.enter_context(open_place(*target, PROGRAM))
         here = stack.enter_context(open_place(*source, PROGRAM))
-        refuse_unfinished(here.home, here.stores, here.name if here.settings.store else "")
+        refuse_unfinished(here.home, here.stores, here.name if here.settings.storage.database else "")
         if not here.is_begun:
             raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
+        require_wings(here.stores.holds)
         move = _begin_move(here, there, with_vectors=with_vectors)
         return _Move(here, there, move, progress).run()
 
 
 def copy_base(here: MovePlace, there: MovePlace) -> Moved:
-    """Everything but the vectors, into what is empty; locks and marks are the caller's."""
+    """Copy everything except the vectors into an empty target; locks and marks are the caller's."""
     return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
 
 
 def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
-    """The folders to be locked, in one order for everybody. That of the target is made where there is none.
+    """Return the folders to be locked, always in the same order. That of the target is created if missing.
 
     Raises:
         NotFound, InvalidInput, Conflict, InvalidSettings
     """
     home, settings = source
-    if not settings.store:
+    if not settings.storage.database:
         finish_cut_off(home, 0)
         layout.require(home)
         refuse_if_elsewhere(home)
-    if not target[1].store:
-        if not settings.store and home == target[0]:
+    if not target[1].storage.database:
+        if not settings.storage.database and home == target[0]:
             raise InvalidInput(f"{home} is the knowledge base itself. Give another folder with --to.")
         _prepare_folder(target[0])
     return sorted({home, target[0]})
@@ -110,7 +113,7 @@ def _prepare_folder(home: Path) -> None:
 
 
 def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
-    """The move that was begun to this target; a new one, noted there, if there is none.
+    """Return the move begun to this target; a new one, recorded there, if there is none.
 
     Raises:
         Conflict, InvalidInput
@@ -118,11 +121,11 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
     found = find_unfinished_move(there.home, there.stores)
     if found and found.source != here.name:
         raise Conflict(
-            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
+            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Continue that one, or "
             f"{_empty_place(there)} first."
         )
     if found and found.generation and not with_vectors:
-        raise Conflict(f"The move to {there.name} was begun with the vectors. Go on with it without --reindex.")
+        raise Conflict(f"The move to {there.name} was begun with the vectors. Continue it without --reindex.")
     if not found:
         _require_empty(there)
         # Before anything else is there: a target without it is a knowledge base.
@@ -134,7 +137,7 @@ def _begin_move(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> Unf
 
 
 def _require_empty(there: MovePlace) -> None:
-    if not there.settings.store:
+    if not there.settings.storage.database:
         foreign = [path.name for path in there.home.iterdir() if not layout.is_scratch(path.name)]
         if foreign and not layout.is_knowledge_base(there.home):
             raise InvalidInput(f"{there.home} is not empty ('{foreign[0]}'). Give a new folder with --to.")
@@ -148,13 +151,13 @@ def _require_empty(there: MovePlace) -> None:
 
 
 def _empty_place(there: MovePlace) -> str:
-    if there.settings.store:
-        return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
+    if there.settings.storage.database:
+        return f"remove that (DROP SCHEMA {there.settings.storage.schema_name} CASCADE)"
     return f"remove that (rm -r {quote_shell(there.home)})"
 
 
 def _choose_generation(here: MovePlace, there: MovePlace) -> str:
-    """Name the generation of the vectors at the target; empty where there are none."""
+    """Name the generation of the vectors at the target; empty if there are none."""
     with here.generations() as mine:
         if mine.current() is None:
             return ""
@@ -167,7 +170,7 @@ def _choose_generation(here: MovePlace, there: MovePlace) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _LiveVectors:
-    """The live generation of what is moved: its name, its embedder, and how many vectors it has."""
+    """The live generation of the source: its name, its embedder, and its number of vectors."""
 
     generation: str
     fingerprint: str
@@ -213,7 +216,7 @@ class _Move:
     def _copy_originals(self) -> int:
         """
         Raises:
-            DamagedStore: one is not the same there.
+            DamagedStore: one differs at the target.
         """
         here, there, copied = self.here.blobs, self.there.blobs, 0
         if here.place == there.place:
@@ -223,7 +226,7 @@ class _Move:
                 there.put(one, here.get(one))
             self._tell_progress("originals", 1)
         for one in there:
-            if one not in here:  # of a move that was cut off, and removed since
+            if one not in here:  # from an interrupted move, and removed since
                 there.remove(one)
             elif there.get(one) != here.get(one):
                 raise DamagedStore(f"The original {one} is not the same in {there.place} as in {here.place}.")
@@ -256,7 +259,7 @@ class _Move:
         self._progress(self._done, self._total, what)
 
     def _end(self) -> None:
-        if not self.there.settings.store:
+        if not self.there.settings.storage.database:
             layout.write_marker(self.there.home)
             layout.note_stores(self.there.home)
         end_move(self.there.home, self.there.stores)
@@ -264,7 +267,7 @@ class _Move:
 
 
 def _open_or_make_index(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
-    """Open the vectors of a move that was cut off; make an empty index where there are none, or they are damaged."""
+    """Open the vectors of an interrupted move; create an empty index if there are none, or they are damaged."""
     try:
         return generations.open(name, fingerprint)
     except (DamagedStore, VectorsUnavailable):

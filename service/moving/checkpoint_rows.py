@@ -1,8 +1,8 @@
 """LangGraph's checkpoints as rows that are the same on both engines.
 
-Its savers keep them in tables of their own. SQLite's has a checkpoint in one value; PostgreSQL's has what is large of
-it in a table beside, one row for each version of a channel. So a checkpoint is taken apart into texts and bytes, and
-put together as the other saver would have written it. What waits in a thread has the same columns in both.
+Its savers store them in tables of their own. SQLite's has a checkpoint in one value; PostgreSQL's has its large parts
+in a second table, one row for each version of a channel. A checkpoint is therefore split into texts and bytes, and
+reassembled as the other saver would have written it. Pending writes of a thread have the same columns in both.
 """
 
 # ruff: noqa: S608  only names of our own tables and columns are put into SQL
@@ -19,7 +19,7 @@ from argot.service.threads.thread_database import make_checkpoint_serializer
 
 _KEY = "thread_id, checkpoint_ns, checkpoint_id"
 _JOIN = "join:"
-"""What the names of LangGraph's channels begin with where branches join."""
+"""Name prefix of LangGraph's channels where branches join."""
 _HEAD = 6
 """Values of a row before those of its channels."""
 _BLOBS = """
@@ -64,7 +64,7 @@ class CheckpointRows:
             yield _make_row(place, checkpoint, json.loads(metadata), values)
 
     def normalize_row(self, row: Row) -> Row:
-        """Sort the sets in a row: a channel where branches of the graph join holds those that have come, in an order
+        """Sort the sets in a row: a channel where branches of the graph join contains the arrived ones, in an order
         that differs from process to process.
         """
         channels = (
@@ -91,12 +91,14 @@ class CheckpointRows:
 
 
 def _make_storable(value: Any) -> Any:
-    """A text beside a checkpoint is JSON on PostgreSQL, which holds no U+0000. Within other values it is in bytes."""
+    """Remove U+0000 from a text beside a checkpoint, which is JSON on PostgreSQL and cannot contain it. Other values
+    contain it in bytes.
+    """
     return replace_nul(value) if isinstance(value, str) else value
 
 
 def _take_values(checkpoint: dict[str, Any]) -> dict[str, Any]:
-    """The values of the channels, which the checkpoint is then without."""
+    """Remove the values of the channels from the checkpoint and return them."""
     return checkpoint.pop("channel_values", None) or {}
 
 
@@ -138,7 +140,7 @@ def _insert_apart(
 
 
 class WaitingRows:
-    """Rows that wait in threads, and answers to them: the tables `writes` and `checkpoint_writes`."""
+    """Pending writes of threads: the tables `writes` and `checkpoint_writes`."""
 
     name = "checkpoint writes"
 
@@ -159,7 +161,7 @@ class WaitingRows:
 
 
 def _describe_table(connection: Connection) -> tuple[str, str]:
-    """Its name, and its columns in our order."""
+    """Return its name, and its columns in Argot's order."""
     columns = f"{_KEY}, task_id, idx, task_path, channel, type"
     if isinstance(connection, sqlite3.Connection):
         return "writes", f"{columns}, value"

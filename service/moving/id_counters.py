@@ -1,4 +1,4 @@
-"""The numbers that tables give by themselves: on the other side, none is given twice either."""
+"""The automatic numbers of tables, which must not be reused on the other side either."""
 
 # ruff: noqa: S608  only names of our own tables and columns are put into SQL
 from __future__ import annotations
@@ -14,13 +14,13 @@ _IDENTITY = "SELECT CAST(attname AS text) FROM pg_attribute WHERE attrelid = to_
 
 
 def copy_counters(source: Connection, target: Connection, tables: Sequence[MovedTable]) -> None:
-    """Set each table's counter to where it stood, or behind its highest number where that is higher."""
+    """Set each table's counter to its source value, or after its highest number if that is greater."""
     for table in tables:
         _set_counter(target, table.name, _read_counter(source, table.name))
 
 
 def _read_counter(connection: Connection, table: str) -> int:
-    """The highest number that was ever given; 0 where that is not kept."""
+    """Return the highest number ever assigned; 0 if it is not recorded."""
     if isinstance(connection, sqlite3.Connection):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").fetchone():
             return 0
@@ -33,7 +33,7 @@ def _read_counter(connection: Connection, table: str) -> int:
 
 def _set_counter(connection: Connection, table: str, least: int) -> None:
     if isinstance(connection, sqlite3.Connection):
-        # SQLite has a row for each table that counts, as soon as a number was given.
+        # SQLite has a row for each table that counts, as soon as a number was assigned.
         if least and _has_counter(connection, table):
             connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, least))

@@ -1,4 +1,4 @@
-"""The rows of a table, read and written alike on both engines, and what tells two rows apart."""
+"""The rows of a table, read and written alike on both engines, and the rules for comparing them."""
 
 # ruff: noqa: S608  only names of our own tables and columns are put into SQL
 from __future__ import annotations
@@ -19,30 +19,30 @@ from argot.service.moving.moved_stores import MovedTable
 Row: TypeAlias = tuple[Any, ...]
 
 BATCH_BYTES = 2 * 1024 * 1024
-"""About so much is read and written at a time."""
+"""Approximate bytes read and written at a time."""
 MOST_ROWS = 1000
 _FEW_ROWS = 16
 _cursors = itertools.count()
 
 
 class Rows(Protocol):
-    """Rows that are carried over one by one: a table, or its counterpart.
+    """Rows that are copied individually: a table, or its counterpart.
 
     Attributes:
-        name: as messages and the report name it.
+        name: used in messages and the report.
     """
 
     @property
     def name(self) -> str: ...
 
     def read(self, connection: Connection) -> Iterator[Row]:
-        """All rows in the order of their keys, with the same values on either engine."""
+        """Yield all rows in the order of their keys, with the same values on either engine."""
         ...
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None: ...
 
     def normalize_row(self, row: Row) -> Row:
-        """A row that was read, in a form that is the same for the same content."""
+        """Return a row in a form that is the same for the same content."""
         ...
 
     def count(self, connection: Connection) -> int: ...
@@ -52,7 +52,7 @@ class Rows(Protocol):
 
 
 def convert_row(row: Iterable[Any]) -> Row:
-    """The values as SQLite has them: None, int, float, str, bytes."""
+    """Return the values in SQLite's types: None, int, float, str, bytes."""
     return tuple(_convert_value(value) for value in row)
 
 
@@ -63,7 +63,7 @@ def _convert_value(value: Any) -> Any:
 
 
 def encode_row(row: Row) -> bytes:
-    """The same for the same values, and different for different ones, whichever engine they come from.
+    """Return the same bytes for the same values, and different ones for different values, on either engine.
 
     Each value with its kind and length: 1, 1.0 and "1" differ, and so do ("a", "bc") and ("ab", "c").
     """
@@ -86,7 +86,7 @@ def _encode_value(value: Any) -> tuple[bytes, bytes]:
             return b"T", value.encode()
         case bytes():
             return b"B", value
-    raise TypeError(f"A value of {type(value).__name__} cannot be carried over.")
+    raise TypeError(f"A value of {type(value).__name__} cannot be copied.")
 
 
 class RowDigest:
@@ -114,11 +114,11 @@ class RowsOfTable:
     """The rows of one table.
 
     Args:
-        column: whose values are others on the other side; None: none.
-        names: what they become when they are read. Rows with a value that is not among them are left out.
+        column: the column whose values differ on the other side; None: none.
+        names: their new values by the old ones. Rows with a value that is not among them are left out.
         own: keys of rows that are left out.
-        on_postgresql: what the table is called there.
-        escaped: its texts stand there with U+0000 escaped. In those of other tables U+FFFD takes its place.
+        on_postgresql: the table's name there.
+        escaped: its texts are stored there with U+0000 escaped. In those of other tables U+FFFD replaces it.
     """
 
     table: MovedTable
@@ -177,7 +177,7 @@ def _map_texts(row: Row, changed: Callable[[str], str]) -> Row:
 
 
 def quote_name(name: str) -> str:
-    """Some of our columns have names that are words of SQL ('end', 'user')."""
+    """Some of Argot's columns have names that are words of SQL ('end', 'user')."""
     return f'"{name}"'
 
 
@@ -186,7 +186,7 @@ def _join_columns(columns: Iterable[str]) -> str:
 
 
 def fetch_rows(connection: Connection, sql: str) -> Iterator[Any]:
-    """The rows of a statement, a few at a time: never more in memory than a batch, however many there are."""
+    """Yield the rows of a statement, a few at a time: never more in memory than a batch, however many there are."""
     if isinstance(connection, sqlite3.Connection):
         cursor = connection.cursor()
         cursor.row_factory = None
@@ -194,7 +194,7 @@ def fetch_rows(connection: Connection, sql: str) -> Iterator[Any]:
         while rows := _fetch_batch(cursor):
             yield from rows
         return
-    # One that is not read to its end goes with the transaction.
+    # A cursor that is not read to its end is closed with the transaction.
     name = f"moved_{next(_cursors)}"
     connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {sql}")
     limit = _FEW_ROWS
@@ -209,17 +209,17 @@ def _fetch_batch(cursor: sqlite3.Cursor) -> list[Any]:
         return cursor.fetchmany(_FEW_ROWS)
     except sqlite3.OperationalError as error:
         if "decode to UTF-8" in str(error):
-            raise DamagedStore(f"A text is not valid UTF-8 ({error}), which PostgreSQL keeps none of.") from error
+            raise DamagedStore(f"A text is not valid UTF-8 ({error}), so PostgreSQL cannot store it.") from error
         raise
 
 
 def estimate_size(row: Iterable[Any]) -> int:
-    """About how many bytes its values take."""
+    """Return about how many bytes its values take."""
     return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
 
 
 def split_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Lists of rows of about `BATCH_BYTES` each."""
+    """Yield lists of rows of about `BATCH_BYTES` each."""
     batch: list[Row] = []
     size = 0
     for row in rows:

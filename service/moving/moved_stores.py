@@ -1,7 +1,7 @@
-"""Stores of a knowledge base, and those of their tables that have to be carried over.
+"""Stores of a knowledge base, and those of their tables that have to be copied.
 
-A store's tables are read from its migrations, applied to an empty database in memory: what is added to a store later is
-carried over without a word here.
+A store's tables are read from its migrations, applied to an empty database in memory, so that later additions to a
+store are copied without changes here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class MovedStore:
 
 @dataclass(frozen=True, slots=True)
 class MovedTable:
-    """Its columns in their order, and those of its primary key, by which its rows are ordered."""
+    """Its columns in order, and those of its primary key, by which its rows are ordered."""
 
     name: str
     columns: tuple[str, ...]
@@ -77,7 +77,7 @@ STORES = (
         "glossary",
         glossary_schema.MIGRATIONS,
         glossary_schema.NAMES,
-        # The corpus has a `meta` of its own, and there all stores are in one schema.
+        # The corpus has its own `meta`, and there all stores are in one schema.
         on_postgresql={"meta": "glossary_meta"},
         escaped=True,
     ),
@@ -89,7 +89,7 @@ STORES = (
 
 @cache
 def list_moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
-    """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
+    """Return the tables of a store, referenced ones first. Word indexes are derived, and not included."""
     with closing(create_empty_store(store.migrations, store.names)) as connection:
         numbered = _list_numbered_tables(store)
         found = {
@@ -100,7 +100,7 @@ def list_moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
 
 
 def _list_tables(connection: sqlite3.Connection) -> list[str]:
-    # 'table' alone: virtual tables, and those they are made of ('shadow'), are the indexes of words.
+    # Only 'table': virtual tables, and those they consist of ('shadow'), are the word indexes.
     rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
     return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE) and name not in RANKED_TABLES)
 
@@ -115,7 +115,7 @@ def _describe_table(connection: sqlite3.Connection, name: str, *, numbered: bool
     rows = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
     key = tuple(column for column, place in sorted(rows, key=lambda row: row[1]) if place)
     if not key:
-        raise TypeError(f"The table '{name}' has no primary key, by which its rows could be told apart.")
+        raise TypeError(f"The table '{name}' has no primary key to identify its rows.")
     columns = ("rowid",) if numbered else ()
     return MovedTable(name, (*columns, *(column for column, _ in rows)), key)
 

@@ -1,4 +1,4 @@
-"""A knowledge base as a move opens it: its folder, what keeps its stores and originals, small files, and vectors."""
+"""A knowledge base as a move opens it: its folder, its stores and originals, small files, and vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from argot.sqlite_database import SqliteStores
 class MovePlace:
     """
     Attributes:
-        name: as messages name it, without a password.
+        name: for messages, without a password.
         home: the folder of the knowledge base; on PostgreSQL, that of this process.
     """
 
@@ -41,7 +41,7 @@ class MovePlace:
 
     @property
     def is_begun(self) -> bool:
-        """Return whether there is anything of a knowledge base."""
+        """Return whether any part of a knowledge base exists."""
         return any(self.side.holds(store) for store in STORES)
 
     @contextmanager
@@ -66,15 +66,15 @@ def make_folder_place(home: Path) -> MovePlace:
 
 @contextmanager
 def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
-    """The knowledge base of this folder and these settings, for this program alone.
+    """Open the knowledge base of this folder and these settings exclusively for this program.
 
     Raises:
-        KnowledgeBaseBusy: somebody has it open.
+        KnowledgeBaseBusy: it is open elsewhere.
         StoreUnavailable, InvalidSettings, MissingExtra
     """
     stores = open_stores(home, settings, alone=program)
     try:
-        side = SchemaSide(require_postgresql(stores)) if settings.store else FolderSide(home)
+        side = SchemaSide(require_postgresql(stores)) if settings.storage.database else FolderSide(home)
         yield MovePlace(side.name, home, settings, stores, side)
     finally:
         stores.close()
@@ -97,7 +97,7 @@ def lock_folder(home: Path) -> Iterator[None]:
 
 
 def read_kept_contents(place: MovePlace) -> Mapping[str, bytes]:
-    """Profiles, and what was learnt: contents by names."""
+    """Return profiles and learnt models: contents by names."""
     from argot.kept_files import MIGRATIONS, STORE
 
     if isinstance(place.stores, SqliteStores):
@@ -107,7 +107,7 @@ def read_kept_contents(place: MovePlace) -> Mapping[str, bytes]:
 
 
 def put_kept(place: MovePlace, kept: Mapping[str, bytes]) -> None:
-    """These, and no others."""
+    """Write exactly these, and remove others."""
     from argot.kept_files import MIGRATIONS, STORE
 
     if isinstance(place.stores, SqliteStores):

@@ -24,16 +24,16 @@ _UNHURRIED = """
 SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
     set_config('argot.audience', '*', true)
 """
-"""For this transaction: reading everything takes its time, and policies of rows keep none of them back."""
+"""For this transaction: reading everything takes time, and no row policy may hide rows."""
 _TRIGGERS = "SELECT CAST(tgname AS text) FROM pg_trigger WHERE tgrelid = to_regclass(?) AND NOT tgisinternal"
 _CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 
 class Side(Protocol):
-    """Side of a move: stores are read from it, or written to it.
+    """A side of a move: stores are read from it, or written to it.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method.
+        DamagedStore, StoreUnavailable: from every method.
     """
 
     @property
@@ -44,23 +44,23 @@ class Side(Protocol):
         ...
 
     def prepare(self, store: MovedStore) -> None:
-        """Bring it to the present schema; make it where there is none."""
+        """Migrate it to the present schema; create it if missing."""
         ...
 
     def open_to_read(self, store: MovedStore) -> AbstractContextManager[Connection]:
-        """All of what is read is of one state."""
+        """Open it for reading, all of one state."""
         ...
 
     def open_to_write(self, store: MovedStore) -> AbstractContextManager[Connection]:
-        """One transaction."""
+        """Open one transaction."""
         ...
 
     def empty(self, store: MovedStore) -> None:
-        """Let no row be in any of its tables."""
+        """Delete all rows of its tables."""
         ...
 
     def derive(self, store: MovedStore) -> None:
-        """Build again what is derived of the rows, and is not carried over: the indexes of words."""
+        """Rebuild the data derived from the rows, which are not copied: the word indexes."""
         ...
 
 
@@ -96,12 +96,12 @@ class FolderSide:
             yield connection
 
     def empty(self, store: MovedStore) -> None:
-        # A file is made anew: some of its rows refuse to be deleted.
+        # The file is created again: some of its rows refuse to be deleted.
         for path in (self._path(store), *(self._path(store, end) for end in ("-wal", "-shm"))):
             path.unlink(missing_ok=True)
         self.prepare(store)
         with self.open_to_write(store) as connection:
-            for table in reversed(list_moved_tables(store)):  # of what migrations put in
+            for table in reversed(list_moved_tables(store)):  # from rows that migrations inserted
                 connection.execute(f"DELETE FROM {quote_name(table.name)}")
 
     def derive(self, store: MovedStore) -> None:
@@ -153,12 +153,12 @@ class SchemaSide:
             yield connection
 
     def empty(self, store: MovedStore) -> None:
-        # What each side has for itself stays; it stands in one table.
+        # Each side's own rows stay; they are in one table.
         tables = [table.name for table in list_moved_tables(store) if not (store.own and table.name == "meta")]
         names = [quote_name(store.on_postgresql.get(name, name)) for name in tables]
         names += _CHECKPOINTS if store.name == "threads" else ()
         with self.open_to_write(store) as connection:
-            # The history of the glossary takes no deletions otherwise.
+            # The history of the glossary allows no deletions otherwise.
             guards = [(name, row[0]) for name in names for row in connection.execute(_TRIGGERS, (name,)).fetchall()]
             for name, guard in guards:
                 connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER {guard}")

@@ -1,4 +1,4 @@
-"""Copies the rows of a store to the other side, goes on where a killed move stopped, and compares both afterwards."""
+"""Copies the rows of a store to the other side, resumes a killed move, and compares both afterwards."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from argot.service.moving.moved_stores import MovedStore, list_moved_tables
 from argot.service.moving.sides import Side
 
 Told = Callable[[str, int], None]
-"""Called with what is done, and how many rows were dealt with since the last call."""
+"""Called with the present step, and the number of rows processed since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTable:
-    """A table that is the same on both sides: `digest` is of all its rows in their order."""
+    """A table that is the same on both sides: `digest` covers all its rows in order."""
 
     store: str
     name: str
@@ -28,17 +28,19 @@ class ComparedTable:
 
 
 class _Changed(Exception):
-    """Error: the target does not begin as the source does, which was changed since the move was cut off."""
+    """Error: the target does not match the beginning of the source, which was changed since the move was
+    interrupted.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """One side's stores to the other.
+    """Copies one side's stores to the other.
 
     Args:
-        generations: what the generations of the vectors are called there, by what they are called here. The rows of
-            others are left behind.
-        told: whom progress is told.
+        generations: the target's names of the vector generations, by the source's names. The rows of others are left
+            behind.
+        told: receives progress.
     """
 
     source: Side
@@ -47,7 +49,7 @@ class Copying:
     told: Told
 
     def copy_store(self, store: MovedStore) -> None:
-        """Copy what is not there yet. Killed at any point, it can be called again."""
+        """Copy the missing rows. After a kill at any point, it can be called again."""
         self.target.prepare(store)
         try:
             self._check_copied(store)
@@ -93,14 +95,16 @@ class Copying:
                 if (mine.rows, mine.text) != (theirs.rows, theirs.text):
                     raise DamagedStore(
                         f"The table '{here.name}' of {self.target.name} has {theirs.rows:,} rows with the digest "
-                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty the "
-                        "target, and begin again."
+                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty "
+                        "the target, and start again."
                     )
                 compared.append(ComparedTable(store.name, here.name, mine.rows, mine.text))
         return compared
 
     def _rows_of(self, store: MovedStore) -> list[tuple[Rows, Rows]]:
-        """Here and there, all that a store consists of, in the order in which it can be written."""
+        """Yield, for source and target, everything that a store consists of, in the order in which it can be
+        written.
+        """
         there = {name: name for name in self.generations.values()}
         return list(zip(rows_of(store, self.generations), rows_of(store, there), strict=True))
 

@@ -1,6 +1,6 @@
-"""Copying the live vectors to where the other side keeps its own: between folders and Chroma servers, nothing embedded.
+"""Copying the live vectors to the other side's storage: between folders and Chroma servers, nothing is embedded.
 
-What is there already is not read again, so that a killed copy goes on where it stopped.
+Existing ones are not read again, so that a killed copy resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
         connection: reads the rows of the other side, which name its vectors.
 
     Raises:
-        DamagedStore: some are missing where they come from.
+        DamagedStore: some are missing at the source.
     """
     wanted = {name: sorted(ids) for name, ids in read_expected_vectors(connection, there).items()}
-    for collection in there.counts():  # of a move that was cut off, and removed since
+    for collection in there.counts():  # from an interrupted move, and removed since
         there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():
         copied = set(there.ids(collection)) if collection in there.counts() else set()
@@ -41,12 +41,12 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
 
 
 def compare_vectors(connection: Connection, there: VectorIndex) -> None:
-    """See that the other side has exactly those vectors that its rows name, as they were written.
+    """Check that the other side has exactly the vectors that its rows name, unchanged.
 
     Raises:
         DamagedStore
     """
-    # A graph is another one each time it is made, and among many vectors that are nearly alike it may miss some: what
-    # `argot doctor` looks for, and no fault of the copy.
+    # A graph differs each time it is built, and among many similar vectors it may miss some: `argot doctor` looks for
+    # that, and it is no fault of the copy.
     for fault in find_vector_faults(connection, there, searched=False):
-        raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")
+        raise DamagedStore(f"The vectors were not copied correctly: {fault}. Rebuild them with --reindex.")

@@ -1,1 +1,1 @@
-"""Records of a running service about itself: logs, metrics, and the marks that tie them together."""
+"""Records of a running service about itself: logs, metrics, and the ids that connect them."""

@@ -1,7 +1,7 @@
-"""Reports to metrics and log about each use case that runs, and the surface that asked for it.
+"""Reports each running use case, and the surface that called it, to metrics and log.
 
-Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
-that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
+Neither receives questions or names. Users' words are in `said_now` during their request, so that the log can keep them
+out of error messages, which may repeat them (`logs.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 # Set once per request; its tasks, and threads of `asyncio.to_thread`, inherit them.
 surface: ContextVar[str] = ContextVar("surface", default="command")
-"""The surface by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
+"""The surface of the present request: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 said_now: ContextVar[tuple[str, ...]] = ContextVar("said_now", default=())
 secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
@@ -34,7 +34,7 @@ ASKED_AMISS = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict)
 MOST_SAID = 20_000
 """Characters of a parameter."""
 MOST_TEXTS = 20
-"""Of a list; of a conversation the latest messages, for the question at hand comes last."""
+"""Characters of a list; for a conversation the latest messages, because the present question comes last."""
 
 
 def make_request_id() -> str:
@@ -42,7 +42,7 @@ def make_request_id() -> str:
 
 
 class Listener(Protocol):
-    """Is told of each use case that has ended: `outcome` is the status of a question, else done, error, refused or
+    """Receives each use case that has ended: `outcome` is the status of a question, else done, error, refused or
     stopped.
     """
 
@@ -51,10 +51,10 @@ class Listener(Protocol):
 
 @contextmanager
 def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
-    """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
+    """Watch one use case; it receives each event (`Watched.saw`), and the use case's end."""
     said_now.set(tuple(text for value in parameters.values() for text in _take_latest(_list_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
-    # Without empty ones, which would be found between any two letters.
+    # Without empty ones, which would match between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
     watched = Watched(name, asks, surface.get(), str(parameters.get("thread") or ""))
     outcome = ""
@@ -62,7 +62,7 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
         yield watched
         outcome = watched.status
     except ArgotError as error:
-        # Being asked to come back later is no error.
+        # A request to return later is no error.
         outcome = "refused" if isinstance(error, RetryLater) else "error"
         watched.error, watched.asked_amiss = type(error).__name__, isinstance(error, ASKED_AMISS)
         raise
@@ -70,7 +70,7 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
         outcome, watched.error = "error", type(error).__name__
         raise
     finally:
-        # Some who ask go as soon as they have the result: that is no stop.
+        # Some callers leave as soon as they have the result: that is no stop.
         outcome = outcome or (watched.status if "result" in watched.kinds else "stopped")
         for listener in listeners:
             listener.case_ended(watched, outcome)
@@ -79,7 +79,7 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
 
 
 def _list_texts(value: object) -> list[str]:
-    """The texts of a parameter: itself, those of a list, or what stands in the messages of a conversation."""
+    """Return the texts of a parameter: itself, those of a list, or those in the messages of a conversation."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
@@ -88,7 +88,7 @@ def _list_texts(value: object) -> list[str]:
 
 
 def _take_latest(texts: Sequence[str]) -> Iterator[str]:
-    """The last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
+    """Return the last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
     left = MOST_SAID
     for text in reversed(texts):
         yield text[:left]
@@ -96,9 +96,9 @@ def _take_latest(texts: Sequence[str]) -> Iterator[str]:
 
 
 class Watched:
-    """Record of one run of a use case. Seconds count since it was asked for, the wait for its turn included.
+    """Record of one run of a use case. Seconds count from the request, including the wait for its turn.
 
-    `thread`: the conversation it was asked for in, if one was named.
+    `thread`: the conversation of the request, if one was named.
     """
 
     def __init__(self, name: str, asks: bool, surface: str, thread: str = "") -> None:
@@ -133,7 +133,7 @@ class Watched:
             self.result = data
 
     def fields(self, outcome: str) -> dict[str, Any]:
-        """For the log."""
+        """The fields for the log."""
         told: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
         if self.first is not None:
             told["first_token_seconds"] = round(self.first, 3)

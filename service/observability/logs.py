@@ -1,15 +1,15 @@
-"""The log: lines for people, or one JSON object a line, without questions and without secrets.
+"""The log: lines for people, or one JSON object per line, without questions and without secrets.
 
-Every line passes one formatter, whoever wrote it (uvicorn, Chainlit and the other packages too). It takes out
+Every line passes one formatter, whoever wrote it (uvicorn, Chainlit and the other packages too). It removes
 
-- what is known to be secret: the keys and tokens of the settings, and passwords of the request at hand;
-- what looks like a secret: API keys, Slack's tokens, cookies, Bearer tokens, passwords in addresses;
-- what repeats what somebody said in the request at hand: messages of errors often quote their input.
+- known secrets: the keys and tokens of the settings, and passwords of the present request;
+- text that looks like a secret: API keys, Slack's tokens, cookies, Bearer tokens, passwords in addresses;
+- repetitions of users' words in the present request: error messages often quote their input.
 
-That the system has no file handle or no memory left is said once a minute, for it meets everything that is tried
-meanwhile; and so is that somebody sent what is no request.
+A lack of file handles or memory is logged once a minute, because it affects everything attempted meanwhile; and so are
+invalid requests.
 
-Packages that log what they send and store when they log much are kept at warnings, whatever the level.
+Packages that log the data they send and store are limited to warnings, whatever the level.
 """
 
 from __future__ import annotations
@@ -37,26 +37,27 @@ WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
 FEWEST_WORDS = 3
-"""A line repeats what somebody wrote if it shares this many words in a row with it, or all of a shorter text."""
+"""A line repeats a user's text if it shares this many consecutive words with it, or all of a shorter text."""
 SHORTEST_SAID = 8
-"""Letters; less than that stands in half of all lines."""
+"""Letters; fewer occur in half of all lines."""
 LONGEST = 20_000
 """Characters of one line."""
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 RATE_LIMIT_SECONDS = 60.0
 """Seconds."""
 MALFORMED = {"uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"), "python_multipart": ("",)}
-"""Logger, and how what it says of a request that is none begins: anybody who reaches the port can send thousands."""
+"""Logger, and the beginning of its message about an invalid request: anybody who reaches the port can send
+thousands."""
 
 TALKATIVE = (
     "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
     "markdown_it", "mcp", "multipart", "openai", "pdfminer", "psycopg", "python_multipart", "slack_bolt", "slack_sdk",
     "socketio", "urllib3", "websockets",
 )  # fmt: skip
-"""At DEBUG and INFO they log statements, requests and messages with all that is in them."""
+"""At DEBUG and INFO they log complete statements, requests and messages."""
 
-# Argot's keys; Slack's tokens; keys as OpenAI has them; JSON web tokens; what follows Bearer or Basic (`earer`,
-# since a look-behind has one length and the first letter may be small); passwords in addresses.
+# Argot's keys; Slack's tokens; keys in OpenAI's format; JSON web tokens; text after Bearer or Basic (`earer`, since a
+# look-behind has one length and the first letter may be small); passwords in addresses.
 _SECRETS = re.compile(
     r"""
       \bargot_[A-Za-z0-9_-]{16,}
@@ -68,7 +69,7 @@ _SECRETS = re.compile(
     """,
     re.VERBOSE,
 )
-# Whatever stands behind a telling name: `password=...`, `"token": "..."`.
+# Any value after a telling name: `password=...`, `"token": "..."`.
 _NAMED = re.compile(
     r"""
     ( (?: password | passwd | secret | token | api[_-]?key | model_key | csrf | cookie | authorization
@@ -83,7 +84,7 @@ _WORD = re.compile(r"\w+")
 
 
 def configure(settings: Settings) -> None:
-    """Set the log up by the settings. A log that somebody else has set up is left alone."""
+    """Set the log up from the settings. A log that was set up elsewhere is left alone."""
     root = logging.getLogger()
     ours = [handler for handler in root.handlers if isinstance(handler.formatter, Lines)]
     if root.handlers and not ours:
@@ -91,10 +92,10 @@ def configure(settings: Settings) -> None:
     handler = ours[0] if ours else logging.StreamHandler(sys.stderr)
     if not ours:
         handler.addFilter(RateLimitFilter())
-    handler.setFormatter(JsonLines(settings) if settings.log_format == "json" else Lines(settings))
+    handler.setFormatter(JsonLines(settings) if settings.telemetry.log_format == "json" else Lines(settings))
     if not ours:
         root.addHandler(handler)
-    root.setLevel(settings.log_level)
+    root.setLevel(settings.telemetry.log_level)
     # Never more verbose than the log as a whole.
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
@@ -102,7 +103,7 @@ def configure(settings: Settings) -> None:
 
 
 class RateLimitFilter(logging.Filter):
-    """Lets through one line a minute of each kind that can come without end, with how many were held back."""
+    """Lets through one line a minute of each unbounded kind, with the number suppressed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -127,7 +128,7 @@ class RateLimitFilter(logging.Filter):
 
 
 def _name_endless_kind(record: logging.LogRecord) -> str:
-    """The kind of a line that can come without end; empty for all others."""
+    """Return the kind of an unbounded line; empty for all others."""
     if _is_exhausted(record.exc_info[1] if record.exc_info else None):
         return "exhausted"
     for logger, beginnings in MALFORMED.items():
@@ -137,21 +138,21 @@ def _name_endless_kind(record: logging.LogRecord) -> str:
 
 
 class Runs(NamedTuple):
-    """All n-grams of the text, of `size` words each."""
+    """Return all n-grams of the text, of `size` words each."""
 
     size: int
     there: set[tuple[str, ...]]
 
 
 class Lines(logging.Formatter):
-    """Lines for people: safe to print on a terminal, for names of files stand in them."""
+    """Lines for people, safe to print on a terminal, because they contain file names."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
         self.clean = Cleaner(list_secrets(settings))
 
     def format(self, record: logging.LogRecord) -> str:
-        token = asked_from_elsewhere.set(False)  # whoever reads the log may know where the stores lie
+        token = asked_from_elsewhere.set(False)  # readers of the log may know where the stores are
         try:
             return self.line(record)
         finally:
@@ -168,7 +169,7 @@ class Lines(logging.Formatter):
 
 
 class JsonLines(Lines):
-    """One object a line: at, level, logger, message, request, surface, and whatever else was told."""
+    """One object per line: at, level, logger, message, request, surface, and any other fields."""
 
     def line(self, record: logging.LogRecord) -> str:
         told: dict[str, Any] = {
@@ -187,14 +188,14 @@ class JsonLines(Lines):
 
 
 class Cleaner:
-    """Takes out of a text what does not belong into a log, or what is secret alone."""
+    """Removes text that does not belong in a log, or only secrets."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        # The longest first, for one secret may be part of another.
+        # The longest first, because one secret may be part of another.
         self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        # Cut before it is cleaned: cleaning takes time in proportion to the text.
+        # Cut before it is cleaned: cleaning is linear in the text.
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
         text = self.remove_secrets(text)
@@ -202,7 +203,7 @@ class Cleaner:
         return "\n".join(_cut_said(line, said) for line in text.split("\n")) if said else text
 
     def remove_secrets(self, text: str) -> str:
-        """The text without keys and passwords, known ones and what looks like one."""
+        """Return the text without keys and passwords, both known and suspected ones."""
         for secret in (*self._known, *secrets_now.get()):
             if secret in text:
                 text = text.replace(secret, HIDDEN)
@@ -211,12 +212,12 @@ class Cleaner:
 
 def list_secrets(settings: Settings) -> list[str]:
     """Every secret that stands in the settings."""
-    values = (getattr(settings, name) for name in type(settings).model_fields)
+    values = settings.flatten().values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr) and value.get_secret_value()]
 
 
 def _is_exhausted(error: BaseException | None) -> bool:
-    # It is mostly wrapped in the error of whatever was being tried.
+    # It is usually wrapped in the error of the attempted action.
     while error is not None:
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             return True
@@ -225,7 +226,7 @@ def _is_exhausted(error: BaseException | None) -> bool:
 
 
 def _cut_said(line: str, said: Sequence[Runs]) -> str:
-    """The line; where it repeats what was said, only what stands before its first colon."""
+    """Return the line; if it repeats a user's words, only the part before its first colon."""
     if not _has_repetition(line, said):
         return line
     head, colon, _ = line.partition(":")
@@ -242,7 +243,7 @@ def _has_repetition(line: str, said: Sequence[Runs]) -> bool:
 
 
 def _find_runs(text: str) -> Runs | None:
-    """The runs of words of a text; None if it is too short to be told from the log's own words."""
+    """Return the runs of words of a text; None if it is too short to be distinguished from the log's own words."""
     words = _split_words(text)
     size = min(FEWEST_WORDS, len(words))
     if not size or sum(map(len, words[:size])) < SHORTEST_SAID:
@@ -268,7 +269,7 @@ def _trace(record: logging.LogRecord, told: Callable[[Any], str]) -> str:
 
 
 def _strip_invisible(text: str) -> str:
-    """Without control and invisible characters, which act on a terminal or hide in a text."""
+    """Remove control and invisible characters, which affect a terminal or hide in a text."""
     return "".join(
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
         for character in text

@@ -1,6 +1,7 @@
-"""Metrics to whoever set an endpoint (`metric_endpoint`), by OpenTelemetry's protocol over HTTP.
+"""Export of metrics to the endpoint of `metric_endpoint`, by OpenTelemetry's protocol over HTTP.
 
-They are those of `/metrics` (`metrics.py`) under the same names, read from the same registry: nothing is counted twice.
+They are those of `/metrics` (`metrics.py`) under the same names, read from the same registry, so that nothing is
+counted twice.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 15.0
 _PATH = "/v1/metrics"
 _UNITS = {"_seconds": "s", "_bytes": "By"}
-"""How a name ends: the unit as OpenTelemetry writes it."""
+"""Name endings: the unit in OpenTelemetry's spelling."""
 
 logger = logging.getLogger(__name__)
 
@@ -42,13 +43,13 @@ def make_metrics_url(endpoint: str) -> str:
 
 
 async def export_metrics(metrics: Metrics, settings: Settings, every: float = EVERY_SECONDS) -> None:
-    """Send the metrics for ever, `every` so many seconds, and once more when it is cancelled; none where no endpoint
-    is set.
+    """Send the metrics for ever, every `every` seconds, and once more when it is cancelled; nothing without an
+    endpoint.
 
     Raises:
         MissingExtra: OpenTelemetry is not installed.
     """
-    if not settings.metric_endpoint:
+    if not settings.telemetry.metric_endpoint:
         return
     export = MetricExport(metrics, settings)
     try:
@@ -68,26 +69,26 @@ class MetricExport:
         except ImportError as error:
             raise MissingExtra("Metrics by OpenTelemetry", "traces") from error
         quiet_libraries()
-        url = make_metrics_url(settings.metric_endpoint)
+        url = make_metrics_url(settings.telemetry.metric_endpoint)
         self._registry, self._began = metrics.registry, time.time_ns()
         self._exporter = OTLPMetricExporter(endpoint=url, timeout=SEND_SECONDS)
         self._reached = Reachability("metrics", url)
 
     def send(self) -> None:
-        """Send what the counters say now. Blocks; one that fails is left out, and the next says all."""
+        """Send the present counts. It blocks; a failed attempt is skipped, and the next one includes its counts."""
         from opentelemetry.sdk.metrics.export import MetricExportResult
 
         try:
             sent = self._exporter.export(convert_metrics(self._registry, self._began)) is MetricExportResult.SUCCESS
-        # Whatever the library raises: the service goes on.
+        # Any error of the library: the service continues.
         except Exception:
             sent = False
         self._reached.note_attempt(sent=sent)
 
     def close(self) -> None:
-        """Send the last counts, for a moment at most."""
+        """Send the last counts, within a moment."""
         if not self._reached.failing:
-            # A daemon: whatever hangs in it does not keep the process.
+            # A daemon: a hanging thread does not keep the process alive.
             last = threading.Thread(target=self.send, daemon=True)
             last.start()
             last.join(STOP_SECONDS)
@@ -97,7 +98,7 @@ def convert_metrics(registry: CollectorRegistry, began: int) -> MetricsData:
     """Convert the content of a prometheus-client registry to OpenTelemetry's data.
 
     Args:
-        began: since when the counters count, in nanoseconds since 1970.
+        began: the start of the counters, in nanoseconds since 1970.
     """
     from opentelemetry.sdk.metrics.export import MetricsData, ResourceMetrics, ScopeMetrics
     from opentelemetry.sdk.resources import Resource
@@ -132,8 +133,8 @@ def _number_points(samples: Iterable[Sample], began: int, now: int) -> list[Numb
 
 
 def _convert_histogram(samples: Iterable[Sample], began: int, now: int) -> list[HistogramDataPoint]:
-    """One for each set of labels. Prometheus' buckets hold all that is below their bound, OpenTelemetry's what is
-    between it and the one before.
+    """Convert one histogram for each set of labels. Prometheus' buckets count everything below their bound,
+    OpenTelemetry's only the range since the previous one.
     """
     from opentelemetry.sdk.metrics.export import HistogramDataPoint
 
@@ -148,7 +149,7 @@ def _convert_histogram(samples: Iterable[Sample], began: int, now: int) -> list[
     points = []
     for known in series.values():
         bounds, counts = _split_buckets(known["below"])
-        unknown: Any = None  # the least and the greatest; the protocol lets them out
+        unknown: Any = None  # minimum and maximum, which the protocol makes optional
         points.append(
             HistogramDataPoint(known["labels"], began, now, sum(counts), known["sum"], counts, bounds, unknown, unknown)
         )
@@ -156,7 +157,7 @@ def _convert_histogram(samples: Iterable[Sample], began: int, now: int) -> list[
 
 
 def _split_buckets(below: Mapping[float, int]) -> tuple[list[float], list[int]]:
-    """The bounds but for infinity, and how many are in each bucket."""
+    """Return the bounds except infinity, and the count in each bucket."""
     bounds = sorted(below)
     counts = [below[bound] - (below[bounds[place - 1]] if place else 0) for place, bound in enumerate(bounds)]
     return bounds[:-1], counts

@@ -1,4 +1,4 @@
-"""Metrics of a running service, for Prometheus. No label ever holds a question, a name or a document.
+"""Metrics of a running service, for Prometheus. No label ever contains a question, a name or a document.
 
 Labels take their values from small fixed sets (surfaces, statuses, stages, prompts, classes of errors), so that what
 people do cannot make the metrics grow.
@@ -24,12 +24,12 @@ STATUSES = frozenset(
 )
 FAILED = frozenset({"refused", "error", "stopped"})
 SIDE_BY_SIDE = ("identify_jargon", "identify_context")
-"""Calls to the model that are made at the same time."""
+"""Concurrent calls to the model."""
 INGESTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
 WAITS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 120)
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 30)
 LAG_EVERY = 0.25
-"""Seconds between two looks at how late the event loop is."""
+"""Seconds between two measurements of the event loop's delay."""
 
 
 class CaseRun(Protocol):
@@ -63,7 +63,7 @@ class Metrics:
         # In the global registry the counters of two services in one process would clash.
         self.registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self.registry}
-        self.questions = Counter("argot_questions", "Questions, by what became of them", ["surface", "status"], **own)
+        self.questions = Counter("argot_questions", "Questions, by outcome", ["surface", "status"], **own)
         self.first_token = Histogram(
             "argot_first_token_seconds", "From the question to the first word", ["surface"], buckets=WAITS, **own
         )
@@ -78,7 +78,7 @@ class Metrics:
         self.errors = Counter("argot_errors", "Errors, by their class", ["surface", "error"], **own)
         self.limited = Counter("argot_refused", "Questions not taken on", ["surface", "reason"], **own)
         self.misses = Counter("argot_missed_terms", "Terms asked for that nobody has defined", **own)
-        self.documents = Counter("argot_documents", "Documents that were to go in", ["outcome"], **own)
+        self.documents = Counter("argot_documents", "Documents to be added, by outcome", ["outcome"], **own)
         self.model_calls = Counter("argot_model_calls", "Calls to the language model", ["prompt", "outcome"], **own)
         self.model_seconds = Histogram("argot_model_seconds", "Time of a call", ["prompt"], buckets=WAITS, **own)
         self.model_first = Histogram(
@@ -91,12 +91,12 @@ class Metrics:
         self.waiting = Gauge("argot_questions_waiting", "Questions waiting for their turn", **own)
         self.workers = Gauge("argot_answer_workers", "Answer workers that take questions", **own)
         self.workers_bytes = Gauge("argot_answer_workers_resident_bytes", "Memory of the answer workers", **own)
-        self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended before their time", **own)
-        self.lag = Histogram("argot_loop_lag_seconds", "How late the event loop was", buckets=SHORT, **own)
+        self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended unexpectedly", **own)
+        self.lag = Histogram("argot_loop_lag_seconds", "Delay of the event loop", buckets=SHORT, **own)
         ProcessCollector(registry=self.registry)
 
     def text(self) -> bytes:
-        """Everything, in Prometheus' text format."""
+        """Return everything in Prometheus' text format."""
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry)
@@ -107,12 +107,14 @@ class Metrics:
         self.waiting.set_function(waiting)
 
     def show_workers(self, ready: Callable[[], float], memory: Callable[[], float]) -> None:
-        """The same of the answer workers."""
+        """Set the same for the answer workers."""
         self.workers.set_function(ready)
         self.workers_bytes.set_function(memory)
 
     def case_ended(self, run: CaseRun, outcome: str) -> None:
-        """A use case came to its end: `outcome` is the status of a question, else done, error, refused or stopped."""
+        """Count a use case that has ended: `outcome` is the status of a question, else done, error, refused or
+        stopped.
+        """
         surface = run.surface if run.surface in SURFACES else "service"
         # The statuses of questions have a counter of their own; here they all count as done.
         self.cases.labels(run.name, outcome if outcome in FAILED else "done").inc()
@@ -128,18 +130,18 @@ class Metrics:
                     self.documents.labels(kind).inc(found)
 
     def model_called(self, call: ModelCall) -> None:
-        """A call to the language model ended, whoever made it."""
+        """Count a call to the language model that has ended, whoever made it."""
         outcome = "cancelled" if call.failed == "was cancelled" else "failed" if call.failed else "ok"
         self.model_calls.labels(call.prompt, outcome).inc()
         self.model_seconds.labels(call.prompt).observe(call.seconds)
-        # 0 where no token came.
+        # 0 if no token arrived.
         if call.first_token_seconds:
             self.model_first.labels(call.prompt).observe(call.first_token_seconds)
         self.model_tokens.labels("sent").inc(call.prompt_tokens)
         self.model_tokens.labels("received").inc(call.completion_tokens)
 
     async def watch_loop(self) -> None:
-        """Measure for ever how late the event loop is: whatever holds it up, every answer waits for."""
+        """Measure the event loop's delay for ever: every answer waits for whatever blocks it."""
         while True:
             due = time.monotonic() + LAG_EVERY
             await asyncio.sleep(LAG_EVERY)
@@ -147,7 +149,7 @@ class Metrics:
 
     def _count_question(self, run: CaseRun, outcome: str, surface: str) -> None:
         self.questions.labels(surface, outcome if outcome in STATUSES else "error").inc()
-        # How long it took to refuse or stop a question says nothing of answers.
+        # The times of refused or stopped questions are not those of answers.
         if "result" not in run.kinds:
             return
         calls, misses = (run.result.model_calls, run.result.misses) if run.result else ([], [])
@@ -161,7 +163,7 @@ class Metrics:
 
 
 def measure_time_outside_model(seconds: float, calls: Iterable[ModelCall]) -> float:
-    """Measure the part of a question's time that no model call took; of two side by side the longer counts."""
+    """Measure the part of a question's time without model calls; of two parallel ones the longer counts."""
     beside, others = dict.fromkeys(SIDE_BY_SIDE, 0.0), 0.0
     for call in calls:
         if call.prompt in beside:

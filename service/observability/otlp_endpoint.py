@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 
 SEND_SECONDS = 5
 STOP_SECONDS = 3.0
-"""A stop waits no longer for what is still to be sent."""
-# What they say of each failure is said here, once.
+"""A stop waits no longer than this for unsent data."""
+# Their messages about each failure are logged here, once.
 _LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
 
 logger = logging.getLogger(__name__)
 
 
 def make_otlp_url(endpoint: str, usual_path: str) -> str:
-    """The address that is sent to: that of the setting, with the usual path where it has none."""
+    """Return the address to send to: that of the setting, with the usual path if it has none."""
     return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + usual_path
 
 
@@ -26,7 +26,7 @@ def quiet_libraries() -> None:
 
 
 class Reachability:
-    """State of an endpoint: it takes data or fails. Each change is logged once."""
+    """State of an endpoint: it accepts data or fails. Each change is logged once."""
 
     def __init__(self, what: str, url: str) -> None:
         self._what, self._where = what, urlsplit(url).netloc.rpartition("@")[2]

@@ -1,11 +1,11 @@
-"""Traces of questions to whoever set an endpoint (`trace_endpoint`), by OpenTelemetry's protocol over HTTP.
+"""Export of traces of questions to the endpoint of `trace_endpoint`, by OpenTelemetry's protocol over HTTP.
 
 A question is a trace: the question itself, the stages of its journey, and within them searches and calls to the
-language model, named as OpenTelemetry's conventions for generative AI name them. Without `trace_contents` no word of a
-question, a document or an answer is in it, only names of stages, counts and times.
+language model, with names from OpenTelemetry's conventions for generative AI. Without `trace_contents` it contains no
+word of a question, a document or an answer, only names of stages, counts and times.
 
-It is sent by a thread of its own, from a queue that drops what does not fit. An endpoint that is down or slow is told
-of once in the log, and keeps nobody waiting.
+It is sent by a separate thread, from a queue that drops the excess. An unavailable or slow endpoint is reported once in
+the log, and delays nobody.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ QUEUED = 4096
 AT_ONCE = 512
 EVERY_MS = 2000
 MOST_CHARS = 20_000
-"""Of a text in a span."""
+"""Maximum characters of a text in a span."""
 _PATH = "/v1/traces"
 
 
@@ -51,12 +51,12 @@ def make_traces_url(endpoint: str) -> str:
 
 
 def export_of(settings: Settings) -> TraceExport | None:
-    """None where no endpoint is set: then nothing is imported.
+    """Return the export; None if no endpoint is set: then nothing is imported.
 
     Raises:
         MissingExtra: OpenTelemetry is not installed.
     """
-    return TraceExport(settings) if settings.trace_endpoint else None
+    return TraceExport(settings) if settings.telemetry.trace_endpoint else None
 
 
 class TraceExport:
@@ -71,12 +71,12 @@ class TraceExport:
         except ImportError as error:
             raise MissingExtra("Traces", "traces") from error
         quiet_libraries()
-        self.contents = settings.trace_contents
+        self.contents = settings.telemetry.trace_contents
         self._cleaner = Cleaner(list_secrets(settings))
-        url = make_traces_url(settings.trace_endpoint)
+        url = make_traces_url(settings.telemetry.trace_endpoint)
         self._sender = _make_sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), Reachability("traces", url))
         about = Resource({"service.name": "argot", "service.version": __version__})
-        # Not by `atexit`, which would wait for an endpoint that is down.
+        # Not by `atexit`, which would wait for an unavailable endpoint.
         self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
         self._provider.add_span_processor(
             BatchSpanProcessor(
@@ -86,13 +86,13 @@ class TraceExport:
         self._tracer = self._provider.get_tracer("argot", __version__)
 
     def question(self) -> QuestionTrace:
-        """Begin to follow the question at hand."""
+        """Begin to trace the present question."""
         return QuestionTrace(self, begin_trace(contents=self.contents))
 
     def close(self) -> None:
-        """Send what is left, for a moment at most."""
+        """Send the rest, within a moment."""
         self._sender.closing = True
-        # A daemon: whatever hangs in it does not keep the process.
+        # A daemon: a hanging thread does not keep the process alive.
         last = threading.Thread(target=self._provider.shutdown, daemon=True)
         last.start()
         last.join(STOP_SECONDS)
@@ -123,7 +123,7 @@ class TraceExport:
         span = self._tracer.start_span(name, outer, kind, told, start_time=step.began)
         if step.failed:
             _fail(span, step.failed)
-        # One that was cut off has no end of its own.
+        # An interrupted one has no end of its own.
         span.end(step.ended or ended)
         return set_span_in_context(span, outer)
 
@@ -147,13 +147,13 @@ class TraceExport:
         return told
 
     def _clean(self, text: str) -> str:
-        """The text, shortened, without keys and passwords that may stand in it."""
-        # Cut twice: cleaning takes time, and a key at the cut would be half a key.
+        """Return the text, shortened, without keys and passwords."""
+        # Cut twice: cleaning takes time, and a key at the cut would be incomplete.
         return self._cleaner.remove_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
 
 
 class QuestionTrace:
-    """Is told when its question has ended, and sends what it went through."""
+    """Receives the end of its question, and sends its steps."""
 
     def __init__(self, export: TraceExport, trace: Trace) -> None:
         self._export, self._trace = export, trace
@@ -161,7 +161,7 @@ class QuestionTrace:
     def case_ended(self, run: Watched, outcome: str) -> None:
         try:
             self._export.send(self._trace, run, outcome)
-        # A trace is for those who look on: no question fails for it.
+        # A trace is only for observers: no question may fail because of it.
         except Exception:
             logger.exception("a question could not be traced")
 
@@ -170,24 +170,24 @@ def _fail(span: Span | Any, what: str) -> None:
     from opentelemetry.trace import Status, StatusCode
 
     span.set_attribute("error.type", what)
-    # The class alone: what an error says may repeat what was asked.
+    # Only the class: an error's message may repeat the question.
     span.set_status(Status(StatusCode.ERROR, what))
 
 
 def _make_sender(exporter: SpanExporter, reached: Reachability) -> Any:
-    """The exporter, which says once that it fails, and once that it works again."""
+    """Return the exporter, which logs once that it fails, and once that it works again."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
     class Sender(SpanExporter):
         closing = False
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-            # A stop does not wait for one that is down.
+            # A stop does not wait for an unavailable one.
             if self.closing and reached.failing:
                 return SpanExportResult.FAILURE
             try:
                 sent = exporter.export(spans) is SpanExportResult.SUCCESS
-            # Whatever the library raises: the thread that sends goes on.
+            # Any error of the library: the sending thread continues.
             except Exception:
                 sent = False
             reached.note_attempt(sent=sent)

@@ -175,7 +175,7 @@ class ByRules:
 
 
 async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
-    limit = kb.settings.derive_calls_per_day
+    limit = kb.settings.derivation.calls_per_day
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False
@@ -206,7 +206,7 @@ class _Unasked:
         together = RULES_TOGETHER if isinstance(self.maker, ByRules) else 1
         for start in range(0, len(tasks), together):
             # Questions go first, and so does what somebody has asked to be derived.
-            while not await kb.gate.wait_until_quiet(QUIET_SECONDS):
+            while not await kb.gates.questions.wait_until_quiet(QUIET_SECONDS):
                 pass
             await self._wait_for_asked()
             if await self._is_spent():
@@ -223,7 +223,7 @@ class _Unasked:
         """Wait while a derivation that somebody asked for runs, at this service or another."""
         for job in await self.kb.jobs.list_jobs(DERIVE_DOCUMENTS):
             if job.state == "running":
-                await wait_for_end(self.kb, job.id)
+                await wait_for_end(self.kb.jobs, job.id)
 
     async def _is_spent(self) -> bool:
         return await _is_spent(self.kb, self.states)

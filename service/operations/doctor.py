@@ -6,6 +6,7 @@ It never needs the knowledge base to open: a damaged one is what it is for.
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
+from argot.service.maintenance.wing_checks import check_wings_of_folder
 from argot.service.storage import home_folder as layout
 from argot.service.storage.adopted_models import (
     FILE,
@@ -48,9 +50,9 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     ]
     in_force = apply_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
     findings = [*(_ask_service(home) or check_process(in_force)), _check_free_space(home), *restored, *learnt]
-    if not settings.store and not layout.is_knowledge_base(home):
+    if not settings.storage.database and not layout.is_knowledge_base(home):
         return [*findings, make_bad_finding("knowledge base", f"none in {home}", init_command(home))]
-    stores = [*_on_postgresql(settings, home)] if settings.store else [*_check_stores(home)]
+    stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
     findings += [*stores, *_check_profiles(home)]
     # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
@@ -68,7 +70,7 @@ def _on_postgresql(settings: Settings, home: Path) -> Iterator[Finding]:
     except ImportError:
         yield make_bad_finding("PostgreSQL", "its packages are not installed", install_command("postgresql"))
         return
-    yield from check_postgresql(settings.store, settings.store_schema, home)
+    yield from check_postgresql(settings.storage.database, settings.storage.schema_name, home)
 
 
 def _ask_service(home: Path) -> list[Finding]:
@@ -104,7 +106,7 @@ def _restore(home: Path) -> Iterator[Finding]:
         if said := finish_cut_off(home):
             yield make_good_finding("restore", said)
     except KnowledgeBaseBusy as busy:
-        yield make_good_finding("restore", f"is going on: {busy}")
+        yield make_good_finding("restore", f"in progress: {busy}")
 
 
 def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
@@ -121,9 +123,9 @@ def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
             continue
         name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
         setting = SETTING_OF.get(kind)
-        if setting is not None and setting in settings.model_fields_set:
+        if setting is not None and setting in settings.flatten(only_given=True):
             yield make_good_finding(
-                name, f"{said}; not in force: the setting '{setting}' is {getattr(settings, setting)!r}, and wins"
+                name, f"{said}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
             )
         elif not find_model_path(home, model).is_dir():
             remedy = f"argot learn back {kind}, or restore a backup that has it"
@@ -143,6 +145,11 @@ def _check_stores(home: Path) -> Iterator[Finding]:
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
         yield check_by(name, look)
+    try:
+        yield from check_wings_of_folder(home)
+    except sqlite3.DatabaseError:
+        # Said of people.db already.
+        return
 
 
 def _check_marker(home: Path) -> str:
@@ -158,7 +165,7 @@ def _check_profiles(home: Path) -> Iterator[Finding]:
         try:
             saved.find(name)
         except InvalidSettings as error:
-            remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
+            remedy = f"correct the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield make_bad_finding(f"profile {name}", str(error), remedy)
     for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"

@@ -20,9 +20,9 @@ from argot.work.job_types import JobMoved
 __all__ = ["background_derivation", "catalogue", "provider_sign_in", "retention", "source_schedule"]
 
 NEEDS = (
-    "argot work takes the jobs of services on other machines, and so it needs the stores that they share. Set"
-    " ARGOT_STORE=postgresql://USER:PASSWORD@HOST/DATABASE and ARGOT_CHROMA_URL=http://HOST:PORT as they are set there."
-    " On one machine the service does its jobs itself."
+    "argot work runs jobs of services on other machines, so it needs the stores that they share. Set"
+    " ARGOT_STORE=postgresql://USER:PASSWORD@HOST/DATABASE and ARGOT_CHROMA_URL=http://HOST:PORT as they are set "
+    "there. On a single machine the service runs its jobs itself."
 )
 
 
@@ -38,7 +38,7 @@ def work_until_stopped(
         InvalidSettings: it has no stores that it could share.
         InvalidInput: there is no such kind.
     """
-    if not settings.store or not settings.chroma_url:
+    if not settings.storage.database or not settings.storage.chroma_url:
         raise InvalidSettings(NEEDS)
     wanted = parse_kinds(kinds, settings)
     with suppress(asyncio.CancelledError):
@@ -52,7 +52,7 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
     """
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
-        raise InvalidInput(f"'{unknown[0]}' is no kind of job. Kinds: {', '.join(sorted(KINDS))}.")
+        raise InvalidInput(f"'{unknown[0]}' is not a kind of job. Kinds: {', '.join(sorted(KINDS))}.")
     return named or sorted(one.name for one in KINDS.values() if one.is_possible(settings))
 
 
@@ -74,8 +74,8 @@ async def _work(
 
 async def work_here(kb: KnowledgeBase) -> None:
     """Do jobs in the service, where they go through a queue; else they are begun where they are put."""
-    if kb.settings.jobs_here:
-        await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs_here, lambda moved: None)
+    if kb.settings.jobs.at_once:
+        await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs.at_once, lambda moved: None)
 
 
 async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
@@ -87,5 +87,5 @@ async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, tol
 
     assert isinstance(kb.jobs, QueueJobs)
     settings = kb.settings
-    limits = WorkerLimits(at_once, settings.stop_seconds, settings.job_lost_seconds, settings.job_retry_seconds)
+    limits = WorkerLimits(at_once, settings.web.stop_seconds, settings.jobs.lost_seconds, settings.jobs.retry_seconds)
     await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()

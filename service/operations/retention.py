@@ -12,6 +12,7 @@ import logging
 from datetime import datetime, timedelta
 
 from argot.clock import format_utc, utc_now
+from argot.errors import MissingWing
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrub_stores
@@ -33,7 +34,7 @@ async def keep_clean(kb: KnowledgeBase) -> None:
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
     """Erase what was not used for as long as the setting says; how much there was."""
-    days = kb.settings.keep_questions_days
+    days = kb.settings.retention.questions_days
     erased = {"threads": 0, "questions": 0}
     if not days:
         return erased
@@ -41,8 +42,12 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     threads = await kb.threads()
     # One by one, each with its files, checkpoints and notices, as if its owner had deleted it.
     for thread in await threads.list_unused(before):
-        await delete_thread(kb, thread.owner, thread.id)
-        erased["threads"] += 1
+        try:
+            await delete_thread(kb, thread.owner, thread.id)
+            erased["threads"] += 1
+        # The others are erased all the same.
+        except MissingWing as error:
+            logger.error("a conversation that is too old stays: %s", error)
         await asyncio.sleep(PAUSE_SECONDS)
     # For all in one statement: `delete_thread` leaves them to its callers.
     erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
@@ -58,7 +63,7 @@ async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> i
     """
     from argot.corpus.store.dustbin import list_removed_before
 
-    before = format_utc((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
+    before = format_utc((now or utc_now()) - timedelta(days=kb.settings.retention.removed_days), "seconds")
     found = await kb.blocking(list_removed_before, kb.document_store, before)
     if found:
         await erase_documents(kb, found)

@@ -31,7 +31,7 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     for name in names:
         try:
             if await kb.jobs.has_workers(SYNC):
-                await sync_put(kb, name)
+                await sync_put(kb.jobs, name)
                 continue
             report = await get_outcome(source_sync(kb, make_local_principal(), name=name, patient=True))
         except (Conflict, NotFound):  # somebody syncs it just now, or has removed it

@@ -1,4 +1,4 @@
-"""Something that is held for as long as work goes on, and may end before it: then the work is cut off."""
+"""A lock that is held during work, and may be lost before it is done: then the work is cancelled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class Hold:
-    """Work that may be ended from elsewhere. For one event loop, as the work itself.
+    """Work that may be ended from outside. For one event loop, as the work itself.
 
     Args:
-        still_held: whether what is held is held at this very moment.
+        still_held: returns whether the lock is held at this moment.
     """
 
     def __init__(self, still_held: Callable[[], Awaitable[bool]] | None = None) -> None:
@@ -25,25 +25,25 @@ class Hold:
         self._task: asyncio.Task[Any] | None = None
 
     def end(self, why: ArgotError) -> None:
-        """Cut the work off: it ends with this error where it waits, or as soon as it goes on."""
+        """Cancel the work: it ends with this error where it waits, or as soon as it continues."""
         if self.over is None:
             self.over = why
             if self._task is not None:
                 self._task.cancel()
 
     async def take_next(self, items: AsyncGenerator[T]) -> T | None:
-        """Return the next item, as long as it is held; None at their end.
+        """Return the next item, as long as the lock is held; None at their end.
 
         Raises:
-            ArgotError: it ended; which is also said in the place of an item that was made meanwhile.
+            ArgotError: it ended; raised also instead of an item that was made meanwhile.
         """
         self._require()
-        # Whoever reads may do so in another task each time.
+        # The caller may read each item in another task.
         self._task = asyncio.current_task()
         try:
             item = await anext(items, None)
         except asyncio.CancelledError:
-            # As in `asyncio.timeout`: a task that somebody else cancels as well stays cancelled.
+            # As in `asyncio.timeout`: a task that is also cancelled from outside stays cancelled.
             if self.over is not None and self._task and self._task.uncancel() == 0:
                 raise self.over from None
             raise
@@ -53,8 +53,8 @@ class Hold:
         return item
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run the work as long as the lock is held and return its result; it is cancelled when that ends, and waited
-        for.
+        """Run the work as long as the lock is held and return its result; when the lock ends, the work is cancelled and
+        awaited.
 
         Raises:
             ArgotError: it ended.
@@ -66,7 +66,7 @@ class Hold:
         except asyncio.CancelledError:
             task.cancel()
             await asyncio.wait({task})
-            # Where somebody else cancels this one as well, it stays cancelled.
+            # If this one is also cancelled from outside, it stays cancelled.
             here = asyncio.current_task()
             if self.over is not None and not (here and here.cancelling()):
                 raise self.over from None
@@ -75,7 +75,7 @@ class Hold:
             self._task = None
 
     async def confirm(self, lost: ArgotError) -> None:
-        """See that it is held at this moment, before something is told that rests on it.
+        """Check that it is held at this moment, before a result that depends on it is reported.
 
         Raises:
             ArgotError: `lost`, or why it ended.
@@ -95,7 +95,7 @@ class Hold:
 
 
 def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
-    """Call a function in this event loop soon, from whatever thread."""
-    # A loop that is closed by now has nothing to be told.
+    """Call a function in this event loop soon, from any thread."""
+    # A closed loop needs no call.
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(function)

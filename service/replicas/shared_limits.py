@@ -1,4 +1,4 @@
-"""Limits that hold for all services on one PostgreSQL together: one statement each, by the clock of its server."""
+"""Limits that apply to all services on one PostgreSQL together: one statement each, by the clock of its server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Key,
 logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
-"""So long after a service was killed its persons' places are taken."""
+"""Time after which the slots of a killed service are freed."""
 RENEW_SECONDS = 10.0
 FRIEND_SECONDS = 30 * 86_400.0
-"""So long it is known that somebody signed in from an address."""
+"""How long an address counts as known for a person."""
 
 
 def _hash_parts(*parts: object) -> str:
@@ -28,9 +28,9 @@ def _hash_parts(*parts: object) -> str:
 
 
 class SharedPlaces:
-    """Counts of everybody's questions under way in all services, and in a minute. Blocking: not for the event loop.
+    """Counts of everybody's running questions in all services, and within a minute. Blocking: not for the event loop.
 
-    A place lasts as long as its service renews it: one that is killed holds none after `LEASE_SECONDS`.
+    A slot lasts as long as its service renews it: a killed one holds none after `LEASE_SECONDS`.
     """
 
     def __init__(self, database: Database) -> None:
@@ -39,7 +39,7 @@ class SharedPlaces:
         self._places: dict[str, tuple[str, str]] = {}
 
     def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
-        """A place, by which it is given back; or -1: they have as many as they may; or the seconds to wait.
+        """Return a slot id, with which to release it; or -1: the person has as many as allowed; or the seconds to wait.
 
         Raises:
             StoreUnavailable
@@ -60,11 +60,11 @@ class SharedPlaces:
             self._places.pop(place, None)
         try:
             self._database.write("DELETE FROM service_places WHERE place = ?", place)
-        except StoreUnavailable as error:  # it is free when its lease is over
+        except StoreUnavailable as error:  # it is free when its lease expires
             logger.warning("a question's place is not given back: %s", error)
 
     def first(self, key: str, seconds: float) -> bool:
-        """Use this key; return whether no service did so within so many seconds, at most 900.
+        """Claim this key; return whether no service did so within this many seconds, at most 900.
 
         Raises:
             StoreUnavailable
@@ -76,7 +76,7 @@ class SharedPlaces:
         return not rows[0]["wait"]
 
     def renew(self) -> None:
-        """Hold what this service holds for another while, and forget what is over.
+        """Renew this service's slots, and delete expired ones.
 
         Raises:
             StoreUnavailable
@@ -85,7 +85,7 @@ class SharedPlaces:
             held = dict(self._places)
         if held:
             rows = [(place, gate, person) for place, (gate, person) in held.items()]
-            # Inserted where it is gone: a crash of PostgreSQL forgets all places, and its questions go on.
+            # Inserted if missing: a crash of PostgreSQL loses all slots, and its questions continue.
             self._database.write(
                 "INSERT INTO service_places SELECT v.value ->> 0, v.value ->> 1, v.value ->> 2, service_seconds() + ?"
                 " FROM jsonb_array_elements(CAST(? AS jsonb)) AS v"
@@ -94,14 +94,14 @@ class SharedPlaces:
             )
         with self._guard:
             gone = held.keys() - self._places.keys()
-        # Given back meanwhile, and perhaps inserted again just now.
+        # Released meanwhile, and perhaps just inserted again.
         for place in gone:
             self._database.write("DELETE FROM service_places WHERE place = ?", place)
         self._database.write("DELETE FROM service_places WHERE until < service_seconds() - 60")
         self._forget_counts()
 
     def _forget_counts(self) -> None:
-        # Not those that somebody counts just now, who would be waited for.
+        # Not rows that another transaction is counting, which would have to be waited for.
         self._database.write(
             "DELETE FROM service_counts WHERE key IN (SELECT key FROM service_counts"
             " WHERE at < service_seconds() - CASE WHEN level < 0 THEN ? ELSE ? END FOR UPDATE SKIP LOCKED)",
@@ -110,7 +110,7 @@ class SharedPlaces:
 
 
 class SharedAttempts:
-    """Attempts to sign in at all services together; as `sign_in_attempts.Attempts`, and blocking."""
+    """Attempts to sign in at all services together; like `sign_in_attempts.Attempts`, but blocking."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -118,7 +118,7 @@ class SharedAttempts:
     def begin(self, name: str, address: str) -> float:
         """
         Raises:
-            StoreUnavailable: nobody signs in meanwhile.
+            StoreUnavailable: nobody can sign in meanwhile.
         """
         keys = self._list_keys(name, address)
         rows = self._database.write_returning(
@@ -133,14 +133,14 @@ class SharedAttempts:
         network = find_network(address)
         both: Key = ("both", name, network)
         others: Sequence[Key] = (("address", "", network), ("name", name, ""))
-        # What is not known for a moment costs one attempt: whoever signs in is not kept from it.
+        # A failure here costs one counted attempt, but does not prevent the sign-in.
         with suppress(StoreUnavailable):
             self._database.write("DELETE FROM service_counts WHERE key = ?", _hash_parts(*both))
             self._database.write(
                 "UPDATE service_counts SET level = GREATEST(0, level - 1) WHERE key IN (?, ?) AND level >= 0",
                 *(_hash_parts(*one) for one in others),
             )
-            # Below 0: who signed in where, and no count.
+            # Below 0: a record of who signed in where, and no count.
             self._database.write(
                 "INSERT INTO service_counts VALUES (?, -1, service_seconds())"
                 " ON CONFLICT (key) DO UPDATE SET at = excluded.at",

@@ -1,7 +1,7 @@
-"""Tables that services on one PostgreSQL share beside the stores: their secret, and counts that a crash may forget.
+"""Tables that services on one PostgreSQL share beside the stores: their secret, and counts that a crash may lose.
 
-PostgreSQL alone: with SQLite there is one service, which keeps all this in its memory. Times are the database server's,
-so that clocks of services may be apart. Neither names nor addresses are in the counts, only digests of them.
+PostgreSQL only: with SQLite there is one service, which keeps all this in its memory. Times are the database server's,
+so that the services' clocks may differ. The counts contain neither names nor addresses, only digests of them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.25
 """Seconds between tries to take a lock that another process holds."""
 THREADS, LOOK_UPS = 8, 16
 LOOK_UP_SECONDS, GONE_SECONDS = 10.0, 1.5
-"""The longest wait of a request for who is asking: while PostgreSQL answers, and once it has been gone for a while."""
+"""The longest wait of a request for a person's rights: while PostgreSQL answers, and once it has been unavailable for a
+while."""
 START = "Start PostgreSQL, or see that this machine reaches it"
 
 
@@ -44,14 +45,14 @@ class SharedService:
         self.locks = SessionLocks(stores)
         self.places = SharedPlaces(self.database)
         self.attempts = SharedAttempts(self.database)
-        # Threads of its own: the event loop's may all be busy, and a lock must be given back all the same.
+        # Separate threads: the event loop's may all be busy, and a lock must be released all the same.
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="argot-shared")
-        # And these for who is asking: each may wait for a server that is gone.
+        # These are for looking up people's rights: each may wait for an unavailable server.
         self._look_ups = ThreadPoolExecutor(LOOK_UPS, thread_name_prefix="argot-look-up")
         self._tasks: set[asyncio.Future[None]] = set()
 
     def start(self) -> None:
-        """Begin to listen and to renew what is held. In the event loop."""
+        """Begin to listen and to renew leases. Call it in the event loop."""
         self.listener.start()
         self._keep(asyncio.create_task(self._renew()))
 
@@ -65,14 +66,14 @@ class SharedService:
             threads.shutdown()
 
     def secret(self, name: str) -> str:
-        """A secret that all processes have: made by whoever asks first."""
+        """Return a secret that all processes share, created by the first caller."""
         self.database.write(
             "INSERT INTO service_secrets VALUES (?, ?) ON CONFLICT DO NOTHING", name, secrets.token_urlsafe(48)
         )
         return str(self.database.rows("SELECT value FROM service_secrets WHERE name = ?", name)[0]["value"])
 
     async def look_up(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function that looks something up, in a thread; where PostgreSQL is gone, not for long.
+        """Call a look-up function in a thread; if PostgreSQL is unavailable, only for a short time.
 
         Raises:
             StoreUnavailable
@@ -85,17 +86,19 @@ class SharedService:
             raise StoreUnavailable(f"{self.name} cannot be used: it does not answer. {START}.", START) from error
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a blocking function of this service's in a thread of its own."""
+        """Call a blocking function of this service's in a separate thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
 
     def on_word(self, topic: str, told: Callable[[], None]) -> None:
-        """Call this in the event loop at hand when others say something about a topic, or may have said something."""
+        """Call this in the present event loop for each message of others about a topic, and when one may have been
+        missed.
+        """
         loop = asyncio.get_running_loop()
         self.listener.listen(topic, lambda _: call_in(loop, told))
         self.listener.on_gap(lambda: call_in(loop, told))
 
     def on_gap(self, look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do this in the event loop at hand whenever something may have been missed of what others tell."""
+        """Call this in the present event loop whenever messages may have been missed."""
         loop = asyncio.get_running_loop()
 
         async def call_logged() -> None:
@@ -107,28 +110,30 @@ class SharedService:
         self.listener.on_gap(lambda: call_in(loop, lambda: self._keep(asyncio.ensure_future(call_logged()))))
 
     def tell(self, topic: str, text: str = "") -> None:
-        """Tell the other processes, in whatever thread; where PostgreSQL is gone they look at everything anew later."""
+        """Send a message to the other processes, from any thread; if PostgreSQL is unavailable they check everything
+        again later.
+        """
         try:
             self.listener.notify(topic, text)
         except StoreUnavailable as error:
             logger.warning("other services are not told of '%s': %s", topic, error)
 
     def tell_soon(self, topic: str, text: str = "") -> None:
-        """The same, from the event loop, and nobody waits for it."""
+        """Do the same from the event loop, without waiting."""
         self._keep(asyncio.ensure_future(self.run(self.tell, topic, text)))
 
     async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
-        """Take a place, as `admission_control.CountedForAll` says."""
+        """Take a slot, as `admission_control.CountedForAll` describes."""
         taking = asyncio.ensure_future(self.run(self.places.take, gate, person, at_once=at_once, per_minute=per_minute))
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # The thread takes it all the same: then it is given back.
+            # The thread takes it all the same: then it is released.
             self._keep(asyncio.create_task(self._give_back_place(taking)))
             raise
 
     async def give_back(self, place: str) -> None:
-        # To its end, however often whoever waits is cancelled.
+        # To its end, however often the caller is cancelled.
         self._keep(giving := asyncio.ensure_future(self.run(self.places.give_back, place)))
         await asyncio.shield(giving)
 
@@ -139,11 +144,11 @@ class SharedService:
 
     @asynccontextmanager
     async def hold_lock(self, name: str, lost: ArgotError, *, pause: float = LONGEST_PAUSE) -> AsyncIterator[Hold]:
-        """Hold the lock of this name among all processes; waits until it is free.
+        """Hold the lock of this name among all processes; wait until it is free.
 
         Args:
-            lost: what the hold ends with where PostgreSQL, and with it the lock, is lost meanwhile.
-            pause: the longest between two tries, in seconds.
+            lost: the error with which the hold ends if PostgreSQL, and with it the lock, is lost meanwhile.
+            pause: the longest between two attempts, in seconds.
         """
         loop = asyncio.get_running_loop()
         hold = Hold(lambda: self.run(self.locks.check_held, held))
@@ -155,7 +160,7 @@ class SharedService:
         try:
             yield hold
         finally:
-            # To its end, however often whoever waits is cancelled; where it fails the lock is lost anyway.
+            # To its end, however often the caller is cancelled; if it fails the lock is lost anyway.
             self._keep(giving := asyncio.ensure_future(self._give_back(held)))
             await asyncio.shield(giving)
 
@@ -178,7 +183,7 @@ class SharedService:
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # The thread takes it all the same: then it is given back.
+            # The thread takes it all the same: then it is released.
             self._keep(asyncio.create_task(self._give_back_taken(taking)))
             raise
 

@@ -1,4 +1,4 @@
-"""Joins what a process has open to the others on the same PostgreSQL."""
+"""Connects the resources of a process to the others on the same PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_NAMED = 100
 
 
 async def share(stores: PostgresqlStores, people: People, turns: Turns) -> SharedService:
-    """Keep order from now on with the other processes that have these stores open. In the event loop.
+    """Coordinate from now on with the other processes that have these stores open. Call it in the event loop.
 
     Raises:
         StoreUnavailable, DamagedStore
@@ -32,7 +32,7 @@ async def share(stores: PostgresqlStores, people: People, turns: Turns) -> Share
 
 
 def _encode_ended(ended: Ended) -> str:
-    # Of more than these the ids are not told: whoever hears of it ends all of this person's.
+    # Beyond this number the ids are not sent: receivers end all of this person's.
     few = ended.sessions if ended.sessions is not None and len(ended.sessions) <= MOST_NAMED else None
     return json.dumps([ended.user, None if few is None else sorted(few)])
 

@@ -1,4 +1,4 @@
-"""Turns in a conversation: one question at a time, in whatever process that shares the stores."""
+"""Turns in a conversation: one question at a time, in any process that shares the stores."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 5.0
 STOP, OVER = "turn/stop", "turn/over"
 LONGEST_TOLD = 500
-"""Characters of a thread's id. Anything may be sent as one; those that are given are shorter, and notices are small."""
+"""Characters of a thread's id. Clients may send anything as one; the issued ones are shorter, and notices are small."""
 LOST = (
     "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
-    " conversation. Ask again: what was done already is not done twice."
+    " conversation. Ask again: finished work is not repeated."
 )
 STOPPED = "This answer was stopped in another window."
 
@@ -30,13 +30,13 @@ class Turns:
 
     def __init__(self) -> None:
         self.over: list[Callable[[str], None]] = []
-        """Told, in the event loop, when a turn of a thread ended in another process."""
+        """Called, in the event loop, when a turn of a thread ended in another process."""
         self._shared: SharedService | None = None
         self._here: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: dict[str, Hold] = {}
 
     def share(self, shared: SharedService) -> None:
-        """Keep out other processes too from now on, and stop the turns that they want stopped. In the event loop."""
+        """Exclude other processes too from now on, and stop turns at their request. Call it in the event loop."""
         self._shared = shared
         loop = asyncio.get_running_loop()
         shared.listener.listen(STOP, lambda thread: call_in(loop, lambda: self._stop_here(thread)))
@@ -44,12 +44,12 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, thread: str) -> AsyncIterator[Hold]:
-        """Held while a question of this thread is answered: two at once would write over each other's state.
+        """Held while a question of this thread is answered: two concurrent ones would overwrite each other's state.
 
         Raises:
-            StoreUnavailable: it cannot be told whose turn it is.
+            StoreUnavailable: it is unknown whose turn it is.
         """
-        # Held weakly: a thread's lock goes with the last who waits for it, and does not stay for ever.
+        # Held weakly: a thread's lock disappears with its last waiter.
         async with self._here.setdefault(thread, asyncio.Lock()):
             if self._shared is None:
                 yield Hold()
@@ -62,7 +62,7 @@ class Turns:
                     finally:
                         del self._running[thread]
             finally:
-                # Given back by now: whoever is told finds it so.
+                # Released by now, so that the callback finds it free.
                 self._tell_others(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
@@ -72,7 +72,7 @@ class Turns:
         return await self._shared.is_held(f"turn/{thread}")
 
     async def end_elsewhere(self, thread: str, *, stop: bool = False) -> None:
-        """Wait until no other process answers in this thread any more; with `stop` have it stop."""
+        """Wait until no other process answers in this thread; with `stop` make it stop."""
         ended = asyncio.Event()
 
         def note_end(which: str) -> None:
@@ -84,7 +84,7 @@ class Turns:
             if stop:
                 self._tell_others(STOP, thread)
             while await self.elsewhere(thread):
-                # The word may be missed, or nobody be left to say it.
+                # The message may be missed, or its sender gone.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await ended.wait()
@@ -93,7 +93,7 @@ class Turns:
             self.over.remove(note_end)
 
     def _tell_others(self, topic: str, thread: str) -> None:
-        # An id that is too long to be told is nobody's.
+        # An id that is too long to be sent belongs to no thread.
         if self._shared is not None and len(thread) <= LONGEST_TOLD:
             self._shared.tell_soon(topic, thread)
 

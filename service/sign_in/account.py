@@ -1,4 +1,4 @@
-"""One's own account on this side of signing in: sessions and keys, and whether people sign in at all."""
+"""A person's own account: sessions and keys, and whether sign-in is required at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Account of a person. `user` is None for the person at this machine."""
+    """Account of a person. `user` is None for the local user."""
 
     user: User | None
     sessions: list[Session]
@@ -24,7 +24,7 @@ class Account:
 
 def sign_in_required(kb: KnowledgeBase) -> bool:
     """Return whether people sign in by name: when anybody has a password, or a proxy or provider signs them in."""
-    return bool(kb.settings.sign_in_header or kb.settings.oidc_issuer) or has_passwords(kb)
+    return bool(kb.settings.sign_in.header or kb.settings.oidc.issuer) or has_passwords(kb)
 
 
 def has_passwords(kb: KnowledgeBase) -> bool:
@@ -32,7 +32,7 @@ def has_passwords(kb: KnowledgeBase) -> bool:
 
 
 def has_password(kb: KnowledgeBase, name: str) -> bool:
-    """Return whether a person of this name can prove who they are by a password of Argot's."""
+    """Return whether a person of this name can sign in with a password of Argot's."""
     user = kb.people.find(name)
     return user is not None and user.has_password
 
@@ -42,7 +42,7 @@ def get_account(kb: KnowledgeBase, name: str) -> Account:
 
 
 async def begin_session(kb: KnowledgeBase, name: str, address: str, agent: str) -> str:
-    """The token of a new session of somebody who has just proved who they are."""
+    """Return the token of a new session of somebody who has just signed in."""
     return await kb.blocking(kb.people.sessions.begin, name, address, agent)
 
 
@@ -52,7 +52,7 @@ async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None)
 
 
 async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:
-    """Revoke a key of this person's and of nobody else, whatever else they may do.
+    """Revoke a key of this person's and of nobody else, whatever other rights they have.
 
     Raises:
         NotFound: they have no such key.

@@ -1,4 +1,4 @@
-"""The OpenID Connect provider: what it publishes of itself, where people are sent, and what it says of them.
+"""The OpenID Connect provider: its description, its addresses for people, and its statements about them.
 
 Authorization code with PKCE (RFC 7636), as a client with a secret. An ID token counts only if all of this holds (OpenID
 Connect Core, 3.1.3.7): signed by a key the provider publishes now and by an algorithm of `ALGORITHMS`, of this issuer,
@@ -26,41 +26,41 @@ if TYPE_CHECKING:
 
 DISCOVERY = "/.well-known/openid-configuration"
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
-"""With a public key only: by the others somebody could sign who knows no more than is published, or nobody at all."""
+"""Only with a public key: with the others, a person who knows only published data, or anybody, could sign."""
 SKEW_SECONDS = 180
-"""So far the two clocks may be apart."""
+"""Maximum difference of the two clocks."""
 BACKDATED_SECONDS = 300
-"""Entra says of a token that it was made so much earlier."""
+"""Entra dates a token earlier by this much."""
 KEPT_SECONDS = 3600.0
-"""What the provider publishes is asked for again after so long; a key that is not among it, at once."""
+"""The provider's description is fetched again after this time; an unknown key triggers that at once."""
 SECONDS = 10.0
 """The longest wait for an answer."""
 DOWN_SECONDS = 5.0
-"""So long a provider that did not answer is taken to be down."""
+"""How long a provider that did not answer is considered down."""
 MOST_BYTES = 4_000_000
-"""Of one answer: a token with 5,000 groups has some 300,000."""
+"""Maximum bytes of one answer: a token with 5,000 groups has some 300,000."""
 WANTED_SCOPES = ("openid", "profile", "email", "offline_access")
-"""`offline_access`: a token by which groups are asked for anew while the person is away."""
+"""`offline_access`: requests a token for refreshing groups while the person is away."""
 _REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 
 Claims = Mapping[str, Any]
 
 
 class ProviderUnreachable(ArgotError):
-    """The provider does not answer, or not with what one does: it may do so later."""
+    """The provider does not answer, or not correctly: it may do so later."""
 
 
 class ProviderRefusal(NotAllowed):
-    """Refusal: the provider's answer is no proof of who somebody is, or it no longer answers for them."""
+    """Refusal: the provider's answer does not prove a person's identity, or it no longer confirms them."""
 
 
 class UnprovenToken(ProviderRefusal):
-    """Its token does not hold: also where a clock is wrong, so it says nothing against the person."""
+    """Its token is invalid: possibly because a clock is wrong, so that it is no evidence against the person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Statement of the provider on somebody. `refresh_token` None: it gave none."""
+    """Statement of the provider on somebody. `refresh_token` None: it issued none."""
 
     claims: Claims
     refresh_token: str | None
@@ -68,14 +68,14 @@ class Told:
 
 
 class OpenIdProvider:
-    """One for a service: it knows what the provider published, for an hour."""
+    """One for a service: it caches the provider's description for an hour."""
 
     def __init__(self, settings: Settings) -> None:
-        self.issuer = settings.oidc_issuer
-        self.client_id = settings.oidc_client_id
-        self._secret = settings.oidc_client_secret.get_secret_value()
-        self._scopes = settings.oidc_scopes.split()
-        self._groups_claim = settings.oidc_groups_claim
+        self.issuer = settings.oidc.issuer
+        self.client_id = settings.oidc.client_id
+        self._secret = settings.oidc.client_secret.get_secret_value()
+        self._scopes = settings.oidc.scopes.split()
+        self._groups_claim = settings.oidc.groups_claim
         self._published: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
         self._down_until = 0.0
@@ -87,14 +87,14 @@ class OpenIdProvider:
         Raises:
             ProviderUnreachable: it does not answer, or is another one.
         """
-        # One asks, the others wait for its answer.
+        # One requests, the others wait for its answer.
         async with self._asking:
             if self._published is None or time.monotonic() - self._published[0] > KEPT_SECONDS:
                 self._published = (time.monotonic(), await self._fetch_description_now())
             return self._published[1]
 
     async def _fetch_description_now(self) -> dict[str, Any]:
-        # While it is down, not everybody who opens the page has to wait for it.
+        # While it is down, not every visitor of the page has to wait for it.
         if time.monotonic() < self._down_until:
             raise ProviderUnreachable(f"The provider {self.issuer} does not answer.")
         self._down_until = time.monotonic() + DOWN_SECONDS
@@ -103,13 +103,13 @@ class OpenIdProvider:
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
             raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
         if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
-            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' so.")
+            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' to that.")
         for name in _REQUIRED[1:]:
             _require_encrypted(found[name], self.issuer)
         return found
 
     async def make_sign_in_address(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
-        """Return the address where a person signs in; from there they come to `back`, with the state."""
+        """Return the address where a person signs in; from there they return to `back`, with the state."""
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
         found = await self.fetch_description()
@@ -131,16 +131,16 @@ class OpenIdProvider:
         if not isinstance(where, str):
             return None
         asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
-        # With thousands of groups in it a token is longer than an address may be.
+        # With thousands of groups a token is longer than an address may be.
         if id_token and len(id_token) < 4000:
             asked["id_token_hint"] = id_token
         return _add_query(where, asked)
 
     async def ask_about_code(self, code: str, back: str, *, nonce: str, verifier: str) -> Told:
-        """Ask the provider for its statement on the person who comes with this code.
+        """Ask the provider for its statement on the person who arrives with this code.
 
         Raises:
-            ProviderRefusal: it does not take the code, or its answer is no proof.
+            ProviderRefusal: it does not accept the code, or its answer proves nothing.
             ProviderUnreachable
         """
         answer = await self._request_token(
@@ -155,7 +155,7 @@ class OpenIdProvider:
         """Ask the provider for its present statement on somebody.
 
         Raises:
-            ProviderRefusal: it no longer answers for them.
+            ProviderRefusal: it no longer confirms them.
             ProviderUnreachable
         """
         answer = await self._request_token({"grant_type": "refresh_token", "refresh_token": refresh_token})
@@ -166,20 +166,20 @@ class OpenIdProvider:
             except UnprovenToken as error:
                 raise ProviderUnreachable(str(error)) from error
             _require_subject(claims, subject)
-        # A provider need not rotate the token, nor repeat one that stays.
+        # A provider need not rotate the token, nor repeat an unchanged one.
         return await self._make_statement({"refresh_token": refresh_token, **answer}, claims, subject)
 
     async def _make_statement(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> Told:
-        """Build the statement; the userinfo endpoint adds what it alone says, where the groups are not in the token."""
+        """Build the statement; the userinfo endpoint adds its own data, if the groups are not in the token."""
         where = (await self.fetch_description()).get("userinfo_endpoint")
         if self._groups_claim not in claims and isinstance(where, str) and isinstance(answer.get("access_token"), str):
             _require_encrypted(where, self.issuer)
             bearer = {"Authorization": f"Bearer {answer['access_token']}"}
             more = await self._request_json("GET", where, headers=bearer)
-            # Core, 5.3.2: the answer may be another person's, by a token that was swapped.
+            # Core, 5.3.2: the answer may be another person's, through a swapped token.
             _require_subject(more, str(claims.get("sub") or subject))
             claims = {**more, **claims}
-            # It knows them, yet where no token says so, groups that are not named may stand where we did not look.
+            # It knows them, but if no token lists groups, they may be somewhere else.
             if "id_token" not in answer and self._groups_claim not in claims:
                 raise ProviderUnreachable(f"The provider's userinfo says nothing of '{self._groups_claim}'.")
         if not claims:
@@ -190,7 +190,7 @@ class OpenIdProvider:
     # -- the ID token --------------------------------------------------------------------------------------------------
 
     async def _prove_claims(self, answer: Mapping[str, Any], nonce: str | None = None) -> Claims:
-        """The claims of the ID token, if it holds.
+        """Return the claims of the ID token, if it is valid.
 
         Raises:
             UnprovenToken, ProviderUnreachable
@@ -213,10 +213,10 @@ class OpenIdProvider:
                 raise UnprovenToken("The provider's token names nobody ('sub').")
         except (ExpiredTokenError, InvalidTokenError) as error:
             raise UnprovenToken(CLOCKS) from error
-        # ValueError, TypeError: claims of another kind than the specification has.
+        # ValueError, TypeError: claims of other types than in the specification.
         except (JoseError, ValueError, TypeError) as error:
             raise UnprovenToken(
-                f"The provider's token does not hold ({_describe_reason(error)}). Sign in again."
+                f"The provider's token is not valid ({_describe_reason(error)}). Sign in again."
             ) from error
         if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
             raise UnprovenToken(CLOCKS)
@@ -229,7 +229,7 @@ class OpenIdProvider:
         try:
             return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
         except (BadSignatureError, InvalidKeyIdError):
-            # The keys have changed since they were asked for; what is still wrong then is wrong.
+            # The keys have changed since they were fetched; a second failure is final.
             self._keys = None
             return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
 
@@ -249,7 +249,7 @@ class OpenIdProvider:
             given = (await self._request_json("GET", where)).get("keys")
             keys = []
             for one in given if isinstance(given, list) else []:
-                # A secret (`oct`) is no key to check signatures with; kinds that are not known may stand beside.
+                # A secret (`oct`) is no key to check signatures with; unknown kinds may be present as well.
                 if isinstance(one, dict) and one.get("kty") in ("RSA", "EC") and one.get("use", "sig") == "sig":
                     try:
                         keys.append(import_key(one))
@@ -263,16 +263,16 @@ class OpenIdProvider:
     # -- asking --------------------------------------------------------------------------------------------------------
 
     async def _request_token(self, given: dict[str, str]) -> dict[str, Any]:
-        """The answer of the token endpoint.
+        """Return the answer of the token endpoint.
 
         Raises:
-            ProviderRefusal: `invalid_grant`: the code or token is none, used up, or its owner is shut out.
+            ProviderRefusal: `invalid_grant`: the code or token is invalid, used up, or its owner is blocked.
             ProviderUnreachable
         """
         found = await self.fetch_description()
         ways = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         if "client_secret_basic" in ways:
-            # RFC 6749, 2.3.1: each is encoded as in a form before the two are joined.
+            # RFC 6749, 2.3.1: each is form-encoded before the two are joined.
             basic = httpx.BasicAuth(quote(self.client_id, ""), quote(self._secret, ""))
             return await self._request_json("POST", found["token_endpoint"], auth=basic, data=given)
         posted = {**given, "client_id": self.client_id, "client_secret": self._secret}
@@ -287,7 +287,7 @@ class OpenIdProvider:
         data: dict[str, str] | None = None,
         auth: httpx.Auth | None = None,
     ) -> dict[str, Any]:
-        """The JSON object at this address; no redirect is followed."""
+        """Return the JSON object at this address; no redirect is followed."""
         where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
         try:
             async with (
@@ -306,7 +306,7 @@ class OpenIdProvider:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
         if answer is not None and answer.get("error") == "invalid_grant":
-            raise ProviderRefusal("The provider does not take this sign-in any more. Sign in again.")
+            raise ProviderRefusal("The provider no longer accepts this sign-in. Sign in again.")
         if answer is None or got.status_code != httpx.codes.OK:
             code = f", {answer['error']:.60}" if answer and isinstance(answer.get("error"), str) else ""
             raise ProviderUnreachable(f"The provider at {where} answers with status {got.status_code}{code}.")
@@ -332,7 +332,7 @@ def require_extra() -> None:
 
 def _list_scopes(found: Mapping[str, Any]) -> list[str]:
     offered = found.get("scopes_supported")
-    # Google refuses a scope that it does not offer; a provider that lists none gets what every one knows.
+    # Google refuses unknown scopes; a provider that lists none gets the common ones.
     return [one for one in WANTED_SCOPES if one in (offered if isinstance(offered, list) else WANTED_SCOPES[:3])]
 
 

@@ -1,4 +1,4 @@
-"""Signing in with name and password: the limits, the check, and a session if all is well."""
+"""Signing in with name and password: the limits, the check, and a session on success."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 AT_ONCE = 2
-"""Passwords that are checked at the same time; each takes 64 MiB."""
+"""Number of passwords checked at the same time; each takes 64 MiB."""
 MOST_WAITING = 40
-"""Sign-ins that may wait; further ones are asked to try again."""
+"""Number of sign-ins that may wait; further ones are asked to try again."""
 UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
-WRONG = "Name or password is wrong. Mind capital letters, and try again."
+WRONG = "Name or password is wrong. Check capital letters, and try again."
 
 
 class SignInRefused(NotAllowed):
-    """Not signed in. `status` is the one of HTTP; `wait` is the number of seconds until it can be tried again."""
+    """The sign-in was refused. `status` is that of HTTP; `wait` is the number of seconds until the next try."""
 
     def __init__(self, message: str, status: int, wait: int = 0) -> None:
         self.status = status
@@ -40,28 +40,28 @@ class SignIn:
         self._waiting = 0
 
     async def with_password(self, name: str, password: str, address: str, agent: str = "") -> str:
-        """The token of a new session.
+        """Return the token of a new session.
 
         Raises:
-            SignInRefused: wrong (401; the same for a name that does not exist), suspended (403, and only said to who
-                knows the password), too many attempts (429), too many at once (503).
+            SignInRefused: wrong (401; the same for a name that does not exist), suspended (403, and only reported with
+                the right password), too many attempts (429), too many at once (503).
         """
         name = name.strip()
         user = await self._check(name, password, address)
         return await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
 
     async def change_password(self, name: str, old: str, new: str, address: str) -> None:
-        """Give oneself another password; every session ends.
+        """Change the person's own password; every session ends.
 
         Raises:
             SignInRefused: the old one is wrong, or there were too many attempts.
             InvalidInput: the new one would be guessed.
         """
-        await self._check(name, old, address, wrong="The present password is wrong. Try again.")
+        await self._check(name, old, address, wrong="The current password is wrong. Try again.")
         await self.kb.blocking(self.kb.people.set_password, name, new)
 
     async def confirm(self, name: str, password: str, address: str) -> None:
-        """See that it is really this person, who is signed in already, that asks for something dangerous.
+        """Verify the password of a signed-in person before a dangerous action.
 
         Raises:
             SignInRefused: the password is missing or wrong, or there were too many attempts.
@@ -71,7 +71,7 @@ class SignIn:
         await self._check(name, password, address, wrong="Your own password is wrong. Nothing was done. Try again.")
 
     async def _check(self, name: str, password: str, address: str, wrong: str = WRONG) -> User:
-        # Counted before the password is checked, so that many attempts at once do not all get through.
+        # Counted before the password is checked, so that concurrent attempts do not all get through.
         wait = await self.kb.look_up(self.attempts.begin, name, address)
         if wait > 0:
             minutes = ceil(wait / 60)
@@ -88,7 +88,7 @@ class SignIn:
 
     async def _check_in_turn(self, name: str, password: str) -> User | None:
         if self._waiting >= MOST_WAITING:
-            raise SignInRefused("Many people are signing in just now. Try again in a minute.", 503, 60)
+            raise SignInRefused("Many people are signing in at the moment. Try again in a minute.", 503, 60)
         self._waiting += 1
         try:
             async with self._places:

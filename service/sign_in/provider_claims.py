@@ -1,4 +1,4 @@
-"""Meaning of a provider's claims here: the name of a new person, and the groups of anybody."""
+"""Interpretation of a provider's claims: the name of a new person, and anybody's groups."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ MOST_GROUPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups here. `admin` None: the provider does not say who is an administrator."""
+    """Groups in Argot. `admin` None: the provider does not say who is an administrator."""
 
     names: frozenset[str]
     admin: bool | None
 
 
 def require_provider(settings: Settings) -> None:
-    """Refuse settings of a provider by which nobody could sign in, or others could read along.
+    """Refuse provider settings with which nobody could sign in, or others could read along.
 
     Raises:
         InvalidSettings
         MissingExtra: authlib is not installed.
     """
-    parse_mapping(settings.oidc_groups)
-    if not settings.oidc_issuer:
+    parse_mapping(settings.oidc.groups)
+    if not settings.oidc.issuer:
         return
-    secret = settings.oidc_client_secret.get_secret_value()
-    for name, value in {"oidc_client_id": settings.oidc_client_id, "oidc_client_secret": secret}.items():
+    secret = settings.oidc.client_secret.get_secret_value()
+    for name, value in {"oidc_client_id": settings.oidc.client_id, "oidc_client_secret": secret}.items():
         if not value:
             raise InvalidSettings(
-                f"Setting 'oidc_issuer' is '{settings.oidc_issuer}', but '{name}' is missing: what the provider gave"
+                f"Setting 'oidc_issuer' is '{settings.oidc.issuer}', but '{name}' is missing: what the provider gave"
                 " when Argot was registered there (docs/administrators.md)."
             )
-    issuer = urlsplit(settings.oidc_issuer)
+    issuer = urlsplit(settings.oidc.issuer)
     if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc_issuer}': it has to begin with https.")
+        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc.issuer}': it has to begin with https.")
     require_extra()
 
 
 def read_name(claims: Mapping[str, Any], settings: Settings) -> str:
     """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
-    name = claims.get(settings.oidc_name_claim)
+    name = claims.get(settings.oidc.name_claim)
     # Whoever enters somebody else's address there would be called by it here.
-    if settings.oidc_name_claim == "email" and claims.get("email_verified") is False:
+    if settings.oidc.name_claim == "email" and claims.get("email_verified") is False:
         return ""
     return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
 
@@ -68,20 +68,20 @@ def read_display_name(claims: Mapping[str, Any]) -> str:
 
 
 def read_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
-    """The groups of the claim by the names that they have here.
+    """Return the groups of the claim by their names here.
 
-    A claim that is text is one group: AD FS makes a list only of several. One that is missing, or of another kind, is
-    no group. Names that no group can have here are passed over. The
-    group `managers` comes by the mapping alone: with that name a company may mean anything.
+    A claim that is text is one group: AD FS makes a list only of several. A missing one, or one of another type, is no
+    group. Names that are invalid for groups here are skipped. The group `managers` is only assigned by the mapping: a
+    company's group of that name may mean anything.
     """
-    theirs = _read_theirs(claims, settings.oidc_groups_claim)
-    admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
+    theirs = _read_theirs(claims, settings.oidc.groups_claim)
+    admin = settings.oidc.admin_group in theirs if settings.oidc.admin_group else None
     return Groups(map_groups(theirs, settings), admin)
 
 
 def map_groups(theirs: set[str], settings: Settings) -> frozenset[str]:
     """Groups by the names that they have here, as said above."""
-    mapping = parse_mapping(settings.oidc_groups)
+    mapping = parse_mapping(settings.oidc.groups)
     names = {mapping[one] for one in theirs if one in mapping}
     names |= {
         plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _is_fit(plain)
@@ -91,14 +91,14 @@ def map_groups(theirs: set[str], settings: Settings) -> frozenset[str]:
 
 @cache
 def parse_mapping(text: str) -> dict[str, str]:
-    """Their names of groups, and ours.
+    """Return the provider's names of groups, and Argot's.
 
     Raises:
         InvalidSettings: a part is no `theirs=ours`, or ours can be no name of a group.
     """
     found = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
-        # From the right: a name of theirs (a distinguished name of LDAP) may hold the sign, ours cannot.
+        # From the right: a name of theirs (an LDAP distinguished name) may contain the sign, Argot's cannot.
         theirs, sign, ours = (one.strip() for one in part.rpartition("="))
         try:
             if not sign or not theirs:
@@ -112,14 +112,14 @@ def parse_mapping(text: str) -> dict[str, str]:
 
 def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
     given = claims.get(claim)
-    if isinstance(given, str):  # of one group alone, some providers make no list
+    if isinstance(given, str):  # for a single group, some providers make no list
         given = [given]
     if not isinstance(given, list):
         more = claims.get("_claim_names")
         if isinstance(more, dict) and claim in more:
             why = "somebody has too many for it; let Entra send those assigned to the application"
         else:
-            why = "it is missing" if given is None else f"it is no list but {type(given).__name__}"
+            why = "it is missing" if given is None else f"it is not a list but {type(given).__name__}"
         logger.warning("the provider's claim '%s' says no groups: %s (docs/administrators.md)", claim, why)
         return set()
     if len(given) > MOST_GROUPS:

@@ -1,7 +1,7 @@
-"""Signing in at an OpenID Connect provider, and asking it again and again whether it still answers for people.
+"""Signing in at an OpenID Connect provider, and asking it regularly whether it still confirms people.
 
-What is begun in a browser is ended in that browser: a signed ticket in a cookie, from which state, nonce and PKCE's
-verifier are made, and which serves once.
+A sign-in that began in a browser ends in that browser: a signed ticket in a cookie, from which state, nonce and PKCE's
+verifier are derived, and which is valid once.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from argot.work.schedule import scheduled
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
+    from argot.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 BEGUN_SECONDS = 15 * 60
-"""So long somebody may take to sign in at the provider."""
+"""Time limit for signing in at the provider."""
 LEAVING_SECONDS = 60
 MOST_KEPT = 10_000
 LOOK_SECONDS = 20.0
 AT_ONCE = 4
 """People the provider is asked about at the same time."""
-OLD = "This sign-in was begun too long ago, in another browser, or is used up. Sign in again."
+OLD = "This sign-in was started too long ago or in another browser, or was used already. Sign in again."
 
 
 class ProviderSignIn:
@@ -48,20 +49,20 @@ class ProviderSignIn:
 
     Args:
         kb: the knowledge base, whose settings name a provider.
-        key: a secret of this knowledge base, by which tickets are signed.
+        key: a secret of this knowledge base that signs the tickets.
     """
 
     def __init__(self, kb: KnowledgeBase, key: bytes, provider: OpenIdProvider | None = None) -> None:
         self.kb = kb
         self.provider = provider or OpenIdProvider(kb.settings)
         self._key = hashlib.sha256(b"argot sign-in " + key).digest()
-        # Bounded, and lost with the process: what is forgotten shows one page more at signing out.
+        # Bounded, and lost with the process: a lost entry shows one page more at signing out.
         self._used: TTLCache[str, bool] = TTLCache(MOST_KEPT, BEGUN_SECONDS)
         self._id_tokens: LRUCache[str, str] = LRUCache(1000)
         self._leaving: TTLCache[str, str] = TTLCache(1000, LEAVING_SECONDS)
 
     async def begin(self, back: str) -> tuple[str, str]:
-        """The address at the provider, and the ticket to be kept in the browser.
+        """Return the address at the provider, and the ticket to be kept in the browser.
 
         Raises:
             ProviderUnreachable, MissingExtra
@@ -77,14 +78,14 @@ class ProviderSignIn:
         return entrance, ticket
 
     async def end(self, ticket: str, state: str, code: str, back: str) -> tuple[User, str]:
-        """Sign in the person who came back with this code; return them and the ID token.
+        """Sign in the person who returned with this code; return them and the ID token.
 
         Raises:
-            ProviderRefusal: it is no proof, or whoever it is may not come in; the message says why.
+            ProviderRefusal: it is no proof, or the person may not sign in; the message is the reason.
             ProviderUnreachable
         """
         seed = self._read_seed(ticket, state)
-        # Before anything is awaited: two at once with one ticket are one too many.
+        # Before anything is awaited: a ticket must not be used twice concurrently.
         self._used[seed] = True
         if self.kb.shared and not await self.kb.shared.run(self.kb.shared.places.first, seed, BEGUN_SECONDS):
             raise ProviderRefusal(OLD)
@@ -93,12 +94,12 @@ class ProviderSignIn:
             told = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
             return await self.kb.blocking(self._accept_statement, told), told.id_token
         except (ProviderRefusal, ProviderUnreachable) as error:
-            # For whoever runs Argot: the person is told the same, and often cannot mend it.
+            # For the operator: the person sees the same, and often cannot fix it.
             logger.warning("somebody could not sign in at the provider: %s", error)
             raise
 
     async def token(self, user: User, id_token: str, address: str, agent: str) -> str:
-        """The token of a new session of somebody who has just come back."""
+        """Return the token of a new session of somebody who has just returned."""
         token = await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
         session = await self.kb.look_up(self.kb.people.sessions.find, token)
         if session is not None:
@@ -106,7 +107,7 @@ class ProviderSignIn:
         return token
 
     def make_leaving_ticket(self, session: str | None) -> str:
-        """A ticket by which somebody whose session ends here is shown out at the provider too."""
+        """Return a ticket with which somebody whose session ends here is signed out at the provider too."""
         ticket = secrets.token_urlsafe(16)
         if id_token := self._id_tokens.pop(session or "", ""):
             self._leaving[ticket] = id_token
@@ -117,7 +118,7 @@ class ProviderSignIn:
         try:
             return await self.provider.exit(back, self._leaving.pop(ticket, None))
         except ProviderUnreachable as error:
-            logger.warning("somebody is signed out here alone: %s", error)
+            logger.warning("somebody is signed out only here: %s", error)
             return None
 
     def _derive_value(self, what: str, seed: str) -> str:
@@ -137,7 +138,7 @@ class ProviderSignIn:
         return seed
 
     def _accept_statement(self, told: Told) -> User:
-        """The person whose account this is, with what the provider says of them now."""
+        """Return the person whose account this is, updated with the provider's present statement."""
         link = self._link(told)
         user = self.kb.people.user(link.user)
         if user.suspended_at:
@@ -146,21 +147,22 @@ class ProviderSignIn:
         return self.kb.people.user(link.user)
 
     def _link(self, told: Told) -> ProviderLink:
-        """The link of this account; made where an administrator has allowed it, or for somebody new.
+        """Return the link of this account; created if an administrator has allowed it, or for a new person.
 
         Raises:
-            ProviderRefusal: the name is taken by somebody who is not linked, cannot be one, or nobody new is let in.
+            ProviderRefusal: the name is taken by somebody who is not linked, is invalid, or new people are not
+                admitted.
         """
         people, issuer, subject = self.kb.people, self.provider.issuer, str(told.claims["sub"])
         if found := people.links.find(issuer, subject):
             return found
         name = read_name(told.claims, self.kb.settings)
         if not name:
-            raise ProviderRefusal(f"The provider does not say your name ('{self.kb.settings.oidc_name_claim}').")
+            raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc.name_claim}').")
         # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
         same = [one for one in people.users() if one.name.casefold() == name.casefold()]
         if not same:
-            _require_new(self.kb, name, subject)
+            _require_new(self.kb.settings, name, subject)
             try:
                 people.add(name, (), read_display_name(told.claims))
             except InvalidInput as error:
@@ -178,8 +180,8 @@ class ProviderSignIn:
         return link
 
 
-def _require_new(kb: KnowledgeBase, name: str, subject: str) -> None:
-    if kb.settings.unknown_people == "refuse":
+def _require_new(settings: Settings, name: str, subject: str) -> None:
+    if settings.sign_in.unknown_people == "refuse":
         raise ProviderRefusal(
             f"Argot does not know '{name}'. Ask an administrator: argot user add NAME, then"
             f" argot user link NAME --subject {subject}"
@@ -205,17 +207,17 @@ class _Asking:
 async def keep_confirmed(kb: KnowledgeBase) -> None:
     """Ask the provider about everybody again, by the interval of the settings."""
     asking = kb.part(_Asking)
-    if kb.settings.oidc_issuer and asking.provider is None:
+    if kb.settings.oidc.issuer and asking.provider is None:
         asking.provider = OpenIdProvider(kb.settings)
     await confirm_due(kb, asking.provider)
 
 
 async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: datetime | None = None) -> None:
-    """Ask about all whose turn it is. Whom it no longer answers for, or has not for too long, is out at once."""
+    """Ask about everybody who is due. People it no longer confirms, or has not for too long, are signed out at once."""
     now = now or utc_now()
     places = asyncio.Semaphore(AT_ONCE)
-    due = now - timedelta(minutes=kb.settings.oidc_refresh_minutes)
-    stale = now - timedelta(hours=kb.settings.oidc_hours)
+    due = now - timedelta(minutes=kb.settings.oidc.refresh_minutes)
+    stale = now - timedelta(hours=kb.settings.oidc.hours)
 
     async def look(link: ProviderLink) -> None:
         confirmed = datetime.fromisoformat(link.confirmed_at or link.linked_at)
@@ -230,7 +232,7 @@ async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: d
 
 
 async def _ask_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: ProviderLink) -> bool:
-    """Ask the provider again about somebody; False: there was no answer."""
+    """Ask the provider again about somebody; return False if there was no answer."""
     if provider is None or link.refresh_token is None or link.issuer != provider.issuer:
         return False
     try:

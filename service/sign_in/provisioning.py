@@ -1,7 +1,7 @@
-"""People and groups that an identity provider sends (SCIM), taken over here.
+"""People and groups that an identity provider sends (SCIM), applied here.
 
-Whoever may send this is an administrator. People are known by name: one who is here already is taken over as they are.
-Whom the provider deactivates or removes is shut out at once; nothing of theirs is erased.
+Only an administrator may send them. People are identified by name: an existing one is taken over unchanged. A person
+whom the provider deactivates or removes is blocked at once; none of their data are erased.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Provisioning:
     """People and groups, on behalf of the provider.
 
     Args:
-        principal: whose key it came with. Nobody shuts out themselves.
+        principal: the owner of the key with which the request came. Nobody may block themselves.
     """
 
     def __init__(self, kb: KnowledgeBase, principal: Principal) -> None:
@@ -31,11 +31,11 @@ class Provisioning:
     def require_in(self) -> None:
         """
         Raises:
-            NotAllowed: whose key it came with has been shut out since the key was read.
+            NotAllowed: the key's owner has been blocked since the key was read.
         """
         sender = self._people.find(self._principal.name)
         if sender is not None and sender.shut_out:
-            raise NotAllowed(f"'{sender.name}', whose key this is, has been shut out.")
+            raise NotAllowed(f"'{sender.name}', the owner of this key, is suspended.")
 
     # -- people --------------------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ class Provisioning:
 
     def person(self, id_: str) -> ProvisionedPerson:
         """
-        Raises:
+        NotFound
             NotFound
         """
         return self._rows.person(id_)
@@ -60,9 +60,9 @@ class Provisioning:
         here = name if name in alike else next(iter(alike), None)
         if here is None:
             self._people.add(name, (), display_name)
-            if self._settings.oidc_issuer:
+            if self._settings.oidc.issuer:
                 # The account that comes next under this name is theirs: it is the same provider that says so.
-                self._people.link(name, self._settings.oidc_issuer)
+                self._people.link(name, self._settings.oidc.issuer)
         id_ = self._rows.take_person(here or name, external_id)
         self._set_active(self.person(id_), active=active)
         return self.person(id_)
@@ -85,11 +85,11 @@ class Provisioning:
         return self.person(id_)
 
     def remove_person(self, id_: str) -> None:
-        """Shut somebody out, and take them out of the groups that were sent.
+        """Block a person, and remove them from the groups that were sent.
 
         Raises:
             NotFound
-            NotAllowed: it is whoever asks.
+            NotAllowed: it is the caller.
         """
         person = self.person(id_)
         self._set_active(person, active=False)
@@ -100,15 +100,15 @@ class Provisioning:
         if active == (since is None):
             return
         if not active and person.user == self._principal.name:
-            raise NotAllowed(f"'{person.user}' is whose key this is, and would shut out themselves.")
+            raise NotAllowed(f"'{person.user}' is the owner of this key, and would suspend themselves.")
         before = self._people.user(person.user).suspended_at
         if active:
-            # Whom an administrator here has suspended stays out, whatever the provider says.
+            # A person whom an administrator here has suspended stays out, whatever the provider says.
             if before == since:
                 self._people.restore(person.user)
             self._rows.set_inactive(person.id, None)
         else:
-            # The same moment in both tables is the sign that the provider did it.
+            # The same moment in both tables shows that the provider did it.
             self._rows.set_inactive(
                 person.id, timestamp() if before else self._people.suspend(person.user).suspended_at
             )
@@ -128,7 +128,7 @@ class Provisioning:
     def put_group(
         self, id_: str | None, display_name: str, external_id: str | None, members: Sequence[str]
     ) -> ProvisionedGroup:
-        """Make a group, or take this in the place of what it was.
+        """Create a group, or replace the existing one.
 
         Raises:
             InvalidInput: a group cannot have this name here.
@@ -140,7 +140,8 @@ class Provisioning:
         here = map_groups({unicodedata.normalize("NFC", display_name.strip())}, self._settings)
         if not here:
             raise InvalidInput(
-                f"'{display_name}' can be no group here: give it a name in the setting 'oidc_groups', as THEIRS=OURS."
+                f"'{display_name}' cannot be the name of a group here: give it a name in the setting 'oidc_groups', "
+                "as THEIRS=OURS."
             )
         return self.group(self._rows.put_group(id_, display_name, min(here), external_id, members))
 

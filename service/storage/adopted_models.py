@@ -1,11 +1,11 @@
-"""The models of its own that a knowledge base has taken over: `learning/adopted.json`, and the folders it names.
+"""The models that a knowledge base has adopted: `learning/adopted.json`, and the folders it names.
 
-They belong to the core: what was adopted answers on, and its vectors stay readable, where the wing `learn` that made it
-is not installed.
+They belong to the core: adopted models still answer, and their vectors stay readable, if the wing `learn` that made
+them is not installed.
 
-Each kind has a stack: its last one is in force, and going back takes it off. Where an embedder changes, the vectors and
-this file change one after the other: what is being changed is noted before, and which of the two counts is decided by
-the vectors that are live when the knowledge base is opened.
+Each kind has a stack: its last entry is in use, and going back removes it. If an embedder changes, the vectors and this
+file change one after the other: the change is recorded before, and on opening the knowledge base the live vectors
+decide which of the two counts.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
 FILE = f"{LEARNING_FOLDER}/adopted.json"
 MODELS = f"{LEARNING_FOLDER}/models"
 SETTING_OF: Mapping[ModelKind, Literal["embedder", "reranker"]] = {"embedder": "embedder", "reranker": "reranker"}
-"""The settings whose defaults adopted models stand for."""
+"""The settings whose defaults adopted models replace."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdoptedModel:
-    """A model in force. `gain`, `low`, `high`: by how much it is better by `measure`, and the 95 % interval of that.
+    """A model in force. `gain`, `low`, `high`: its improvement in `measure`, with the 95 % interval.
 
     `folder`: its name below `learning/models`. `by`, `at`: who adopted it, and when.
     """
@@ -60,7 +60,7 @@ class AdoptedModel:
 
 @dataclass(frozen=True, slots=True)
 class AdoptionStep:
-    """An entry of the history: `run` is what was adopted or taken back."""
+    """An entry of the history: `run` is the model adopted or taken back."""
 
     at: str
     by: str
@@ -117,12 +117,12 @@ def read_adopted(home: Path) -> Adopted:
         return Adopted()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedStore(
-            f"{path} cannot be read: {error}. Move it away, and adopt the models again that it named: argot learn runs"
+            f"{path} cannot be read: {error}. Move it away, and adopt its models again: argot learn runs"
         ) from error
 
 
 def keep_adopted(home: Path, adopted: Adopted) -> None:
-    """Write down the adopted models; when this returns they count, also after a crash."""
+    """Write the adopted models; when this returns they are durable."""
     content: dict[str, Any] = {
         "models": {kind: [asdict(one) for one in stack] for kind, stack in adopted.stacks.items() if stack},
         "history": [asdict(one) for one in adopted.history],
@@ -138,10 +138,10 @@ def _read_stack(found: Sequence[Mapping[str, Any]]) -> tuple[AdoptedModel, ...]:
 
 
 def settle_adopted(home: Path, *, cut_off: bool = False) -> None:
-    """Finish or take back a change of the embedder, whichever the live vectors are made by.
+    """Complete or undo a change of the embedder, according to the live vectors.
 
     Args:
-        cut_off: a kill came in between, which the log is to say.
+        cut_off: a kill interrupted it, which is logged.
     """
     adopted = read_adopted(home)
     if adopted.changing is None:
@@ -154,7 +154,7 @@ def settle_adopted(home: Path, *, cut_off: bool = False) -> None:
 
 
 def read_live_fingerprint(home: Path) -> str:
-    """Return the fingerprint of the embedder of the live vectors; empty if there are none, or it cannot be said."""
+    """Return the fingerprint of the embedder of the live vectors; empty if there are none, or it is unknown."""
     pointer, database = home / VECTORS / CURRENT, home / CORPUS
     if not pointer.is_file() or not database.is_file():
         return ""
@@ -163,7 +163,7 @@ def read_live_fingerprint(home: Path) -> str:
             row = connection.execute(
                 "SELECT fingerprint FROM generations WHERE name = ?", (pointer.read_text("utf-8", "replace").strip(),)
             ).fetchone()
-    except (sqlite3.DatabaseError, OSError):  # whoever opens the store says what is wrong with it
+    except (sqlite3.DatabaseError, OSError):  # opening the store reports its error
         return ""
     return str(row[0]) if row else ""
 
@@ -172,27 +172,29 @@ def read_live_fingerprint(home: Path) -> str:
 
 
 def apply_adopted(home: Path, settings: Settings) -> Settings:
-    """The settings with adopted models in place of defaults. What was set explicitly wins.
+    """Return the settings with adopted models in place of defaults. Explicit settings take precedence.
 
     On PostgreSQL none are in force (`require_adoptable`).
     """
-    if settings.store:
+    if settings.storage.database:
         return settings
     adopted = read_adopted(home)
+    given = settings.flatten(only_given=True)
     found: dict[str, str] = {
         setting: str(find_model_path(home, model))
         for kind, setting in SETTING_OF.items()
-        if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set
+        if (model := adopted.in_force(kind)) and setting not in given
     }
-    return settings.model_copy(update=found) if found else settings
+    return settings.replace(**found) if found else settings
 
 
 def require_adoptable(settings: Settings) -> None:
     """
     Raises:
-        Conflict: the knowledge base is on PostgreSQL, where each process would need a model that lies in one's folder.
+        Conflict: the knowledge base is on PostgreSQL, where each process would need a model that is in the folder of
+            one.
     """
-    if settings.store:
+    if settings.storage.database:
         raise Conflict(
             "A knowledge base on PostgreSQL adopts no models: its processes do not share the folder that they lie in. "
             "Copy the model's folder to each machine, name it in ARGOT_EMBEDDER or ARGOT_RERANKER for every process, "
@@ -205,7 +207,7 @@ def find_model_path(home: Path, model: AdoptedModel) -> Path:
 
 
 def remove_unused(home: Path) -> None:
-    """Delete the models that nothing would go back to."""
+    """Delete the models to which no step would go back."""
     adopted = read_adopted(home)
     used = {one.folder for stack in adopted.stacks.values() for one in stack}
     used |= {one.folder for one in adopted.changing.stack} if adopted.changing else set()

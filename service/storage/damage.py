@@ -1,4 +1,4 @@
-"""Damage to a store: looked for before it is opened, and once it stops answering: which one it is, and what helps."""
+"""Damage to a store: checked before it is opened, and once it stops answering: the store at fault, and the remedy."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ logger = logging.getLogger(__name__)
 SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
 LEAST_BYTES = 512
-"""The smallest page, and so the smallest database; SQLite takes anything shorter for a new one."""
+"""The smallest page, and so the smallest database; SQLite treats anything shorter as a new one."""
 PROBE_SECONDS = 2.0
-"""The longest a look at a store waits for whoever writes to it."""
+"""Maximum wait of a check for the store's writer."""
 
 
 def check_database(path: Path, *, thoroughly: bool = False) -> None:
-    """See that a store can be used: it opens, is as long as it says and, if small or asked for, every page is sound.
+    """Check that a store can be used: it opens, has its declared length and, if small or on request, every page is
+    intact.
 
-    A file that was never there is no damage, nor is an empty corpus.db: that one knows itself whether it was ever more.
-    The write-ahead log of a killed process is taken in first: a page of the main file may be missing there and yet be
-    safe in the log.
+    A file that never existed is no damage, nor is an empty corpus.db, which records whether it was ever used. The
+    write-ahead log of a killed process is merged first: a page may be missing from the main file and still be in the
+    log.
 
     Raises:
         DamagedStore, StoreUnavailable
     """
-    # Only a store that was noted can be missing: the others are made when they are first needed.
+    # Only a recorded store can be missing: the others are created on first use.
     if not path.exists() and path.name in layout.read_noted_stores(path.parent):
         raise build_damage_error(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
     if path.stat().st_size < LEAST_BYTES:
         raise build_damage_error(path, f"{path.stat().st_size} bytes")
-    # Opened for writing: only so is the log of a killed process taken in.
+    # Opened for writing, since only that merges the log of a killed process.
     with convert_open_errors(path), closing(open_connection(path)) as connection:
         _check_open(connection, path, thoroughly=thoroughly)
 
@@ -63,16 +64,16 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
 
 
 def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | None:
-    """Explain an error of SQLite that was met in the middle of a use case; None where the fault is ours.
+    """Explain an SQLite error within a use case; None if Argot's statement is at fault.
 
-    The error does not say in which store: each is looked through, which takes a while, and only now.
+    The error does not name the store: each is checked, which takes a while, and only now.
     """
     if is_own_fault(error):
         return None
     if is_no_room(error):
         return build_no_room_error(f"A store in {home}", error)
     try:
-        # Thoroughly, whatever that takes: the page at fault may be in a large store.
+        # Thoroughly, however long it takes: the damaged page may be in a large store.
         for name in layout.DATABASES:
             check_database(home / name, thoroughly=True)
     except ArgotError as found:
@@ -84,11 +85,10 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
 
 @asynccontextmanager
 async def name_store_faults(home: Path) -> AsyncIterator[None]:
-    """Turn errors of a store or of a full disk that a use case meets into ones with a remedy, and log them.
+    """Turn errors of a store or of a full disk within a use case into ones with a remedy, and log them.
 
     Raises:
-        DamagedStore, StoreUnavailable: in place of `sqlite3.DatabaseError`, and of an `OSError` that says that there
-            is no room.
+        DamagedStore, StoreUnavailable: instead of `sqlite3.DatabaseError`, and of an `OSError` for a full disk.
     """
     try:
         yield
@@ -109,15 +109,15 @@ async def name_store_faults(home: Path) -> AsyncIterator[None]:
 
 
 def require_readable(home: Path, stores: Stores) -> None:
-    """See that each store there is can be opened and read, as somebody who comes anew finds it.
+    """Check that each existing store can be opened and read, as a new client would.
 
     Raises:
         DamagedStore, StoreUnavailable
     """
-    stores.holds("corpus")  # asks PostgreSQL, where that keeps them
+    stores.holds("corpus")  # asks PostgreSQL, if the stores are there
     for path in (home / name for name in layout.DATABASES):
         if path.exists():
-            # On a new connection: one that is open already may go on from its cache.
+            # On a new connection: an open one may continue from its cache.
             with (
                 convert_sqlite_errors(path),
                 closing(open_connection(path, mode="ro", timeout=PROBE_SECONDS)) as connection,

@@ -1,7 +1,7 @@
 """One process owns a knowledge base. Two writers on one vector index silently damage it (Chroma 1.5).
 
-The kernel drops a `flock` with its process, so nothing has to be cleaned up after a `kill -9`. What stands in
-`owner.json` is for messages and for finding the owner's socket; it never decides who owns.
+The kernel drops a `flock` with its process, so nothing has to be cleaned up after a `kill -9`. `owner.json` serves
+messages and finding the owner's socket; it never decides who owns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWNER = "owner.json"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Owner of the lock, and the Unix socket it answers on (empty: it does not)."""
+    """Owner of the lock, and its Unix socket (empty: it has none)."""
 
     pid: int
     socket: str = ""
@@ -44,7 +44,7 @@ class HomeLock:
         self.announce("")
 
     def announce(self, socket: str) -> None:
-        """Write down who owns the folder and where it listens."""
+        """Record the owner of the folder and its socket."""
         write_atomically(self.home / OWNER, json.dumps(asdict(Owner(os.getpid(), socket))) + "\n")
 
     def release(self) -> None:

@@ -1,4 +1,6 @@
-"""Stores of a knowledge base by its settings: files of its folder, or PostgreSQL for everything but vectors."""
+"""Stores of a knowledge base according to its settings: files of its folder, or PostgreSQL for everything but
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +25,31 @@ if TYPE_CHECKING:
 def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     """
     Args:
-        alone: the program that nobody else may have PostgreSQL's open beside, as for `PostgresqlStores`.
+        alone: the program that needs exclusive access to PostgreSQL's stores, as for `PostgresqlStores`.
 
     Raises:
         InvalidSettings: 'store' or 'store_schema' cannot be used. MissingExtra: PostgreSQL's packages are missing.
-        StoreUnavailable: PostgreSQL does not answer, or does not let its user in.
-        KnowledgeBaseBusy: somebody has it alone; or, where `alone` is given, has it open.
+        StoreUnavailable: PostgreSQL does not answer, or rejects the login.
+        KnowledgeBaseBusy: another process has exclusive access; or, if `alone` is given, has it open.
     """
-    if not settings.store:
+    if not settings.storage.database:
         return SqliteStores(home)
     try:
         from argot.postgresql import PostgresqlStores
     except ImportError as error:
         raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
-    return PostgresqlStores(settings.store, settings.store_schema, alone=alone)
+    return PostgresqlStores(settings.storage.database, settings.storage.schema_name, alone=alone)
 
 
 def describe_place(stores: Stores) -> str:
-    """The PostgreSQL as messages name it: without user and password; empty where it is the folder."""
+    """Return the PostgreSQL's name for messages: without user and password; empty if it is the folder."""
     return str(getattr(stores, "name", ""))
 
 
 def make_owner(stores: Stores, settings: Settings) -> StoreOwner:
     from argot.service.storage.store_owner import StoreOwner
 
-    return StoreOwner(require_postgresql(stores), alone=not settings.chroma_url)
+    return StoreOwner(require_postgresql(stores), alone=not settings.storage.chroma_url)
 
 
 def open_corpus_store(
@@ -67,7 +69,7 @@ def open_corpus_store(
     """
     from argot.corpus.store.document_store import CorpusStore
 
-    if not settings.store:
+    if not settings.storage.database:
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
@@ -80,7 +82,7 @@ def open_kept_files(home: Path, settings: Settings, stores: Stores) -> KeptFiles
     Raises:
         DamagedStore, StoreUnavailable
     """
-    return DatabaseFiles(stores) if settings.store else FolderFiles(home)
+    return DatabaseFiles(stores) if settings.storage.database else FolderFiles(home)
 
 
 def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
@@ -88,12 +90,12 @@ def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
     Raises:
         InvalidSettings: 'blob_url' is no address. MissingExtra, StoreUnavailable
     """
-    if not settings.store:
+    if not settings.storage.database:
         return FolderBlobs(home / layout.BLOBS)
-    if settings.blob_url:
+    if settings.storage.blob_url:
         from argot.corpus.store.filesystem_blobs import open_blobs
 
-        return open_blobs(settings.blob_url)
+        return open_blobs(settings.storage.blob_url)
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)
@@ -103,5 +105,5 @@ def require_postgresql(stores: Stores) -> PostgresqlStores:
     from argot.postgresql import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):
-        raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")
+        raise TypeError(f"{type(stores).__name__} are not stores on PostgreSQL, but the setting 'store' says so.")
     return stores

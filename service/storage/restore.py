@@ -1,8 +1,8 @@
-"""Putting a backup in the place of a knowledge base, such that a crash leaves either the old or the new one.
+"""Restoring a backup over a knowledge base, such that a crash leaves either the old or the new one.
 
 Everything is unpacked and checked beside the old stores first; a marker then says that it is complete, and from there
-on the exchange is repeated by whoever opens the folder next, until it is done. The unpacked folder is renamed then, so
-that what is left of it to remove is not taken for a restore that never began.
+on the next process that opens the folder repeats the exchange until it is done. The unpacked folder is renamed then, so
+that its remains are not mistaken for a restore that never began.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PARTS = (*layout.DATABASES, layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDE
 
 
 def make_staging_folder(home: Path) -> Path:
-    """An empty folder on the same file system, to unpack into."""
+    """Create an empty folder on the same file system, to unpack into."""
     scratch = home / SCRATCH
-    # Of a restore that was killed while it unpacked.
+    # From a restore that was killed while unpacking.
     if scratch.exists():
         shutil.rmtree(scratch)
     scratch.mkdir(mode=0o700)
@@ -33,29 +33,29 @@ def make_staging_folder(home: Path) -> Path:
 
 
 def mark_complete(home: Path, parts: Collection[str]) -> None:
-    """Have the new stores count from here on. `parts` are those the backup holds; the others will be gone."""
+    """Make the new stores count from here on. `parts` are those in the backup; the others will be removed."""
     write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
 
 
 def cut_off(home: Path) -> bool:
-    """Return whether a restore was begun here and not brought to its end; it may be going on just now."""
+    """Return whether a restore was begun here and not completed; it may be running now."""
     return (home / SCRATCH).exists() or (home / ENDED).exists()
 
 
 def finish_restore(home: Path) -> str:
-    """Bring a restore to its end that was cut off: all the way if everything was unpacked, else as if never begun.
+    """Complete an interrupted restore if everything was unpacked, else undo it.
 
-    To be called with the lock held; says which of the two it was. The vectors are not part of a backup: they are gone
-    afterwards, and the corpus says so at its next start.
+    Call it with the lock held; it returns which of the two it was. The vectors are not part of a backup: they are
+    removed, and the corpus reports that at its next start.
     """
     scratch, ended = home / SCRATCH, home / ENDED
     completed = ended.exists()
     if (complete := scratch / COMPLETE).exists():
         remove_path(ended)
         _exchange_parts(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
-        # Written anew: the marker of the old knowledge base notes stores that the backup may not have.
+        # Written again: the marker of the old knowledge base records stores that the backup may not have.
         layout.write_marker(home)
-        # With one rename the restore is over: from here on a crash leaves only something to remove.
+        # One rename ends the restore: from here on a crash leaves only files to remove.
         scratch.rename(ended)
         flush_folder(home)
         completed = True
@@ -65,15 +65,15 @@ def finish_restore(home: Path) -> str:
 
 
 _COMPLETED = "A restore that was cut off was completed: {home} holds the backup. If vectors are missing: {reindex}"
-_TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was before. Begin it again"
+_TAKEN_BACK = "A restore that was cut off was undone: {home} is as it was before. Start it again"
 
 
 def _exchange_parts(home: Path, scratch: Path, parts: set[str]) -> None:
-    """Put the new parts in the place of the old ones; may be repeated after a crash, until it is done."""
-    # They belong to the old documents; kept, searches would find passages that are gone.
+    """Replace the old parts by the new ones; repeatable after a crash, until it is done."""
+    # They belong to the old documents; if kept, searches would find deleted passages.
     remove_path(home / layout.VECTORS)
     for name in PARTS:
-        # What is neither here nor missing from the backup was moved into place before a crash: it stays.
+        # A part that is neither here nor missing from the backup was moved into place before a crash: it stays.
         if (scratch / name).exists() or name not in parts:
             # With its log: SQLite would apply the old store's to the new file.
             for old in (name, f"{name}-wal", f"{name}-shm"):

@@ -1,4 +1,4 @@
-"""Check of a knowledge base's place: never is one that lies elsewhere taken for a new, empty one."""
+"""Check of a knowledge base's location, so that one stored elsewhere is never mistaken for a new, empty one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _STORES = (*(Path(name).stem for name in layout.DATABASES), "files")
 
 
 def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
-    """See that this PostgreSQL keeps the knowledge base, or may begin one, and make the folder of this process.
+    """Check that this PostgreSQL has the knowledge base, or may begin one, and create the folder of this process.
 
     Args:
-        place: the PostgreSQL, as messages name it.
+        place: the PostgreSQL's name for messages.
 
     Raises:
-        InvalidSettings: the folder has databases of its own, and the PostgreSQL has none.
+        InvalidSettings: the folder has databases, and the PostgreSQL has none.
         NotFound: neither has, and `create` is not given.
-        InvalidInput: the folder holds other things, or cannot be made.
+        InvalidInput: the folder has other content, or cannot be created.
         StoreUnavailable
     """
     if not any(stores.holds(name) for name in _STORES):
@@ -29,8 +29,8 @@ def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
         if own:
             raise InvalidSettings(
                 f"The knowledge base lies in {home} ('{own[0]}'), and {place}, which the setting 'store' names, holds "
-                f"none. Carry it over with: argot move --to postgresql://... --home {quote_shell(home)}; leave "
-                "'store' empty to go on with the folder; or give an empty folder as --home."
+                f"none. Move it with: argot move --to postgresql://... --home {quote_shell(home)}; leave 'store' "
+                "empty to keep using the folder; or give an empty folder as --home."
             )
         if not create:
             raise NotFound(f"There is no knowledge base in {place}. Make one with: {init_command(home)}")
@@ -42,7 +42,7 @@ def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
 
 
 def refuse_if_elsewhere(home: Path) -> None:
-    """Refuse a folder whose knowledge base lies in PostgreSQL, where the settings name none.
+    """Refuse a folder whose knowledge base is in PostgreSQL, if the settings name none.
 
     Raises:
         InvalidSettings

@@ -1,6 +1,6 @@
 """Ownership of a knowledge base on PostgreSQL: the processes that may have it open.
 
-Any number where a Chroma server keeps its vectors; else one, in whose folder they lie.
+Any number if a Chroma server stores its vectors; else one, whose folder contains them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ PAUSE_SECONDS = 0.05
 class StoreOwner:
     """
     Args:
-        alone: the vectors lie in this process's folder.
+        alone: the vectors are in this process's folder.
 
     Raises:
-        StoreUnavailable: by every method but `close`.
+        StoreUnavailable: from every method except `close`.
     """
 
     def __init__(self, stores: PostgresqlStores, *, alone: bool) -> None:
@@ -31,7 +31,7 @@ class StoreOwner:
     def take(self, patience: float) -> None:
         """
         Args:
-            patience: seconds to wait for a process that is just about to end.
+            patience: seconds to wait for a process that is about to end.
 
         Raises:
             KnowledgeBaseBusy
@@ -43,7 +43,7 @@ class StoreOwner:
             time.sleep(PAUSE_SECONDS)
 
     def keep(self) -> None:
-        """Take it again where its connection was lost, as by a restart of PostgreSQL.
+        """Take it again if its connection was lost, for example by a restart of PostgreSQL.
 
         Raises:
             KnowledgeBaseBusy: another process was faster.

@@ -1,7 +1,7 @@
-"""The mark of a knowledge base that is being moved here, and is none before all of it is there.
+"""The mark of a knowledge base that is being moved here, and is incomplete.
 
-In a folder it is a file, on PostgreSQL a row of a table of its own. It says where the move comes from, so that it can
-be gone on with, and what the generation of the vectors is called here.
+In a folder it is a file, on PostgreSQL a row of a separate table. It records the source of the move, so that it can be
+continued, and the name of the vector generation here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIGRATIONS: Sequence[StoreMigration] = (
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedMove:
-    """`source`: the folder, or the PostgreSQL, without a password. `generation`: empty where no vectors are moved."""
+    """`source`: the folder, or the PostgreSQL, without a password. `generation`: empty if no vectors are moved."""
 
     source: str
     generation: str
@@ -53,7 +53,7 @@ def _read_from_folder(home: Path) -> UnfinishedMove | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise DamagedStore(
-            f"{home / FILE} cannot be read ({error}): a move to this folder was cut off. Empty it, and move anew."
+            f"{home / FILE} cannot be read ({error}): a move to this folder was cut off. Empty it, and move again."
         ) from error
 
 
@@ -71,7 +71,7 @@ def note_move(home: Path, stores: Stores, move: UnfinishedMove) -> None:
 
 
 def end_move(home: Path, stores: Stores) -> None:
-    """End the move: from here on it is a knowledge base like any other."""
+    """End the move: from here on it is an ordinary knowledge base."""
     if isinstance(stores, SqliteStores):
         (home / FILE).unlink(missing_ok=True)
     else:
@@ -81,15 +81,15 @@ def end_move(home: Path, stores: Stores) -> None:
 def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
     """
     Args:
-        name: the PostgreSQL, as messages name it; empty: the folder.
+        name: the PostgreSQL's name for messages; empty: the folder.
 
     Raises:
-        StoreUnavailable: a move to here is not done.
+        StoreUnavailable: a move to here is unfinished.
     """
     if move := find_unfinished_move(home, stores):
         target = "postgresql://..." if name else quote_shell(home)
         raise StoreUnavailable(
-            f"The knowledge base in {name or home} is not whole: it is being moved there from {move.source}, since "
-            f"{move.started}. Go on with: argot move --to {target} (with ARGOT_STORE or --home as then); or empty it, "
-            "and move anew."
+            f"The knowledge base in {name or home} is incomplete: it is being moved there from {move.source}, since "
+            f"{move.started}. Continue with: argot move --to {target} (with ARGOT_STORE or --home as then); or "
+            "empty it, and move again."
         )

@@ -1,1 +1,1 @@
-"""Conversations: their store, their export and that of feedback, and questions to go on with."""
+"""Conversations: their store, their export and that of feedback, and suggested next questions."""

@@ -1,7 +1,7 @@
-"""Feedback as data to evaluate with: what was asked, what was answered, which passages it rests on, and what was said.
+"""Feedback as evaluation data: question, answer, cited passages, and judgement.
 
-A trace is put together for whoever reads it, as a turn is for its asker: of documents they may not read, nothing is in
-it. The words of a question are there only if its asker shared them.
+A record is assembled for its reader, as a turn is for its asker: it contains nothing of documents they may not read.
+The words of a question are included only if its asker shared them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from argot.service.threads.thread_store import JudgedTurn
 
 
 def list_judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[SharedAnswer | JudgedAnswer]:
-    """Each answer that somebody judged, as whom `run` is for may see it."""
+    """Yield each judged answer, as the principal of `run` may see it."""
     return [_read_judged_answer(one, run) for one in judged]
 
 

@@ -1,4 +1,4 @@
-"""Judged answers as data to evaluate with."""
+"""Judged answers as evaluation data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """Feedback on an answer (`value`: +1 or -1, `at`: ISO, UTC), and how that answer came about: `timings` are seconds
-    by stage. The asker did not share more.
+    """Feedback on an answer (`value`: +1 or -1, `at`: ISO, UTC), and how that answer was made: `timings` are seconds by
+    stage. The asker did not share more.
     """
 
     id: str
@@ -52,8 +52,8 @@ class SenseMeant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAnswer(JudgedAnswer):
-    """The same with question, answer and evidence, which the asker shared. `gold` are the cited places, in the form in
-    which the sample questions have it; `passages` the ids of all that the answer could draw on.
+    """The same with question, answer and evidence, which the asker shared. `gold` are the cited places, in the form of
+    the sample questions; `passages` the ids of all available to the answer.
     """
 
     comment: str

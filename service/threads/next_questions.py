@@ -1,7 +1,7 @@
-"""Questions to go on with, made of what the documents near an answer say: never invented, and tried out before.
+"""Suggested next questions, made from the documents near an answer: never invented, and tested before.
 
-A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer, or a term
-of the glossary that the cited passages use. It is offered only if a search for it finds, on top, what it was made of.
+A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer, or a
+glossary term in the cited passages. It is offered only if a search for it returns its source on top.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ class _Candidate:
 
 
 def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
-    """Up to three questions the documents answer and nobody asked in this conversation; none where none is good.
+    """Return up to three questions that the documents answer and nobody asked in this conversation; none if none is
+    good.
 
     Args:
-        last: the answer to go on from.
-        asked: what was asked in the conversation.
+        last: the answer to continue from.
+        asked: the questions of the conversation.
     """
     if last.status not in {"answered", "abstained"} or not last.passages:
         return []
@@ -55,7 +56,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
 
 
 def _list_candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
-    """Derived questions first, which are the best; then headings and terms in turn."""
+    """Yield derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
     # A passage that tries to give the model orders is no source of suggestions either.
     good = {id_: one for id_, one in held.items() if not has_orders(one[0])}

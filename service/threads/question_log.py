@@ -1,8 +1,8 @@
-"""Outcome of each question, as one row of measures in threads.db: for those who look after the knowledge base.
+"""Outcome of each question, as one row of measures in threads.db, for the managers of the knowledge base.
 
-Who asked is not in a row. Its thread is, and by that the words of a question that was not answered are its asker's own:
-when the thread is deleted, whoever deletes it, a trigger takes words, vector, thread and time of day out of the row.
-What stays counts one question on a day.
+A row does not contain the asker. It contains the thread, so the words of an unanswered question belong to its asker:
+when the thread is deleted, by anyone, a trigger removes words, vector, thread and time of day from the row. The rest
+counts one question on a day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNANSWERED = ("abstained", "query_miss")
 FAILED = ("error", "stopped")
 
-# Where the thread was deleted in the meantime, nothing of the words goes in.
+# If the thread was deleted in the meantime, no words are stored.
 _NOTE = """
 INSERT INTO asked (
     thread, turn, at, day, surface, status, asked_back, seconds, first_word, calls, failed_calls, sent, received,
@@ -46,11 +46,11 @@ WHERE thread IN (SELECT id FROM threads WHERE owner = ?) ORDER BY at, id
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """One question, as it is noted when it has ended. `thread` empty: its conversation is kept nowhere.
+    """One question, as recorded when it has ended. `thread` empty: its conversation is not stored.
 
     `seconds`: to its end, `first_word`: to its first word. `calls`: to the language model, `failed_calls` of them
-    failed; `sent`, `received`: tokens. The rest is of one without an answer: its words, the terms read in it, and its
-    vector (float16) by the embedder of this fingerprint.
+    failed; `sent`, `received`: tokens. The other fields are for questions without an answer: its words, the terms read
+    in it, and its vector (float16) by the embedder of this fingerprint.
     """
 
     thread: str
@@ -87,10 +87,10 @@ class KeptQuestion:
 
 
 async def note_question(threads: Threads, asked: AskedQuestion) -> None:
-    """Note what became of a question; one that was asked back about and then answered is one question."""
+    """Record the outcome of a question; one that needed a choice and was then answered is one question."""
     row: dict[str, Any] = {name: getattr(asked, name) for name in AskedQuestion.__slots__}
     row |= {"asked_back": int(asked.status == "needs_choice"), "terms": json.dumps(list(asked.terms))}
-    # Not flushed: nobody is promised this row, and the checkpoints after it flush it.
+    # Not flushed: this row is not promised to anybody, and the checkpoints after it flush it.
     await threads.note(_NOTE, row)
 
 

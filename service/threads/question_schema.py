@@ -22,9 +22,9 @@ CREATE INDEX asked_by_day ON asked (
 CREATE INDEX asked_in_words ON asked (day) WHERE question != '';
 CREATE INDEX feedback_by_time ON feedback (at, value, shared);
 """
-"""`day` and `at` are UTC. `thread` NULL: the conversation was never kept, or is erased. `first_word`: seconds; NULL:
-none came. `sent`, `received`: tokens. Only of questions without an answer: `question`, the `terms` that were read in it
-(JSON), and its `vector` (float16) by `embedder`.
+"""`day` and `at` are UTC. `thread` NULL: the conversation was never stored, or is erased. `first_word`: seconds; NULL:
+none came. `sent`, `received`: tokens. Only for questions without an answer: `question`, its `terms` (JSON), and its
+`vector` (float16) by `embedder`.
 """
 _FORGET = """
     UPDATE asked SET thread = NULL, turn = NULL, at = day, question = '', terms = '[]', embedder = '', vector = NULL
@@ -41,4 +41,4 @@ END $$;
 CREATE TRIGGER asked_no_more BEFORE DELETE ON threads FOR EACH ROW EXECUTE FUNCTION forget_asked()
 """,
 )
-"""The table, and what becomes of its rows when their thread is deleted."""
+"""The table, and the trigger for deleted threads."""

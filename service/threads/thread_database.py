@@ -1,8 +1,8 @@
 """The database of the conversations: their tables and LangGraph's checkpoints, on either engine.
 
 Everything of SQLite goes through the saver's own connection and lock: a second connection that waits for a write lock
-on the event loop would stop the loop that has to release it. PostgreSQL is asked by the store's pool in worker threads,
-and by a pool of the saver's own.
+on the event loop would stop the loop that has to release it. PostgreSQL is accessed through the store's pool in worker
+threads, and through a separate pool of the saver.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ThreadDatabase(Protocol):
     """Bound to the event loop it was opened in.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method.
+        DamagedStore, StoreUnavailable: from every method.
     """
 
     dialect: Dialect
@@ -45,16 +45,16 @@ class ThreadDatabase(Protocol):
     async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]: ...
 
     async def write(self, sql: str, parameters: Sequence[Any]) -> None:
-        """One statement that is on the disk when this returns, and with it every checkpoint written before."""
+        """Run one statement that is durable when this returns, and with it every checkpoint written before."""
 
     async def note(self, sql: str, values: Mapping[str, Any]) -> None:
-        """One statement that a loss of power may take back."""
+        """Run one statement that a power failure may undo."""
 
     def reader(self) -> AbstractContextManager[Connection]:
-        """A connection of its own to read by, in another thread than the loop's: it keeps no answer waiting."""
+        """Open a separate connection for reading, in another thread than the loop's, so that it delays no answer."""
 
     async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:
-        """Delete these versions of channels of a thread, which its checkpoint does not name any more."""
+        """Delete these versions of a thread's channels, which its checkpoint no longer names."""
 
     async def scrub(self) -> bool: ...
 
@@ -74,10 +74,10 @@ async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigrati
 
 
 def make_checkpoint_serializer() -> Any:
-    """Make the serializer that checkpoints are written and read by."""
+    """Make the serializer for writing and reading checkpoints."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    # Said once more, for langgraph reads the variable when it is first imported, by whomever.
+    # Set once more, because langgraph reads the variable when it is first imported, by any module.
     return JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
@@ -90,7 +90,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
     from argot.graph.checkpoints.checkpointer import TurnSaver
 
     open_database(path, migrations).close()
-    # "NORMAL" for checkpoints; `write` makes what has to last durable.
+    # "NORMAL" for checkpoints; `write` makes important data durable.
     connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
     saver = TurnSaver(connection, serde=make_checkpoint_serializer())
     try:
@@ -103,7 +103,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
 
 
 class SqliteThreadDatabase:
-    """threads.db, by the saver's connection."""
+    """threads.db, through the saver's connection."""
 
     dialect = SQLITE
 
@@ -120,11 +120,11 @@ class SqliteThreadDatabase:
         connection = self.saver.conn
         with convert_sqlite_errors(self.path):
             async with self.saver.lock:
-                # Left by a write whose asker went away: it would hold the lock on the file.
+                # Left by a write whose asker left: it would hold the lock on the file.
                 if connection.in_transaction:
                     await connection.rollback()
                 # Only here: the checkpoints of a question's dozen steps are not flushed one by one. No kill can lose
-                # them, and until the question is answered nothing is promised that a loss of power could break.
+                # them, and until the question is answered nothing is promised that a power failure could break.
                 await connection.execute("PRAGMA synchronous = FULL")
                 try:
                     await connection.execute(sql, parameters)
@@ -144,12 +144,14 @@ class SqliteThreadDatabase:
             yield connection
 
     async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:
-        """Here a checkpoint holds its channels itself."""
+        """Here a checkpoint contains its channels itself."""
 
     async def scrub(self) -> bool:
-        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        """Remove deleted data from the write-ahead log as well; return False if a reader still uses an earlier
+        state.
+        """
         rows = await self.rows("PRAGMA wal_checkpoint(TRUNCATE)", ())
-        # The first column says whether a reader kept the log from being cut.
+        # The first column shows whether a reader kept the log from being truncated.
         return not rows[0][0]
 
     async def close(self) -> None:
@@ -167,7 +169,7 @@ async def _open_postgresql(stores: PostgresqlStores, migrations: Sequence[StoreM
 
 
 class PostgresqlThreadDatabase:
-    """The store `threads`, by its pool, in worker threads."""
+    """The store `threads`, through its pool, in worker threads."""
 
     def __init__(self, saver: PostgresqlTurnSaver, database: Database) -> None:
         self.saver = saver

@@ -14,12 +14,12 @@ from argot.service.json_values import convert_to_json
 from argot.service.threads.thread_store import ThreadRead
 
 LONGEST_NAME = 60
-# Titles, questions and names are anybody's text and must not act as Markdown.
+# Titles, questions and names are untrusted text and must not act as Markdown.
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
 def export_thread(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str, str, str]:
-    """The file's name, media type and text."""
+    """Return the file's name, media type and text."""
     name = make_file_name(thread.title)
     if form == "json":
         text = json.dumps(convert_to_json(thread), ensure_ascii=False, indent=2)
@@ -28,7 +28,7 @@ def export_thread(thread: ThreadRead, form: Literal["markdown", "json"]) -> tupl
 
 
 def make_file_name(title: str) -> str:
-    """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
+    """Return only letters, digits and hyphens, because the name goes into a header, and onto a disk."""
     # NFKD splits off accents, which ASCII then drops: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
@@ -37,9 +37,9 @@ def make_file_name(title: str) -> str:
 def _render_lines(thread: ThreadRead) -> Iterator[str]:
     yield f"# {_escape_markdown(thread.title)}\n"
     yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
-    # Turns count from 0, so the number of the first one kept is how many are gone.
+    # Turns count from 0, so the number of the first stored one is the number of missing ones.
     if gone := thread.turns[0].turn if thread.turns else 0:
-        yield f"*Before these came {gone} questions that are kept no more.*\n"
+        yield f"*{gone} earlier questions are no longer kept.*\n"
     for result in thread.turns:
         yield f"## {_escape_markdown(result.question)}\n"
         yield f"{_answer(result)}\n"

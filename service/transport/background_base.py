@@ -1,6 +1,6 @@
-"""A knowledge base for programs that are no command: opened when it is needed, in a thread of its own, and let go of.
+"""A knowledge base for programs other than commands: opened on demand, in a separate thread, and released.
 
-While nobody asks, it is left to others: a service can be started beside it, and then it goes through that.
+While idle, it is available to others: a service can be started beside it, and is then used.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from argot.service.transport.knowledge_base_client import LocalClient, SocketCli
 from argot.settings import Settings
 
 IDLE_SECONDS = 20.0
-"""So long after the last question the knowledge base is let go of."""
+"""Idle time after which the knowledge base is released."""
 
 
 class BackgroundClient:
-    """Runs use cases side by side, for any thread and any event loop. One that is cancelled is stopped.
+    """Runs use cases in parallel, for any thread and any event loop. A cancelled one is stopped.
 
     Args:
         home, settings: the knowledge base.
-        as_user: on whose behalf; None: the person at this machine.
-        surface: as what the questions are counted.
+        as_user: on whose behalf; None: the local user.
+        surface: the surface under which the questions are counted.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class BackgroundClient:
         self._thread.start()
 
     def call(self, case: str, /, **parameters: Any) -> Any:
-        """Run a use case; its result.
+        """Run a use case; return its result.
 
         Raises:
-            ArgotError: whatever it raises, or the knowledge base cannot be opened.
+            ArgotError: any error of it, or the knowledge base cannot be opened.
         """
         begun = self._begin(self._call_client(case, parameters))
         try:
@@ -66,11 +66,11 @@ class BackgroundClient:
             raise
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
-        """The same, while the event loop goes on."""
+        """Do the same without blocking the event loop."""
         return await asyncio.wrap_future(self._begin(self._call_client(case, parameters)))
 
     def close(self) -> None:
-        """Stop what still runs, and let go of the knowledge base."""
+        """Stop running calls, and release the knowledge base."""
         self._begin(self._end()).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -88,7 +88,7 @@ class BackgroundClient:
             client = await self._open_client()
             try:
                 return await client.acall(case, as_user=self._as_user, **parameters)
-            except OSError:  # the service it went through is gone
+            except OSError:  # the service it used is gone
                 if isinstance(client, LocalClient):
                     raise
                 await self._close_client(client)
@@ -109,12 +109,12 @@ class BackgroundClient:
         self._letting_go = self._loop.create_task(self._close_if_idle())
 
     async def _close_if_idle(self) -> None:
-        # A call may have come between the timer and this task.
+        # A call may have arrived between the timer and this task.
         if not self._running and self._client is not None:
             await self._close_client(self._client)
 
     async def _close_client(self, client: LocalClient | SocketClient) -> None:
-        """Close it, unless another call has done so already. Whoever wants to open it anew waits for that."""
+        """Close it, unless another call has done so already. A caller that reopens it waits for that."""
         async with self._opening:
             if self._client is client:
                 self._client = None

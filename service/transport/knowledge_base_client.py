@@ -1,4 +1,4 @@
-"""Ways of a command to a knowledge base: it opens it, or goes through the process that has it open."""
+"""Ways of a command to use a knowledge base: it opens it, or calls the process that has it open."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from argot.service.usecases.usecase_registry import (
 from argot.settings import Settings
 
 OnEvent = Callable[[Any], None]
-"""Takes the events of the use case that is called: an `AskEvent` of one that answers, else an `Event`."""
+"""Receives the events of the called use case: an `AskEvent` of one that answers, else an `Event`."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Client:
-    """Runs use cases. To be used as a context manager; closing it closes what was opened.
+    """Runs use cases. Use it as a context manager; closing it closes its resources.
 
-    `client.as_user("ann").watch(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before
-    the result to a function, as it comes.
+    `client.as_user("ann").watch(bar.move).call(reindex)` runs one on a user's behalf and passes every event before the
+    result to a function.
     """
 
     def __init__(self, *, user: str | None = None, on_event: OnEvent | None = None) -> None:
@@ -50,14 +50,14 @@ class Client:
         self._on_event = on_event
 
     def as_user(self, name: str | None) -> Self:
-        """The same client on behalf of the user named; None: of the person at this machine."""
-        # Not a deep copy: both go to the same knowledge base.
+        """Return the same client on behalf of the named user; None: of the local user."""
+        # Not a deep copy: both use the same knowledge base.
         other = copy(self)
         other._user = name
         return other
 
     def watch(self, on_event: OnEvent | None) -> Self:
-        """The same client, whose events before the result go to this function."""
+        """Return the same client, whose events before the result go to this function."""
         other = copy(self)
         other._on_event = on_event
         return other
@@ -72,10 +72,10 @@ class Client:
     def call(self, case: AskingUseCase[P], /, *args: P.args, **given: P.kwargs) -> AskResult: ...
 
     def call(self, case: Declared, /, *args: Any, **given: Any) -> Any:
-        """Run a use case; its result. Ctrl-C in between stops the work, wherever it is done.
+        """Run a use case; return its result. Ctrl-C stops the work, wherever it runs.
 
         Raises:
-            ArgotError: whatever the use case raises.
+            ArgotError: any error of the use case.
         """
         return self._call(case, given)
 
@@ -92,7 +92,7 @@ class Client:
 
 
 def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalClient | SocketClient:
-    """The knowledge base in `home`, opened here or through its owner.
+    """Return a client for the knowledge base in `home`, opened here or through its owner.
 
     Raises:
         NotFound, DamagedStore, InvalidInput
@@ -120,7 +120,7 @@ class LocalClient(Client):
     def __init__(self, kb: KnowledgeBase) -> None:
         super().__init__()
         self.kb = kb
-        # One event loop for all calls: what the base holds open belongs to it.
+        # One event loop for all calls: the base's open resources belong to it.
         self._runner = asyncio.Runner()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -141,7 +141,9 @@ class LocalClient(Client):
         return result
 
     async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
-        """The result of the use case of this name, as JSON, in the event loop at hand. Cancelling it stops the work."""
+        """Return the result of the use case of this name, as JSON, in the present event loop. Cancelling it stops the
+        work.
+        """
         from argot.service.usecases import catalogue
 
         surface.set(self.surface)
@@ -160,7 +162,7 @@ class LocalClient(Client):
 
 
 def _read_result(event: object) -> Any:
-    """Return the result that the last event carries; None for an event on the way."""
+    """Return the result in the last event; None for an earlier event."""
     return event.data if isinstance(event, Finished | AskEvent) and event.kind == "result" else None
 
 
@@ -170,7 +172,7 @@ class SocketClient(Client):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        # Fails now rather than at the first call, so that `connect` can say that the base is busy.
+        # Fails now rather than at the first call, so that `connect` can report that the base is busy.
         self._connect().close()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -185,12 +187,12 @@ class SocketClient(Client):
         raise self._make_stop_error()
 
     async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
-        """The same as JSON, in an event loop. Cancelling it hangs up."""
+        """Do the same in an event loop, returning JSON. Cancelling it hangs up."""
         from argot.service.transport.wire_format import MAX_LINE
 
         connection = self._connect()
         connection.setblocking(False)
-        # By default asyncio takes lines up to 64 KiB, less than a whole document.
+        # By default asyncio accepts lines up to 64 KiB, less than a whole document.
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=MAX_LINE)
         try:
             writer.write(self._request(case, as_user, parameters))
@@ -222,7 +224,7 @@ class SocketClient(Client):
         except OSError:
             connection.close()
             raise
-        # Whoever listens gets questions and passwords, so it has to be a process of the same user.
+        # The listener receives questions and passwords, so it has to be a process of the same user.
         if not is_same_user(connection):
             connection.close()
             raise InvalidInput(
@@ -232,7 +234,7 @@ class SocketClient(Client):
 
 
 def _dump_parameters(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they are sent: each by itself, and passwords in the clear, to a process of the same user."""
+    """Return parameters as they are sent: one by one, and passwords in clear text, to a process of the same user."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else convert_to_json(value)
         for name, value in apart(given).items()
@@ -243,7 +245,7 @@ def _read_event(line: bytes) -> Event:
     """Read an event of the service from a line.
 
     Raises:
-        ArgotError: it says that something went wrong.
+        ArgotError: the event contains it.
     """
     from argot.service.transport.wire_format import decode, restore_error
 

@@ -1,8 +1,8 @@
 """The Unix socket of the process that owns a knowledge base: a second command goes through it.
 
 One request per connection: `{"case", "parameters", "as_user", "surface"}` on one line; the answer is a line for every
-event, the last of kind `result` or `error`. Hanging up cancels the work. Only processes of the same user get in: by the
-permissions of the file, and by asking the kernel who is calling.
+event, the last of kind `result` or `error`. Hanging up cancels the work. Only processes of the same user have access:
+by the permissions of the file, and by asking the kernel for the caller.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def serve_socket(kb: KnowledgeBase) -> AsyncIterator[Path]:
             if task is not None:
                 connections.add(task)
                 task.add_done_callback(connections.discard)
-            # Cancelled only below, when serving ends: asyncio (3.11) would log that as a fault of ours.
+            # Cancelled only below, when serving ends: asyncio (3.11) would log that as an error.
             with suppress(asyncio.CancelledError):
                 await _serve_one(kb, reader, writer)
 
@@ -55,7 +55,7 @@ async def serve_socket(kb: KnowledgeBase) -> AsyncIterator[Path]:
             yield path
         finally:
             server.close()
-            # A copy, since each task takes itself out of the set when it ends.
+            # A copy, since each task removes itself from the set when it ends.
             for task in list(connections):
                 task.cancel()
             await asyncio.gather(*connections, return_exceptions=True)
@@ -71,7 +71,9 @@ def is_same_user(connection: socket.socket) -> bool:
 
 
 class _socket_path:
-    """Place of the socket: in the knowledge base, or, if that path is too long for an address, in our own folder."""
+    """Return the path of the socket: in the knowledge base, or, if that path is too long for an address, in a separate
+    folder of Argot's.
+    """
 
     def __init__(self, home: Path) -> None:
         self._scratch: Path | None = None
@@ -90,8 +92,8 @@ class _socket_path:
 
 
 def _open_listener(path: Path) -> socket.socket:
-    """A listening socket that only its owner can reach."""
-    # What a killed process left at this path is in nobody's use.
+    """Return a listening socket that only its owner can reach."""
+    # The remains of a killed process at this path are unused.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # Nobody can connect between bind and chmod: it does not listen yet.
@@ -133,7 +135,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
             name, parameters, user = str(request["case"]), dict(request["parameters"]), request.get("as_user")
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
-                f"This is no request: {error!r}. Use the same version of argot on both sides."
+                f"This is not a request: {error!r}. Use the same version of argot on both sides."
             ) from error
         surface.set(str(request.get("surface", "command")))
         principal = kb.principal(user)
@@ -144,11 +146,11 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
     except ArgotError as error:
         writer.write(encode(make_error_event(error)))
         await writer.drain()
-    # Nobody is left to be told.
+    # Nobody is left to answer.
     except (ConnectionError, asyncio.CancelledError):
         raise
     except Exception as error:
         logger.exception("a command on the local socket failed")
-        unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log tells more.")
+        unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log has the details.")
         writer.write(encode(make_error_event(unexpected)))
         await writer.drain()

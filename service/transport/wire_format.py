@@ -10,11 +10,11 @@ from argot.errors import ArgotError, RetryLater, rebuild_error
 from argot.service.usecases.usecase_registry import Event
 
 MAX_LINE = 256 * 1024 * 1024
-"""Bytes of one message: a glossary file or a whole document goes through in one."""
+"""Bytes of one message: a glossary file or a whole document is sent in one."""
 
 
 def encode(message: Event) -> bytes:
-    """The line of a message; bytes go as base64, which use cases take as well (`uploads.Data`)."""
+    """Return the line of a message; bytes are sent as base64, which use cases accept as well (`uploads.Data`)."""
     return json.dumps(message, separators=(",", ":"), default=_encode_base64).encode("ascii") + b"\n"
 
 
@@ -25,7 +25,7 @@ def _encode_base64(value: object) -> str:
 
 
 def decode(line: bytes) -> Event:
-    """The message of a line.
+    """Return the message of a line.
 
     Raises:
         ValueError: it is no JSON object.
@@ -42,7 +42,7 @@ def make_error_event(error: ArgotError) -> Event:
 
 
 def restore_error(event: Event) -> ArgotError:
-    """The error of an event, of its own class again and with its own message."""
+    """Return the error of an event, with its own class and message."""
     error = rebuild_error(str(event.get("type")), str(event.get("message")))
     if isinstance(error, RetryLater) and isinstance(event.get("wait"), int):
         error.wait = event["wait"]

@@ -1,1 +1,1 @@
-"""Use cases that every surface may ask for: one function each, grouped by subject."""
+"""Use cases that every surface may call: one function each, grouped by subject."""

@@ -1,4 +1,4 @@
-"""Listeners to every use case that ends: the metrics; of questions also the rows that `insight` reads, and traces."""
+"""Listeners to every ended use case: the metrics; for questions also the rows that `insight` reads, and traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_TERMS = 20
-"""Of one question."""
+"""Maximum terms of one question."""
 _SEARCHES = "search"
 """The use case that finds passages and answers nothing."""
 
@@ -33,7 +33,7 @@ def make_listeners(kb: KnowledgeBase, *, asks: bool) -> list[Listener]:
 
 
 class _QuestionNotes:
-    """Notes what became of each question, when nobody waits for it any more."""
+    """Records the outcome of each question, when nobody waits for it any more."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
@@ -60,7 +60,7 @@ def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
     if result is None:
         return AskedQuestion("", 0, run.at, run.surface, outcome, run.seconds)
     calls = result.model_calls
-    # Of a conversation that is kept nowhere no words are kept either.
+    # For an unstored conversation no words are stored either.
     in_words = result.status in UNANSWERED and bool(result.thread)
     return AskedQuestion(
         thread=result.thread,
@@ -80,13 +80,13 @@ def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
 
 
 def _list_terms(result: AskResult) -> list[str]:
-    """The terms read in the question, as the glossary has them, and those that nobody has defined."""
+    """Return the terms read in the question, in the glossary's spelling, and the undefined ones."""
     found = (*(one.term for one in result.jargon if one.sense_id), *(one.term for one in result.misses))
     return list(dict.fromkeys(found))[:MOST_TERMS]
 
 
 def _add_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
-    """Add the vector that questions are grouped by; none where the embedder fails, for the count matters more."""
+    """Add the vector by which questions are grouped; none if the embedder fails, because the count matters more."""
     import numpy
 
     try:

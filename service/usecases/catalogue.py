@@ -1,4 +1,5 @@
-"""Every use case by its name, for those who have only that: a request over the local socket, or a table of addresses.
+"""Every use case by its name, for callers that have only that: a request over the local socket, or a table of
+addresses.
 
 Importing this imports the modules of all use cases, which puts them into `CASES`. Within one process call the functions
 themselves.
@@ -90,7 +91,8 @@ WING_CASES = tuple(load_parts("use_cases"))
 async def dispatch(
     kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]
 ) -> AsyncGenerator[Event]:
-    """Run the use case of this name; its events as JSON, the last of which is the result. Closing this stops the work.
+    """Run the use case of this name; yield its events as JSON, the last of which is the result. Closing this stops the
+    work.
 
     Raises:
         InvalidInput: there is no such case.
@@ -110,12 +112,12 @@ async def dispatch(
 
 
 async def get_result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    """The result of the use case of this name, as JSON, without its events."""
+    """Return the result of the use case of this name, as JSON, without its events."""
     return await get_last_result(dispatch(kb, principal, name, parameters))
 
 
 async def get_last_result(events: AsyncGenerator[Event]) -> Any:
-    """Return the result that the last of a use case's events carries, as JSON. Cancelling this stops the work."""
+    """Return the result in the last of a use case's events, as JSON. Cancelling this stops the work."""
     data = None
     async with aclosing(events):
         async for event in events:

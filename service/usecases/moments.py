@@ -31,10 +31,10 @@ def _check_moment(text: str) -> str:
     if not text or is_partial_date(text):
         return text
     try:
-        # In an address, `+` stands for a space.
+        # In an address, `+` means a space.
         told = datetime.fromisoformat(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
     except ValueError:
-        raise ValueError("it is no date or time; write it as 2025-03-01 or 2025-03-01T09:30:00Z") from None
+        raise ValueError("it is not a date or time; write it as 2025-03-01 or 2025-03-01T09:30:00Z") from None
     return format_utc(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
 
 

@@ -1,13 +1,12 @@
-"""Use cases: what a surface may ask for. Each is a typed function, declared with the role that it takes.
+"""Use cases: the actions that a surface may call. Each is a typed function, declared with the role that it needs.
 
 A use case is an async function `(kb, principal, *, ...)` that returns its result, or an async generator that yields
-events, the last of which carries the result. In one process it is called as what it is:
+events, the last of which contains the result. In one process it is called directly:
 
     threads = await thread_list(kb, principal)
 
-The decorator checks the role and the parameters, finds the question a place (`admission_control.py`) and counts what
-ran. Where there is only a name (from the local socket, in a table of addresses), `catalogue.dispatch` finds the
-function by it.
+The decorator checks the role and the parameters, takes a slot for a question (`admission_control.py`) and counts the
+run. Callers with only a name (the local socket, a table of addresses) use `catalogue.dispatch`.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 Event: TypeAlias = dict[str, Any]
-"""Something on the way, as JSON: a `kind` and what belongs to it."""
+"""An event before the result, as JSON: a `kind` and its fields."""
 P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E")
@@ -57,7 +56,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[R]):
-    """The last event of a use case that says what happens on the way. `data` is its result."""
+    """The last event of a use case with events. `data` is its result."""
 
     data: R
     kind: Literal["result"] = "result"
@@ -68,18 +67,18 @@ def _check_unicode(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("it is not valid Unicode text") from None
-    # No keyboard has it, no reader sees it, and PostgreSQL keeps no text that holds it.
+    # No keyboard has it, no reader sees it, and PostgreSQL cannot store a text with it.
     return text.replace("\0", "")
 
 
 Text = Annotated[str, AfterValidator(_check_unicode)]
-"""A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may hold, and without
-U+0000.
+"""A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may contain, and
+without U+0000.
 """
 Number = Annotated[int, Field(ge=0, lt=2**63)]
-"""A number of something that SQLite keeps, which has no larger ones."""
+"""An id of a row in SQLite, which has no larger ones."""
 Count = Annotated[int, Field(ge=0, lt=2**62)]
-"""How many, or after how many; two of them can be added."""
+"""A count or an offset; two of them can be added."""
 
 
 def _check_reader(token: str) -> str:
@@ -88,26 +87,25 @@ def _check_reader(token: str) -> str:
 
 
 Reader = Annotated[Text, AfterValidator(_check_reader)]
-"""A group, or `@name` for one person. Checked, for a document for "hr,legal" would be invisible to both."""
+"""A group, or `@name` for one person. Checked, because a document for "hr,legal" would be invisible to both."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterGroup:
     """Parameters that several use cases take, declared once.
 
-    A parameter of such a type stands for its fields. In one process a caller gives it as a whole; over a wire they
-    come one by one, beside the others. Either way they are checked with these, not when it is made.
+    A parameter of such a type represents its fields. In one process a caller passes it as a whole; over a wire they are
+    sent one by one, beside the others. Either way they are checked with the other parameters, not on construction.
     """
 
 
 class _Declared:
-    """Declaration of a use case, whatever it gives.
+    """Declaration of a use case, with or without events.
 
-    `name`: what it is called over the wire.
-    `local`: it reads or writes files of this machine, so no network surface may offer it.
-    `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
-    `asks`: it answers a question, and is subject to the limits of `admission_control.py`.
-    `groups`: the parameters of its function that stand for several of its `parameters`.
+    `name`: its name over the wire. `local`: it reads or writes files of this machine, so no network surface may offer
+    it. `everywhere`: it needs a manager of all contexts; a manager of some may call the others, which check the
+    context. `asks`: it answers a question, and is subject to the limits of `admission_control.py`. `groups`: the
+    parameters of its function that represent several of its `parameters`.
     """
 
     def __init__(
@@ -128,7 +126,7 @@ class _Declared:
         return inspect.getdoc(self.function) or ""
 
     def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters, each of its type.
+        """Return the parameters, each with its type.
 
         Raises:
             InvalidInput: one is missing, unknown or of the wrong kind.
@@ -140,12 +138,12 @@ class _Declared:
             problems = "; ".join(map(_describe_problem, wrong))
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
-            # `from None`: pydantic's own error repeats what was given, also where that was a password.
+            # `from None`: pydantic's own error repeats its input, even if that was a password.
             raise InvalidInput(f"Invalid parameters for '{self.name}': {problems}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
-        """Build the arguments of the function: the parameters, those that belong together in one."""
+        """Build the arguments of the function from the parameters, with groups assembled."""
         given = dict(checked)
         made = {
             name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
@@ -154,47 +152,47 @@ class _Declared:
         return {**given, **made}
 
     def result_of(self, data: Any) -> Any:
-        """The result that came over a wire as JSON, as its own type again."""
+        """Return a result that was sent as JSON, with its own type."""
         return _make_adapter(self.function).validate_python(data)
 
     def event_of(self, event: Event) -> Any:
-        """An event on the way that came over a wire as JSON, as its own type again."""
+        """Return an event before the result that was sent as JSON, with its own type."""
         return event
 
     @contextmanager
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
-        # The role first: whoever may not do it is told nothing of its parameters.
+        # The role first: a caller without it learns nothing of its parameters.
         self._require_role(principal)
         checked = self.check_parameters(given)
         with watch(make_listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
             # Checked before it takes a place: what is no valid question costs nobody's time.
-            place = kb.gate.place(principal) if self.asks else nullcontext()
+            place = kb.gates.questions.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)
 
     def _require_role(self, principal: Principal) -> None:
         if RANKS[role_of(principal)] < RANKS[self.role]:
             need = "the role 'manager'" if self.role == "manager" else "the role 'admin', or the person at this machine"
-            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes {need}.")
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it requires {need}.")
         if self.everywhere and not principal.manages_all:
-            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes a manager of all contexts.")
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it requires a manager of all contexts.")
 
 
 class _Run:
-    """One run of a use case: what its function is called with, what watches it, and its place among the questions."""
+    """One run of a use case: the arguments of its function, its watcher, and its slot among the questions."""
 
     def __init__(self, arguments: dict[str, Any], watched: Watched, place: AbstractAsyncContextManager[None]) -> None:
         self.arguments, self.watched, self.place = arguments, watched, place
 
 
 class UseCase(_Declared, Generic[P, R]):
-    """A use case that comes to its result at once: `await case(kb, principal, ...)`.
+    """A use case without events: `await case(kb, principal, ...)`.
 
-    Inside another use case call `.function`, which skips the checks: they were made for that other one.
+    Inside another use case call `.function`, which skips the checks, because the outer one made them.
 
     Raises:
         InvalidInput: a parameter is missing, unknown or of the wrong kind.
-        NotAllowed: the principal's role is too small.
-        TooManyQuestions, ServiceStopping: no question is taken on now.
+        NotAllowed: the principal's role is insufficient.
+        TooManyQuestions, ServiceStopping: no question is accepted now.
     """
 
     function: Callable[Concatenate[KnowledgeBase, Principal, P], Coroutine[Any, Any, R]]
@@ -208,9 +206,9 @@ class UseCase(_Declared, Generic[P, R]):
 
 
 class _Streaming(_Declared, Generic[P, E]):
-    """A use case whose events are asked for one by one. Closing it stops the work.
+    """A use case whose events are requested one by one. Closing it stops the work.
 
-    Raises as `UseCase` does, when its first event is asked for.
+    It raises the errors of `UseCase` when its first event is requested.
     """
 
     function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncGenerator[E]]
@@ -219,7 +217,7 @@ class _Streaming(_Declared, Generic[P, E]):
         self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
     ) -> AsyncGenerator[E]:
         with self._run(kb, principal, given) as run:
-            # Closed as soon as nobody reads on, which stops the work and gives the place back.
+            # Closed as soon as nobody reads on, which stops the work and releases the slot.
             working = aclosing(self.function(kb, principal, *args, **run.arguments))
             async with name_store_faults(kb.home), run.place, working as events:
                 async for event in events:
@@ -228,13 +226,15 @@ class _Streaming(_Declared, Generic[P, E]):
 
 
 class StreamingUseCase(_Streaming[P, Event | Finished[R]]):
-    """One that says how far it is: `async for event in case(kb, principal, ...)`. The last event is `Finished`."""
+    """A use case that reports its progress: `async for event in case(kb, principal, ...)`. The last event is
+    `Finished`.
+    """
 
     function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncGenerator[Event | Finished[R]]]
 
 
 class AskingUseCase(_Streaming[P, AskEvent]):
-    """One that answers a question: stages, pieces of the answer, and last an event with the `AskResult`."""
+    """A use case that answers a question: stages, pieces of the answer, and last an event with the `AskResult`."""
 
     def result_of(self, data: Any) -> AskResult:
         return AskResult.model_validate(data)
@@ -247,7 +247,7 @@ Declared: TypeAlias = UseCase[Any, Any] | StreamingUseCase[Any, Any] | AskingUse
 
 
 async def get_outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
-    """The result of a use case, without the events on the way."""
+    """Return the result of a use case, without its other events."""
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Finished):
@@ -256,10 +256,10 @@ async def get_outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
 
 
 async def get_answer(events: AsyncGenerator[AskEvent]) -> AskResult:
-    """The same of one that answers a question."""
+    """Return the same for one that answers a question."""
     result = None
     async with aclosing(events):
-        # To their end: what is noted once the result is out may stand behind it.
+        # To their end: records are written after the result.
         async for event in events:
             result = event.data if isinstance(event.data, AskResult) else result
     if result is None:
@@ -277,11 +277,11 @@ def _note_event(watched: Watched, event: object) -> None:
 
 
 CASES: dict[str, Declared] = {}
-"""By name, for those who have only that."""
+"""By name, for callers that have only that."""
 
 
 class _Declare(Protocol):
-    """Decorator that `usecase` gives: a function becomes a use case that takes and gives the same."""
+    """Decorator that `usecase` returns: it turns a function into a use case with the same parameters and result."""
 
     @overload
     def __call__(
@@ -304,11 +304,11 @@ def usecase(
 ) -> _Declare:
     """Declare a function as a use case for this role and those above it.
 
-    `name`: what it is called over the wire, where that was settled before the function had the name it has.
+    `name`: its name over the wire, if that was fixed before the function got its present name.
     """
 
     def declare(function: Callable[..., Any], /) -> Declared:
-        # An async function with `yield` is not one of these: it gives a generator.
+        # An async function with `yield` is not one of these: it returns a generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
         wire = name or function.__name__
@@ -332,7 +332,7 @@ def find_choice(choices: Sequence[T], given: object, what: str) -> T:
 
 
 def apart(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters one by one, also those that a caller gave together."""
+    """Return the parameters one by one, including grouped ones."""
     apart: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, ParameterGroup):
@@ -353,7 +353,7 @@ def _make_parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]
         else:
             given = ... if parameter.default is parameter.empty else parameter.default
             declared[parameter.name] = (parameter.annotation, given)
-    # A misspelt parameter is an error: ignored, the use case would do something other than asked.
+    # A misspelt parameter is an error: if ignored, the use case would do something else than requested.
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
@@ -370,7 +370,7 @@ def _list_keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 @cache
 def _make_adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
-    """For the result: what is returned, or what the `Finished` of the events carries."""
+    """For the result: the returned value, or the value in the `Finished` event."""
     returned = get_type_hints(function, include_extras=True)["return"]
     if inspect.iscoroutinefunction(function):
         return TypeAdapter(returned)
@@ -379,7 +379,7 @@ def _make_adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
 
 
 _UNTOLD = ("password", "data")
-"""Parts of names of parameters whose value is in no message."""
+"""Parts of names of parameters whose value appears in no message."""
 
 
 def _describe_problem(one: Any) -> str:

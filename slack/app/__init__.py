@@ -1,1 +1,1 @@
-"""The Slack app: what comes from Slack, and what is posted there."""
+"""The Slack app: receiving from Slack, and posting there."""

@@ -1,7 +1,7 @@
 """An answer as messages in Slack: blocks, with numbered sources and the buttons to press.
 
 Pure functions of an `AskResult`. Every text is mrkdwn that came through `mrkdwn.py`, and `verbatim`: Slack makes no
-links or calls of what stands in it.
+links or mentions of its content.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Se
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.chat_markdown import (
-    ITEM,
+    LIST_ITEM_MARK,
     PASSAGES,
     get_first_line,
     label_choice,
@@ -31,8 +31,8 @@ Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
 
 SOURCES = "/slack/sources"
-"""Where a number leads: a page of its own, for there is no conversation to show it beside."""
-# Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses what is beyond.
+"""Target of a number: a separate page, because there is no conversation to show it beside."""
+# Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses longer ones.
 MAX_BLOCKS = 50
 MAX_MESSAGE_CHARS = 12_000
 """Characters of one message's blocks; Slack takes a little more."""
@@ -73,7 +73,7 @@ def render_messages(result: AskResult, context: MessageContext) -> list[Message]
 
 
 def render_notice(text: str) -> Message:
-    """A sentence of Argot's own; what it quotes is escaped already."""
+    """Return a sentence of Argot's own; its quotations are escaped already."""
     return {"text": text, "blocks": [_render_section(part) for part in split_text(text)]}
 
 
@@ -86,7 +86,7 @@ def render_news(news: NewsToTell, thread: str) -> Message:
 
 
 def replace_native_feedback(message: Message) -> Message:
-    """The message with plain buttons in the place of Slack's own feedback buttons."""
+    """Return the message with plain buttons instead of Slack's own feedback buttons."""
     return {**message, "blocks": [_replace_feedback(block) for block in message["blocks"]]}
 
 
@@ -114,7 +114,7 @@ def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
 
 
 def _render_talk_line(line: str) -> str:
-    return f"• {plain(line.removeprefix(ITEM))}" if line.startswith(ITEM) else plain(line)
+    return f"• {plain(line.removeprefix(LIST_ITEM_MARK))}" if line.startswith(LIST_ITEM_MARK) else plain(line)
 
 
 def _answer(result: AskResult, web: str) -> str:
@@ -166,7 +166,7 @@ def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str
     if not web:
         return f"[{passage.n}]"
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
-    # As mrkdwn has it. At most eight spans: a link cannot be cut where a text is split.
+    # In mrkdwn. At most eight spans: a link cannot be cut where a text is split.
     spans = "&amp;".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations[:8]))
     address = f"{web}{SOURCES}/{quote(passage.passage_id, safe='')}{'?' if spans else ''}{spans}"
     return link(address, f"[{passage.n}]")
@@ -211,7 +211,7 @@ def _choose_buttons(result: AskResult, context: MessageContext) -> list[Block]:
         below.append(_render_button(SHARE, "Let the glossary's managers read this", thread))
     if context.public:
         below.append(_render_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
-    # A private thread opens only for its owner, who must be able to sign in; a public one is copied for whoever comes.
+    # A private thread opens only for its owner, who must be able to sign in; a public one is copied for each visitor.
     if context.web and (context.public or context.known):
         path = "slack/threads" if context.public else "thread"
         url = f"{context.web}/{path}/{quote(result.thread, safe='')}"
@@ -285,7 +285,7 @@ def _describe_choice(choice: Choice) -> str:
 
 
 def _render_section(text: str) -> Block:
-    # `verbatim`: Slack makes no links, channels or calls out of what reads like one.
+    # `verbatim`: Slack makes no links, channels or mentions of text that looks like one.
     return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
 
 
@@ -320,6 +320,6 @@ def _count_chars(block: Block) -> int:
 
 
 def _compose_fallback(result: AskResult) -> str:
-    """Return the text for notifications and screen readers: the answer without markup of ours."""
+    """Return the text for notifications and screen readers: the answer without mark-up."""
     text = " ".join(quote_markdown(result.answer).split())
     return split_text(text, MAX_FALLBACK_CHARS)[0] if text else "Argot has an answer."

@@ -1,7 +1,7 @@
-"""The Bolt application: leads what Slack sends to the inbox or to a button, and acknowledges it.
+"""The Bolt application: passes Slack's requests to the inbox or to a button handler, and acknowledges them.
 
-An event is acknowledged when it is on the disk: after a listener that failed Slack sends it again. What takes longer,
-or needs Slack itself, happens afterwards.
+An event is acknowledged when it is on the disk: after a listener that failed Slack sends it again. Slower work, or work
+that needs Slack itself, happens afterwards.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Listeners:
                 logger.exception("something that was to be done in Slack was not done")
 
         task = asyncio.create_task(run_guarded())
-        # The event loop holds tasks weakly: without this one could be collected before it is done.
+        # The event loop holds tasks weakly: without this reference one could be collected before it is done.
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -87,7 +87,7 @@ class Listeners:
         channel = await self.inbox.call(self.inbox.store.get_channel, str(event.get("channel") or ""))
         job = read_job(body, self.answering.me, channel, self.answering.people.team)
         if job is not None:
-            # By its place as well: a mention arrives twice, as `message` and as `app_mention`, under two event ids.
+            # By its message as well: a mention arrives twice, as `message` and as `app_mention`, under two event ids.
             await self.inbox.note(str(body.get("event_id") or job.place), job)
         await ack()
 
@@ -155,7 +155,7 @@ class Listeners:
         await ack(**await self.buttons.add_term(body))
 
     async def ignore(self, ack: Any) -> None:
-        """Acknowledge what is not for us."""
+        """Acknowledge irrelevant events."""
         await ack()
 
     async def _keep_view(self, channel: str, event: Mapping[str, Any]) -> None:
@@ -196,7 +196,7 @@ def build_bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
         client=answering.calls.client,
         authorize=authorize,
         process_before_response=True,  # acknowledged when the listener is through
-        ssl_check_enabled=False,  # it answers whoever asks, signed or not
+        ssl_check_enabled=False,  # it answers every request, signed or not
     )
 
     @app.error
@@ -228,14 +228,13 @@ def _connect(app: AsyncApp, listeners: Listeners) -> None:
     app.view(REASON)(listeners.keep_reason)
     app.view(TERM)(listeners.add_term)
     app.shortcut(ADD_TERM)(listeners.open_term_form)
-    # Last, because Bolt takes the first that fits. What fits none it answers with 404, which Slack counts as a
-    # failure.
+    # Last, because Bolt takes the first that fits. Unmatched requests get 404, which Slack counts as a failure.
     for whatever in (app.event, app.action, app.view, app.shortcut, app.command, app.options):
         whatever(_ANY)(listeners.ignore)
 
 
 def _get_quiet_logger() -> logging.Logger:
-    # Below this level Bolt logs whole messages, with what people ask.
+    # Below this level Bolt logs whole messages, with people's questions.
     quiet = logging.getLogger("argot.slack_bolt")
     quiet.setLevel(logging.ERROR)
     return quiet

@@ -86,7 +86,7 @@ class Buttons:
         return await self.inbox.note(key, job, place=find_repeat_key(job, body) or key)
 
     async def take_choices_away(self, body: Mapping[str, Any]) -> None:
-        """Take the buttons of a choice away once it is made, and show what was chosen."""
+        """Remove the buttons of a choice once it is made, and show the chosen option."""
         message = body.get("message") or {}
         label = str((body["actions"][0].get("text") or {}).get("text", ""))
         blocks = [block for block in message.get("blocks") or () if not _has_offers(block)]
@@ -107,7 +107,7 @@ class Buttons:
         job = self._read_job(body)
         if value.get("v") == -1:
             view = build_reason_form(keep_for_form(job))
-            # Before it is kept: the form must be open within three seconds of the press.
+            # Before it is stored: the form must be open within three seconds of the press.
             await self.calls.try_call(
                 self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view
             )
@@ -182,7 +182,7 @@ class Buttons:
     # -- a person ------------------------------------------------------------------------------------------------------
 
     async def call_contact(self, body: Mapping[str, Any]) -> None:
-        """Mention the context's contact in the channel, so that they see it; or tell the asker alone who it is."""
+        """Mention the context's contact in the channel, so that they see it; or show the name only to the asker."""
         # Slack may send a press again, and a person is not called twice for it.
         if not await self.inbox.is_new(find_press_key(body)):
             return
@@ -203,7 +203,7 @@ class Buttons:
         if job.direct or not scope.public:
             await self._tell(job, f"Ask {called}{after}.")
             return
-        # Nor for another press of the same person below the same answer.
+        # And not for a second press of the same person below the same answer.
         if not await self.inbox.is_new(f"p:{hash_parts(job.channel, job.thread, str(job.turn), job.user)}"):
             await self._tell(job, f"{called} was called here before.")
             return
@@ -219,13 +219,13 @@ class Buttons:
             if known.get(name):
                 return known[name], name
         named = [(contact, name) for name, contact in known.items() if contact]
-        # Of several contacts none is chosen: calling the wrong person is worse than naming nobody.
+        # Of several contacts none is chosen: mentioning the wrong person is worse than mentioning nobody.
         return named[0] if len(named) == 1 else ("", context or home or "")
 
     # -- terms ---------------------------------------------------------------------------------------------------------
 
     async def open_term_form(self, body: Mapping[str, Any]) -> None:
-        """Open the form for a term found in a message, for those who may add one."""
+        """Open the form for a term found in a message, for people who may add one."""
         team, user = find_presser(body, self.people.team)
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
@@ -247,7 +247,7 @@ class Buttons:
         fields, state = read_term(body["view"])
         try:
             scope = await self._require_manager(team, user)
-            # Only of drafts: adding the same approved sense again changes the one that is there.
+            # Only of drafts: adding the same approved sense again changes the existing one.
             if state == "draft" and not await self.inbox.is_new(find_press_key(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
             if state == "draft":
@@ -276,7 +276,7 @@ class Buttons:
         """Find the principal on whose behalf the conversation is answered.
 
         Raises:
-            ArgotError: who pressed may not act in it.
+            ArgotError: the person who pressed may not act in it.
         """
         return (await self.answering.find_scope(job)).principal
 

@@ -1,4 +1,4 @@
-"""What was said in a Slack thread, fetched page by page."""
+"""The messages of a Slack thread, fetched page by page."""
 
 from __future__ import annotations
 

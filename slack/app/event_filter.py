@@ -1,4 +1,4 @@
-"""The choice of the messages that Argot answers. Pure functions of what Slack sends."""
+"""The choice of the messages that Argot answers. Pure functions of Slack's payloads."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SlackJob:
-    """Something to be answered. It is kept as JSON until it is.
+    """Something to be answered. It is stored as JSON until it is.
 
     Args:
         kind: a message; or a pressed button: a choice, a question to ask in other words or in another sense of a
-            term, the answer for one alone; or news to tell of our own accord.
+            term, the answer for one person; or news to send unprompted.
         ts: the message; `thread_ts` is the one its thread begins with, and where the answer goes.
-        text: the question, or what was chosen; of a sense or news what `job_contents.py` writes.
+        text: the question, or the chosen option; for a sense or news the text from `job_contents.py`.
         direct: between two alone, where Slack may show a title and a status. `viewed`: the channel that the asker
             looks at beside it.
         status: Slack shows what Argot is doing.
         outsiders: people of other companies read the channel.
-        team: our own workspace. `sender`: that of who wrote, if Slack says it.
+        team: our own workspace. `sender`: the workspace of the author, if Slack reports it.
         thread: of a button: our conversation that it belongs to, and the `turn` of it.
         ephemeral: the answer is shown to this person alone, in a place that others see.
-        threaded: the message stands in a thread that was there before.
+        threaded: the message is in an existing thread.
     """
 
     kind: Literal["message", "choice", "again", "sense", "alone", "news"]
@@ -68,7 +68,7 @@ class SlackJob:
 
     @property
     def place(self) -> str:
-        """The key of the message, under whatever event it is sent."""
+        """The key of the message, in every event about it."""
         return _place_of(self.channel, self.ts)
 
     @property
@@ -83,14 +83,14 @@ def read_job(body: Mapping[str, Any], me: str, channel: Channel, home: str = "")
         body: an event of Slack's (`message` or `app_mention`) in its envelope.
         me: our own Slack id; empty: not known yet, the envelope may tell.
         channel: how the channel is answered.
-        home: our own workspace; empty: not known yet. What was sent for another one is not for us.
+        home: our own workspace; empty: not known yet. Events for another app are ignored.
     """
     team = find_team(body)
     # A shared channel is in several workspaces, and Argot may be installed in each.
     if home and team != home:
         return None
     event: Mapping[str, Any] = body.get("event") or {}
-    # At the start Slack may not have told us our id yet.
+    # At the start Slack may not have sent Argot's own id yet.
     me = me or _find_bot(body) or _find_mentioned(event)
     user, ts, text = str(event.get("user") or ""), str(event.get("ts") or ""), str(event.get("text") or "")
     if event.get("subtype") not in HUMAN or event.get("bot_id") or event.get("hidden") or not (user and ts):
@@ -151,7 +151,7 @@ def _is_wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) 
         return False
     if mentioned:
         return True
-    # People who talk among themselves in a thread are left alone unless they mention us.
+    # People who talk among themselves in a thread are ignored unless they mention Argot.
     if threaded or not text.strip():
         return False
     if channel.mode == "all":

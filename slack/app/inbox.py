@@ -1,8 +1,8 @@
-"""The inbox: what Slack sent, stored before it is acknowledged, and dealt with a few at a time.
+"""The inbox: Slack's events, stored before they are acknowledged, and processed a few at a time.
 
-Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by a
-thread that does nothing else, and acknowledged; then it waits for its turn. What is not finished when the process ends
-is taken up by the next one. Of several services on the same stores each stores events, and one deals with them all.
+Slack waits three seconds and then sends an event again; answering takes longer. A separate thread therefore stores an
+event in people.db, and it is acknowledged; then it waits for its turn. The next process continues unfinished events. Of
+several services on the same stores each stores events, and one processes them all.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 GRACE_SECONDS = 8.0
-"""So long a stop waits for answers under way; the others are given when Argot runs again."""
+"""How long a stop waits for running answers; the others are given at the next start."""
 PAUSES = (5.0, 15.0, 60.0, 180.0, 600.0, 1800.0)
 """Seconds until the next try while Slack cannot be reached; after the last of them an event is given up."""
 FAULT_SECONDS = 5.0
 """Until the next try when people.db itself cannot be read or written."""
 NOTED = "slack/noted"
-"""What services tell each other when they have stored an event."""
+"""The message that services send each other when they have stored an event."""
 MAX_TRIES = 20
-"""How often an event is begun at most: one that crashes the process must not crash it at every start."""
+"""Maximum attempts at an event: one that crashes the process must not crash it at every start."""
 
 
 class Inbox:
     """The events of one knowledge base.
 
     Args:
-        store: where they are kept.
+        store: its storage.
         handle: deals with one; raises SlackUnreachable if it has to be tried again.
-        concurrent: how many at once.
-        shared: what this service has in common with others on the same stores; None: there are none.
+        concurrent: maximum number processed at once.
+        shared: this service's state shared with others on the same stores; None: there are none.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Inbox:
         return new
 
     async def is_new(self, key: str) -> bool:
-        """Tell whether the key is new, and note it; for events that are handled at once, without the queue."""
+        """Return whether the key is new, and record it; for events that are handled at once, without the queue."""
         return await self._run_in_thread(self.store.note, key, key, key, "", None)
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Inbox:
         self._loop = asyncio.create_task(run_by_one_process(self._shared, "answer in Slack", self._run_alone))
 
     async def stop(self) -> None:
-        """Begin nothing new, and give what is under way some time to finish."""
+        """Start no new work, and give running work some time to finish."""
         self._stopping = True
         if self._loop is not None:
             self._loop.cancel()
@@ -109,7 +109,7 @@ class Inbox:
         try:
             await self._run_events()
         finally:
-            # Another service takes up what is not done: at once, where it may have begun already.
+            # Another service continues unfinished events: at once, even if they may have been started already.
             await self._end_running(GRACE_SECONDS if self._stopping else 0)
 
     async def _end_running(self, seconds: float) -> None:
@@ -122,7 +122,7 @@ class Inbox:
     async def _run_events(self) -> None:
         taken_over = False
         while True:
-            # Before looking: what is noted while it looks sets it again, and is not missed.
+            # Before checking: an event recorded during the check sets it again, and is not missed.
             self._wake.clear()
             try:
                 if not taken_over:
@@ -138,7 +138,7 @@ class Inbox:
                     await self._wake.wait()
 
     async def _take_up(self) -> None:
-        """Begin as many events as may be dealt with at once."""
+        """Start as many events as may be processed at once."""
         while len(self._running) < self.concurrent:
             noted = await self._run_in_thread(self.store.find_next, set(self._running.values()))
             if noted is None:
@@ -168,7 +168,7 @@ class Inbox:
             logger.error("Slack could not be reached (%s); an answer is given up", error)
         except Exception:
             logger.exception("something from Slack could not be dealt with")
-        # Also after an error nobody foresaw: trying it again would fail again.
+        # Also after an unexpected error: a retry would fail again.
         await self._run_in_thread(self.store.finish, noted.id)
 
     async def _run_in_thread(self, function: Callable[..., T], *arguments: Any) -> T:

@@ -1,4 +1,4 @@
-"""Reads a pressed button or a submitted form: who, in which conversation, and whether it was sent before."""
+"""Reads a pressed button or a submitted form: the person, the conversation, and whether it is a repetition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPEAT_SECONDS = 30
 
 
 def find_presser(body: Mapping[str, Any], home: str) -> tuple[str, str]:
-    """Find our workspace, `home` where that is known, and the person, whatever workspace they are from."""
+    """Find Argot's workspace, `home` if known, and the person, from any workspace."""
     return home or str((body.get("team") or {}).get("id") or ""), read_user(body)
 
 
@@ -43,7 +43,7 @@ def read_pressed_job(body: Mapping[str, Any], home: str) -> SlackJob:
     ts = str(message.get("ts") or container.get("message_ts") or "")
     thread_ts = str(message.get("thread_ts") or container.get("thread_ts") or ts)
     return SlackJob(
-        # Each press has a time of its own, so that answers to several presses on one message are told apart.
+        # Each press has its own time, so that answers to several presses on one message are distinguished.
         "choice", team, channel, user, f"{ts}#{find_press_key(body)}", thread_ts,
         direct=channel.startswith("D"), outsiders=bool(value.get("o")), thread=str(value.get("t", "")),
         turn=int(value.get("n") or 0), ephemeral=bool(container.get("is_ephemeral")),
@@ -77,7 +77,7 @@ def read_kept(view: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_repeat_key(job: SlackJob, body: Mapping[str, Any]) -> str:
     """Return the key under which a button pressed twice in a row asks once; empty: each press counts."""
-    # A choice once by one person, since others are told that it is over; a question in other words once by anybody.
+    # A choice once per person, since others are informed that it is over; a question in other words once for all.
     message = job.ts.partition("#")[0]
     by = {"choice": job.user, "again": ""}.get(job.kind)
     at = str(body["actions"][0].get("action_ts") or "")

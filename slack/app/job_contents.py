@@ -1,6 +1,7 @@
 """The text of a job that is no question: the sense that somebody chose, or a piece of news.
 
-It is JSON, for a job is kept until it is done; the program that takes it up may be newer than the one that noted it.
+It is JSON, because a job is stored until it is done; the program that continues it may be newer than the one that
+stored it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class SenseChosen:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A sense as it is told in a piece of news."""
+    """A sense in the form used in news."""
 
     expansion: str
     context: str
@@ -40,7 +41,9 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class NewsToTell:
-    """A term that somebody asked for has these senses now. `question`: the one it stood in, if that is still known."""
+    """A term that somebody asked for has these senses now. `question`: the one that contained it, if that is still
+    known.
+    """
 
     term: str
     question: str

@@ -29,7 +29,7 @@ RETRY_SECONDS = (1.0, 5.0, 15.0, 60.0)
 """Pauses between tries to reach Slack at the start; the last one again and again."""
 
 NEWS_SECONDS = 5.0
-"""How often it is looked whether the glossary has changed."""
+"""How often the glossary is checked for changes."""
 
 
 class Slack:
@@ -46,9 +46,9 @@ class Slack:
         settings, store = kb.settings, SlackStore(kb.people.database)
         calls = Calls.from_settings(settings)
         self.settings = settings
-        self.secret = settings.slack_signing_secret.get_secret_value()
+        self.secret = settings.slack.signing_secret.get_secret_value()
         self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
-        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent, kb.shared)
+        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack.concurrent, kb.shared)
         self.listeners: Listeners = Listeners(self.answering, self.inbox)
         self.bolt = build_bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
@@ -69,11 +69,11 @@ class Slack:
             asyncio.create_task(self._introduce()),
             asyncio.create_task(keep_doing(kb, ScheduledWork("tell news in Slack", self._tell_news, NEWS_SECONDS))),
         ]
-        if self.settings.slack_app_token.get_secret_value():
+        if self.settings.slack.app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))
 
     async def stop(self) -> None:
-        """Accept nothing more, finish what can be finished soon, and disconnect."""
+        """Accept nothing more, finish work that is nearly done, and disconnect."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -90,7 +90,7 @@ class Slack:
             await self.answering.calls.client.session.close()
 
     async def _introduce(self) -> None:
-        """Learn our own id, which mentions hold. Events tell it as well."""
+        """Fetch Argot's own id, which mentions contain. Events tell it as well."""
         from argot.slack.app.web_api import SlackRefused, SlackUnreachable
 
         for pause in _iterate_pauses():
@@ -127,17 +127,17 @@ class Slack:
                 thread.ts, NewsToTell.from_news(news).text, direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
-            # By its key each piece of news is told once in a thread.
+            # Its key ensures that each piece of news is sent once in a thread.
             await self.inbox.note(key, job, place=key)
 
     async def _connect(self) -> None:
-        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks.
+        """Socket Mode: Slack sends over a connection that is opened from here, and reopened when it breaks.
 
         Each service has one: Slack sends each event over one of them.
         """
         from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-        token = self.settings.slack_app_token.get_secret_value()
+        token = self.settings.slack.app_token.get_secret_value()
         self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
         # The handler would take the environment's proxy again, also for a Slack of this machine.
         self._socket.client.proxy = self.answering.calls.client.proxy
@@ -146,7 +146,7 @@ class Slack:
                 await self._socket.connect_async()
                 return
             except Exception as error:
-                # The kind of error alone: its text may hold the address with its ticket.
+                # Only the kind of error: its text may contain the address with its ticket.
                 logger.warning("Slack's Socket Mode cannot be reached: %s", type(error).__name__)
             await asyncio.sleep(pause)
 
@@ -195,7 +195,7 @@ def is_wanted(settings: Settings) -> bool:
     """
     bot, secret, app = (
         bool(one.get_secret_value())
-        for one in (settings.slack_bot_token, settings.slack_signing_secret, settings.slack_app_token)
+        for one in (settings.slack.bot_token, settings.slack.signing_secret, settings.slack.app_token)
     )
     if not bot and (secret or app):
         raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See slack/README.md, or leave all out.")

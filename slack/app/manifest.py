@@ -1,4 +1,4 @@
-"""The description by which an app is made in Slack: what it may do, what it hears of, how Slack reaches it.
+"""The manifest from which an app is created in Slack: its permissions, its events, its address.
 
 The scopes are the least that the manners need; slack/README.md says what each is for.
 """
@@ -51,10 +51,10 @@ def build_manifest(url: str = "") -> str:
         "settings": {
             "event_subscriptions": {**address, "bot_events": list(EVENTS)},
             "interactivity": {"is_enabled": True, **address},
-            # One workspace: people, channels and the token are kept for one.
+            # One workspace: people, channels and the token are stored for one.
             "org_deploy_enabled": False,
             "socket_mode_enabled": not url,
-            # The token stands in the settings, and is not written back.
+            # The token is in the settings, and is not written back.
             "token_rotation_enabled": False,
         },
     }

@@ -1,4 +1,4 @@
-"""The forms (Slack's modals): why an answer was bad, what a term was meant to be, and what a term means."""
+"""The forms (Slack's modals): why an answer was bad, the intended sense of a term, and the meaning of a term."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REASON, TERM, OTHER = "argot_reason", "argot_term", "argot_other"
 REASONS = ("It is wrong", "Something is missing", "It is not about my question", "A term was misunderstood")
 WHO_READS = "Those who look after the documents can read this, with the question and the answer."
 MAX_CONTEXTS = 100
-"""Slack takes no more options."""
+"""Slack accepts no more options."""
 MAX_KEPT_CHARS = 3000
 """Characters that a form keeps for when it is sent."""
 MAX_OPTION_CHARS = 150
@@ -26,7 +26,7 @@ _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 
 def build_reason_form(kept: Mapping[str, Any]) -> Block:
-    """Build the form that asks why an answer was bad. `kept` says which answer."""
+    """Build the form that asks why an answer was bad. `kept` identifies the answer."""
     options = [{"text": _build_text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
     return {
         "type": "modal",
@@ -55,10 +55,12 @@ def read_reason(view: Mapping[str, Any]) -> str:
 
 
 def build_sense_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
-    """Build the form that asks what a term meant. `terms`: as `other_senses` gives them; `kept` says which answer."""
+    """Build the form that asks for the intended sense of a term. `terms`: the result of `other_senses`; `kept`
+    identifies the answer.
+    """
     names = [term.term[:200] for term in terms]
     while len(_serialize_kept({**kept, "terms": names})) > MAX_KEPT_CHARS:
-        # Terms that do not fit are left out; the form's numbers point into what is kept.
+        # Terms that do not fit are left out; the form's numbers index the stored ones.
         names.pop()
     options = []
     for number, term in enumerate(terms[: len(names)]):
@@ -95,16 +97,16 @@ def build_term_form(message: str, contexts: Sequence[str], home: str, kept: Mapp
     """Build the form that adds a term found in a message.
 
     Args:
-        message: what the message says; a short form in it is put in to begin with.
+        message: the text of the message; a short form in it is the initial value.
         contexts: those this manager may change.
         home: the channel's context.
-        kept: where to say that it is done.
+        kept: where to report that it is done.
     """
     at_home = [name for name in contexts if name.casefold() == home.casefold()]
     names = [*at_home, *(name for name in contexts if name not in at_home)]
     options = [{"text": _build_text(name), "value": name[:MAX_OPTION_CHARS]} for name in names[:MAX_CONTEXTS]]
     select: Block = {"type": "static_select", "options": options}
-    # Where several contexts are possible none is chosen beforehand: it would be sent along unread.
+    # If several contexts are possible none is preselected: it would be submitted unread.
     initial = options[0] if at_home or len(options) == 1 else None
     if initial:
         select["initial_option"] = initial

@@ -1,7 +1,7 @@
 """Text of documents, glossary, models and people, made safe for Slack's own markup (mrkdwn), and cut to its limits.
 
-Such text is data: it may keep its emphasis, lists and code, but it calls nobody, no link in it can be pressed, and
-nothing in it can pass for markup of ours. And the other way: a message from Slack as a plain question.
+Such text is data: it may keep its emphasis, lists and code, but it mentions nobody, no link in it can be followed, and
+nothing in it can pass for Argot's mark-up. The module also converts a message from Slack to a plain question.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from argot.ui.rendering.safe_markdown import change_outside_code, clean_text, st
 MAX_SECTION_CHARS = 3000
 """Characters of one text in a block."""
 _JOINER = "\u2060"
-"""Breaks what a client would read as a link or a call, and is not seen."""
+"""Breaks text that a client would read as a link or a mention, and is invisible."""
 
 _CALL = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?i)\b(https?:|ftp:|mailto:|slack:)(?=\S)|\b(www)(?=\.)")
@@ -30,8 +30,8 @@ _DIVIDER = re.compile(r"[\s:|-]+")
 # mrkdwn has no escapes: the backslashes of Markdown would show.
 _BACKSLASH = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 _EMOJI = re.compile(r"(?<![\w:])(?::[a-z0-9_'+-]{0,60}[a-z+-][a-z0-9_'+-]{0,60}:)+(?![\w:])")
-"""As Slack writes what somebody picked: ":wave:"; times and ratios ("1:2:3") are none."""
-# Stands for "*" until italics are done, which are single stars in Markdown. `_HIDDEN` removes any in the text.
+"""Slack's notation for an emoji: ":wave:"; times and ratios ("1:2:3") are none."""
+# Placeholder for "*" until italics are done, which are single stars in Markdown. `_HIDDEN` removes any in the text.
 _BOLD_MARK = "\ue000"
 _FENCE = "```"
 
@@ -45,7 +45,7 @@ def quote_markdown(markdown: str) -> str:
     """Return a document's Markdown as mrkdwn, with its structure, and nothing in it that acts."""
     text = change_outside_code(_HIDDEN.sub("", markdown), strip_links)
     text = _escape(change_outside_code(_convert_fences(text), _format_markdown)).replace(_BOLD_MARK, "*")
-    text = _CALL.sub(f"@{_JOINER}", text)  # in code too: what is code to us may be none to Slack
+    text = _CALL.sub(f"@{_JOINER}", text)  # in code too: Slack's rules for code may differ
     return f"{text}\n{_FENCE}" if text.count(_FENCE) % 2 else text
 
 
@@ -56,7 +56,7 @@ def escape_streamed(markdown: str) -> str:
 
 
 def link(url: str, label: str) -> str:
-    """Return a link of our own making, or without an address its label."""
+    """Return a link of Argot's, or without an address its label."""
     return f"<{url}|{label}>" if url else label
 
 
@@ -111,7 +111,7 @@ def _convert_fences(text: str) -> str:
 
 
 def _format_markdown(text: str) -> str:
-    # The order matters: a rule of stars ("* * *") before lists, and what is within a row after the row.
+    # The order matters: a rule of stars ("* * *") before lists, and the content of a row after the row.
     text = _ROW.sub(_format_row, text)
     text = _RULE.sub("", text)
     text = _BOLD.sub(lambda match: f"{_BOLD_MARK}{match[1] or match[2]}{_BOLD_MARK}", text)
@@ -144,5 +144,5 @@ def _find_cut(text: str, most: int) -> int:
 
 
 def _is_inside_link(text: str, at: int) -> bool:
-    # Every "<" left is of a link of ours: those of documents are escaped.
+    # Every remaining "<" belongs to a link of Argot's: those of documents are escaped.
     return text.rfind("<", 0, at) > text.rfind(">", 0, at)

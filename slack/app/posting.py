@@ -12,7 +12,7 @@ from argot.slack.app.web_api import Calls, SlackRefused
 logger = logging.getLogger(__name__)
 
 ANSWER = "argot_answer"
-"""The kind of metadata by which an answer of ours is known again."""
+"""The kind of metadata by which an answer of Argot's is recognised."""
 NOT_THERE = ("user_not_in_channel", "not_in_channel", "channel_not_found", "is_archived")
 BAD_BLOCKS = ("invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "invalid_attachments")
 
@@ -48,7 +48,7 @@ class Posting:
             try:
                 await self._post(job, message, only)
                 if message is plainer and plainer != given:
-                    # Only when plain buttons were what helped: blocks may be refused for another reason.
+                    # Only if plain buttons helped: blocks may be refused for another reason.
                     self.native = False
                 return
             except SlackRefused as again:
@@ -72,7 +72,7 @@ class Posting:
         )
 
     async def post_to_one(self, job: SlackJob, user: str, message: Message) -> None:
-        """Show one person a message where they asked; who is not in the channel gets it as a direct message.
+        """Show one person a message where they asked; a person outside the channel gets it as a direct message.
 
         Raises:
             SlackUnreachable, SlackRefused
@@ -99,7 +99,7 @@ def add_metadata(message: Message, job: SlackJob, part: int) -> Message:
 
 async def find_posted_parts(calls: Calls, job: SlackJob) -> set[int]:
     """Find the parts of the answer that an earlier try posted, and was ended before it could note that."""
-    # "#" and what follows tells presses on one message apart; Slack knows only what stands before it.
+    # "#" and the text after it distinguish presses on one message; Slack knows only the part before it.
     said = await fetch_thread_messages(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
     kept = [(one.get("metadata") or {}) for one in said]
     payloads = [one.get("event_payload") or {} for one in kept if one.get("event_type") == ANSWER]

@@ -1,4 +1,4 @@
-"""The answer to a noted event: on whose behalf, in which conversation, shown to whom."""
+"""The answer to a stored event: its principal, its conversation, its audience."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_str
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
-from argot.ui.rendering.chat_markdown import STAGES
+from argot.ui.rendering.chat_markdown import STAGE_LABELS
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ HELP = (
     "Ask me about your organisation's documents, shorthand and all. In a channel mention me with your question; here"
     " and in a direct message just write it."
 )
-FAILED = "Something went wrong while answering. The log of the service tells more; please ask again."
+FAILED = "Something went wrong while answering. The service's log has the details. Please ask again."
 NOT_YOURS = "This is part of somebody else's conversation. Ask your own question, and I answer you."
 GONE = "This conversation is not there any more. Ask your question again."
 HEARD = 6
@@ -59,7 +59,7 @@ class Answering:
 
     @property
     def web(self) -> str:
-        return self.kb.settings.public_url.rstrip("/")
+        return self.kb.settings.web.public_url.rstrip("/")
 
     async def handle(self, noted: NotedEvent) -> None:
         """Answer an event, or go on with it where it was left.
@@ -68,7 +68,7 @@ class Answering:
             SlackUnreachable: it has to be tried again.
         """
         job, _ = load_job(noted)
-        async with show_working(self.calls, job, self.kb.settings.slack_reaction) as job:
+        async with show_working(self.calls, job, self.kb.settings.slack.reaction) as job:
             stream = Stream(self.calls, job, self.streaming, lambda ts: self._keep_stream(noted, ts))
             answer = noted.answer
             if answer is None:
@@ -90,7 +90,7 @@ class Answering:
     # -- asking --------------------------------------------------------------------------------------------------------
 
     async def find_scope(self, job: SlackJob) -> Scope:
-        """Find the scope of a job. For a button: the conversation's, if this person may go on with it.
+        """Find the scope of a job. For a button: the conversation's, if this person may continue it.
 
         Raises:
             NotAllowed: suspended, or somebody else's.
@@ -111,11 +111,12 @@ class Answering:
         return slack_scopes.build_public_scope(job.team, channel, outsiders=job.outsiders)
 
     async def _answer(self, job: SlackJob, stream: Stream) -> list[Message]:
-        """Return the messages to post. An error is told in a sentence: to who pressed a button, or where it was asked.
+        """Return the messages to post. An error is reported in a sentence: to the person who pressed a button, or where
+        the question was asked.
 
-        What rests on one person's rights is shown to nobody else, whatever happens.
+        An answer that rests on one person's rights is shown to nobody else, whatever happens.
         """
-        # An error after a press is told to who pressed; the others see a message that did not change.
+        # An error after a press is shown to the person who pressed; the others see an unchanged message.
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
         try:
             if job.kind == "news":
@@ -129,11 +130,11 @@ class Answering:
                 # all.
                 job, stream.open = replace(job, ephemeral=True), False
             return await self._ask(job, scope, stream)
-        # Kept for the next start, and not told as an error.
+        # Retried at the next start, and not reported as an error.
         except ServiceStopping as error:
             raise SlackUnreachable(str(error)) from error
         except ArgotError as error:
-            if isinstance(error, NotAllowed | RetryLater):  # about the asker, and nobody else's business
+            if isinstance(error, NotAllowed | RetryLater):  # about the asker, and only for them
                 only = {"only": job.user}
             return [{**render_notice(plain(error)), **only}]
         except SlackUnreachable:
@@ -160,7 +161,7 @@ class Answering:
             await self._read_unheard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
         )
         question = job.text
-        # A mention alone, or with a "?": it is about what was said before it.
+        # A mention alone, or with a "?", is about the previous messages.
         if not any(character.isalnum() for character in question):
             if not heard:
                 return [self._restrict_message(render_notice(HELP), job)]
@@ -209,7 +210,7 @@ class Answering:
                     # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
-                        await show_status(self.calls, job, STAGES.get(event.name, "Working"))
+                        await show_status(self.calls, job, STAGE_LABELS.get(event.name, "Working"))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":
@@ -249,13 +250,13 @@ class Answering:
         await self.kb.blocking(self.store.keep_stream, noted.id, ts)
 
     async def _finish_stream(self, noted: NotedEvent, job: SlackJob, answer: list[Message]) -> bool:
-        """Put the first message in the place of a stream that an earlier try began; False: there was none."""
+        """Replace the stream that an earlier try began by the first message; return False if there was none."""
         if not noted.stream or noted.sent or not answer:
             return False
         return await replace_stream(self.calls, job.channel, noted.stream, add_metadata(answer[0], job, 0))
 
     async def _deliver(self, noted: NotedEvent, job: SlackJob, answer: list[Message], sent: int) -> None:
-        # One more call, and so only where an earlier try may have posted something.
+        # An additional call, and so only if an earlier try may have posted something.
         there = await find_posted_parts(self.calls, job) if noted.tries else set()
         for number, message in enumerate(answer):
             if number < sent or number in there:

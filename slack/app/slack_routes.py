@@ -1,4 +1,4 @@
-"""The address Slack sends its events to (HTTP mode), and the one by which a channel's conversation goes on here."""
+"""The address for Slack's events (HTTP mode), and the one where a channel's conversation continues here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _OBJECTS = ("event", "user", "team", "channel", "view", "container", "message", "enterprise")
-"""Parts of what Slack sends, each an object."""
+"""Parts of Slack's payloads, each an object."""
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
@@ -38,7 +38,7 @@ def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
         from argot.slack.app.lifecycle import find_running
 
         slack = find_running(kb)
-        # Without a secret nothing could be told from a forgery: Socket Mode needs no address.
+        # Without a secret forgeries could not be detected: Socket Mode needs no address.
         if slack is None or not slack.secret:
             return PlainTextResponse("Slack is not set up here over HTTP.", 404)
         body = await request.body()
@@ -50,7 +50,7 @@ def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("asker")
     async def go_on(thread: str, who: Annotated[Visitor, Depends(get_visitor)]) -> Response:
         """Open the conversation of a link in a channel as one's own, in the window."""
-        # A copy: what the channel sees stays as it is, and what is asked on is seen by nobody there.
+        # A copy: the channel's conversation is unchanged, and nobody there sees the further questions.
         mine = await slack_continue(kb, who.principal, thread=thread)
         return RedirectResponse(f"/thread/{quote(mine.thread, safe='')}", 303)
 
@@ -75,7 +75,7 @@ def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
 
 
 def describe_place(found: PassageShown) -> list[str]:
-    """Describe the place of a passage: title, heading and page, as far as they say something new."""
+    """Describe the location of a passage: title, heading and page, without repetitions."""
     title = found.title if found.title not in found.heading and found.title != found.document else ""
     where = place(found.document, found.page, found.page_kind).removeprefix(", ")
     return [one for one in (title, found.heading, where, found.freshness) if one]
@@ -117,7 +117,7 @@ async def _dispatch(slack: Slack, request: Request) -> Response:
         sent = parse_body((await request.body()).decode(), request.headers.get("content-type", "").partition(";")[0])
     except (ValueError, RecursionError) as error:  # signed, and yet no JSON
         return _refuse_body(type(error).__name__)
-    # Bolt looks for these objects in whatever it is given.
+    # Bolt searches its input for these objects.
     inner = (sent.get(name) for name in _OBJECTS) if isinstance(sent, dict) else ("no object",)
     if any(not isinstance(one, dict | None) for one in inner):
         return _refuse_body("no object")

@@ -13,7 +13,7 @@ from argot.slack.app.web_api import Calls
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import SlackStore
 
-# Every question would otherwise cost a call; whoever changes their address is known by it after this time.
+# Every question would otherwise cost a call; a changed address is known after this time.
 EMAIL_CACHE_SECONDS = 600
 MAX_REMEMBERED_PEOPLE = 5000
 MAX_MENTIONS = 5
@@ -29,7 +29,7 @@ class SlackPeople:
         self.store = store
         self.calls = calls
         self.team = ""
-        """Our own workspace, once it is known. What Slack sends may name the workspace of who wrote or pressed."""
+        """Our own workspace, once it is known. Slack's payload may name the workspace of the author or presser."""
         self._emails: dict[str, tuple[float, str]] = {}
 
     async def own_scope(self, team: str, user: str) -> Scope:
@@ -39,7 +39,7 @@ class SlackPeople:
             NotAllowed: suspended.
         """
         linked = await self.kb.blocking(self.store.find_linked_user, team, user)
-        email = "" if linked or not self.kb.settings.slack_link_by_email else await self.find_email(user)
+        email = "" if linked or not self.kb.settings.slack.link_by_email else await self.find_email(user)
         return await self.kb.blocking(slack_scopes.build_own_scope, self.kb, team, user, email)
 
     async def find_home(self) -> str:
@@ -50,13 +50,13 @@ class SlackPeople:
         return self.team
 
     async def find_email(self, user: str) -> str:
-        """Find the confirmed address of a person of our own workspace; empty for anybody else."""
+        """Find the confirmed address of a person of Argot's own workspace; empty for anybody else."""
         at, email = self._emails.get(user, (0.0, ""))
         if time.monotonic() - at < EMAIL_CACHE_SECONDS and at:
             return email
         answer = await self.calls.try_call(self.calls.client.users_info, user=user)
         home = await self.find_home()
-        # Not remembered: the next question asks again.
+        # Not cached: the next question asks again.
         if answer is None or not home:
             return ""
         email = _read_email(answer.get("user") or {}, home)
@@ -79,13 +79,13 @@ class SlackPeople:
         return " ".join(f"<@{one}>" for one in ids[:MAX_MENTIONS])
 
     async def _is_there(self, slack_id: str) -> bool:
-        # A word in capitals (WAREHOUSE) looks like an id, too. Whoever left is not called.
+        # A word in capitals (WAREHOUSE) looks like an id, too. People who left are not mentioned.
         answer = await self.calls.try_call(self.calls.client.users_info, user=slack_id)
         return bool(answer) and not ((answer or {}).get("user") or {}).get("deleted")
 
 
 def _read_email(user: Mapping[str, Any], home: str) -> str:
-    # Another company says itself which addresses its people have: they would be let in as ours. So with bots.
+    # Another company decides which addresses its people have: they would be admitted as ours. The same holds for bots.
     profile = user.get("profile") or {}
     teams = (user.get("enterprise_user") or {}).get("teams") or [user.get("team_id")]
     foreign = user.get("is_stranger") or home not in teams

@@ -16,7 +16,7 @@ MAX_TITLE_CHARS = 80
 @asynccontextmanager
 async def show_working(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
     """Show that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
-    reaction. Gives the job, which says whether a status is shown.
+    reaction. Yields the job, which records whether a status is shown.
     """
     told = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
     # A press has no message of its own to react to.
@@ -35,7 +35,7 @@ async def show_working(calls: Calls, job: SlackJob, reaction: str) -> AsyncItera
 
 
 async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
-    """Show what is being done; an empty stage takes the status away. False: Slack does not show it."""
+    """Show the present stage; an empty one removes the status. False: Slack does not show it."""
     status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
     taken = await calls.try_call_at_once(
         calls.client.assistant_threads_setStatus,

@@ -1,7 +1,7 @@
 """An answer that is shown while it is written, where the workspace's plan allows it.
 
-Only words are streamed: marks and sources are known when the answer is complete, and then the message is replaced. An
-answer that is there at once is never streamed.
+Only words are streamed: citations and sources are known when the answer is complete, and then the message is replaced.
+An answer that is available at once is never streamed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EACH_SECONDS = 1.0
 MAX_PIECE_CHARS = 12_000
 """Characters of one piece."""
 ASK_AGAIN_SECONDS = 3600.0
-"""After a workspace said that it streams nothing."""
+"""Pause after a workspace refused streaming."""
 OF_THIS_PLACE = (
     "channel_not_found", "invalid_thread_ts", "is_archived", "message_not_found", "missing_recipient_team_id",
     "missing_recipient_user_id", "not_in_channel", "restricted_action", "team_not_found", "thread_not_found",
@@ -45,7 +45,7 @@ class Streaming:
 
 
 class Stream:
-    """One answer's stream. `began` is told the timestamp of its message when that is there."""
+    """One answer's stream. `began` receives the timestamp of its message once it exists."""
 
     def __init__(self, calls: Calls, job: SlackJob, known: Streaming, began: Callable[[str], Awaitable[None]]) -> None:
         self.calls = calls
@@ -72,11 +72,12 @@ class Stream:
         await self._send(words)
 
     async def retract(self) -> None:
-        """Disown the words sent so far. They stand until the end; the next words begin a new paragraph."""
+        """Disown the words sent so far. The pieces stay until the end; the next words begin a new paragraph."""
         self._waiting = "\n\n" if self._ts else ""
 
     async def finish(self, message: Message) -> bool:
-        """Put the answer in the place of what was streamed; False: nothing of it is to be seen, it has to be posted.
+        """Replace the streamed text by the answer; return False if nothing of it is visible, so that it has to be
+        posted.
 
         Raises:
             SlackUnreachable: it may be tried again.
@@ -89,7 +90,7 @@ class Stream:
         return await replace_stream(self.calls, self.job.channel, self._ts, message)
 
     async def take_away(self) -> None:
-        """Delete what was streamed."""
+        """Delete the streamed text."""
         if self._ts:
             await delete_stream(self.calls, self.job.channel, self._ts)
 
@@ -120,7 +121,7 @@ class Stream:
             return
         self._ts = str(begun.get("ts") or "")
         self.open = bool(self._ts)
-        # Noted, so that after a crash the beginning that stands there can be taken away.
+        # Recorded, so that after a crash the visible beginning can be removed.
         await self.began(self._ts)
 
 
@@ -130,7 +131,7 @@ async def replace_stream(calls: Calls, channel: str, ts: str, message: Message) 
     Raises:
         SlackUnreachable
     """
-    await calls.try_call(calls.client.chat_stopStream, channel=channel, ts=ts)  # what is streamed cannot be changed
+    await calls.try_call(calls.client.chat_stopStream, channel=channel, ts=ts)  # streamed text cannot be changed
     try:
         await calls(calls.client.chat_update, channel=channel, ts=ts, parse="none", **message)
         return True

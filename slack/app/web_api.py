@@ -22,11 +22,11 @@ MAX_WAIT_SECONDS = 120.0
 
 
 class SlackUnreachable(Exception):
-    """Slack did not answer, or says that it cannot now. Trying again later may help."""
+    """Slack did not answer, or reported that it is temporarily unavailable. Trying again later may help."""
 
 
 class SlackRefused(Exception):
-    """Slack said no. `code` is its word for why."""
+    """Slack refused the request. `code` is its word for why."""
 
     def __init__(self, code: str, needed: str = "") -> None:
         self.code = code
@@ -45,15 +45,15 @@ class Calls:
         from slack_sdk.web.async_client import AsyncWebClient
 
         quiet = logging.getLogger("argot.slack_sdk")
-        quiet.setLevel(logging.WARNING)  # below that it writes down what people ask
+        quiet.setLevel(logging.WARNING)  # below that it logs people's questions
         client = AsyncWebClient(
-            token=settings.slack_bot_token.get_secret_value(),
-            base_url=settings.slack_api_url,
+            token=settings.slack.bot_token.get_secret_value(),
+            base_url=settings.slack.api_url,
             timeout=CALL_SECONDS,
             logger=quiet,
             retry_handlers=[],  # one that posts again after a lost answer posts twice
         )
-        if is_on_this_machine(settings.slack_api_url):
+        if is_on_this_machine(settings.slack.api_url):
             client.proxy = None  # the client takes the environment's proxy for whatever address
         return cls(client)
 
@@ -92,13 +92,13 @@ class Calls:
                 raise SlackRefused(str(error)) from error
 
     async def try_call(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """Make a call that is only a courtesy: None if it did not work."""
+        """Make a call that is only a courtesy: Return None if it failed."""
         return await self._try_call(method, arguments, MAX_WAIT_SECONDS)
 
     async def try_call_at_once(
         self, method: Callable[..., Awaitable[Any]], /, **arguments: Any
     ) -> Mapping[str, Any] | None:
-        """Make a call that must not hold up an answer: None also if Slack wants us to wait."""
+        """Make a call that must not delay an answer: return None also if Slack asks to wait."""
         return await self._try_call(method, arguments, 0.0)
 
     async def _try_call(

@@ -1,8 +1,8 @@
-"""The memory of the Slack surface, in people.db: who is who, how each channel is answered, which events were seen.
+"""The memory of the Slack surface, in people.db: linked people, each channel's settings, and the events seen.
 
-An event is noted before Slack is told that it arrived, and its text is kept only until it is answered: a process that
-is killed in between takes it up when it starts again. Its key stays for `KEPT_SECONDS`, so that what Slack sends once
-more, under whatever number, is known.
+An event is stored before it is acknowledged to Slack, and its text is kept only until it is answered: a process that is
+killed in between continues it when it starts again. Its key stays for `KEPT_SECONDS`, so that Slack's repetitions,
+under any number, are recognised.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from argot.databases import Database, Row
 
 EVENT_KEY_SECONDS = 7 * 24 * 3600
-"""Slack sends an event again for about an hour; a request is too old after five minutes. Later it helps nobody."""
+"""Slack sends an event again for about an hour; a request is too old after five minutes. A later answer helps
+nobody."""
 MAX_WAIT_SECONDS = 3600.0
 """No event waits longer for its next try: one that seems to was noted while the clock was ahead."""
 
@@ -30,7 +31,9 @@ PUBLIC = "public"
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel and how it is answered. `groups`: whose documents replies may use, beside those open to everyone."""
+    """A channel and how it is answered. `groups`: those whose documents replies may use, beside those open to
+    everyone.
+    """
 
     channel: str
     mode: Mode = "mention"
@@ -42,7 +45,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class SlackThread:
-    """A thread of ours that belongs to a Slack thread, as one scope sees it. `last_ts`: the last message it knows."""
+    """A thread of Argot's that belongs to a Slack thread, for one scope. `last_ts`: the last message it knows."""
 
     team: str
     channel: str
@@ -59,7 +62,7 @@ class SlackThread:
 
 @dataclass(frozen=True, slots=True)
 class NotedEvent:
-    """An event to handle. `answer` holds the messages to post, once they are known; `sent` of them are posted."""
+    """An event to handle. `answer` contains the messages to post, once they are known; `sent` of them are posted."""
 
     id: int
     lane: str
@@ -154,11 +157,11 @@ class SlackStore:
         return [str(row["owner"]) for row in rows]
 
     def keep_thread(self, thread: SlackThread) -> None:
-        """Keep this conversation, in the place of one that was there for the same scope."""
+        """Store this conversation, in place of an existing one for the same scope."""
         place = (thread.team, thread.channel, thread.ts, thread.scope)
         with self._database.transaction() as connection:
             connection.execute(
-                # Each is unique: the Slack thread as one scope sees it, and the thread of ours.
+                # Each is unique: the Slack thread for one scope, and Argot's thread.
                 "DELETE FROM slack_threads WHERE team = ? AND channel = ? AND ts = ? AND scope = ? OR thread = ?",
                 (*place, thread.thread),
             )
@@ -178,7 +181,7 @@ class SlackStore:
             viewed,
             self.clock(),
         )
-        # Cleared out on the way, so that it takes no job of its own.
+        # Deleted on the way, so that it needs no job of its own.
         self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - EVENT_KEY_SECONDS)
 
     def view(self, channel: str, ts: str) -> str:
@@ -192,15 +195,15 @@ class SlackStore:
 
         Args:
             event_id: the number Slack gave it.
-            place: what it is about (a message), however often and under whatever numbers that is sent.
+            place: its subject (a message), however often and under whatever numbers that is sent.
             lane: those of one lane are dealt with one after the other.
             at: the message's timestamp, by which those of a lane are ordered.
-            job: what is to be done; None: nothing beyond knowing it again.
+            job: the work to do; None: it only has to be recognised again.
         """
         state = "open" if job is not None else "done"
         return (
             self._database.write(
-                # Both `event_id` and `place` are unique: what Slack sends again is known by either.
+                # Both `event_id` and `place` are unique: Slack's repetitions are recognised by either.
                 "INSERT INTO slack_events (event_id, place, lane, at, job, state, noted_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 event_id,
@@ -215,20 +218,20 @@ class SlackStore:
         )
 
     def take_over(self) -> None:
-        """Go on with what an earlier process left open, which may be long ago, or in a backup that was taken then.
+        """Continue an earlier process's open events, which may be old, or from a restored backup.
 
-        Whether an answer is there already is looked at before one is posted; too old a question is given up.
+        An existing answer is searched for before one is posted; a question that is too old is given up.
         """
         done = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE state = 'open' AND noted_at < ?"
         with self._database.transaction() as connection:
             connection.execute(done, (self.clock() - EVENT_KEY_SECONDS,))
-            # Tried once, as far as we know: an answer may be posted already, and is looked for.
+            # Tried once, as far as is known: an answer may be posted already, and is searched for.
             connection.execute("UPDATE slack_events SET tries = 1 WHERE state = 'open' AND tries < 1")
 
     def find_next(self, busy: Collection[str]) -> NotedEvent | None:
         """Find the first open event whose lane is free and whose time has come."""
         rows = self._database.rows(
-            # Events whose turn seems to be longer off than any wait were noted while the clock was ahead: they are due.
+            # Events that seem due later than any possible wait were stored while the clock was ahead: they are due.
             "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"  # noqa: S608
             f" AND lane NOT IN {self._database.dialect.texts}"
             " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
@@ -247,7 +250,7 @@ class SlackStore:
         return None if rows[0]["due"] is None else max(0.0, float(rows[0]["due"]) - self.clock())
 
     def keep_answer(self, number: int, answer: Sequence[dict[str, Any]]) -> None:
-        """Keep the messages to post: whatever happens now, the question is not asked again."""
+        """Store the messages to post: whatever happens now, the question is not asked again."""
         self._database.write("UPDATE slack_events SET answer = ? WHERE id = ?", json.dumps(list(answer)), number)
 
     def keep_stream(self, number: int, ts: str) -> None:
@@ -265,7 +268,7 @@ class SlackStore:
     def finish(self, number: int) -> None:
         """Mark an event as handled. Its words go, its key stays."""
         with self._database.transaction() as connection:
-            # The words go at once, the row later: by its key what Slack sends again is recognised.
+            # The words are deleted at once, the row later: its key recognises Slack's repetitions.
             connection.execute(
                 "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE id = ?", (number,)
             )
@@ -275,7 +278,7 @@ class SlackStore:
 
     def withdraw(self, place: str) -> None:
         """Drop the events about a message that is gone, also those that arrive only later."""
-        # In case the event comes only after its withdrawal: it is then known as done.
+        # In case the event arrives only after its withdrawal: it then counts as done.
         self.note(place, place, place, "", None)
         sql = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE place = ? AND state = 'open'"
         self._database.write(sql, place)

@@ -1,4 +1,4 @@
-"""Slack: how channels are answered, who is who, and going on in the web window."""
+"""Slack: channels' settings, linked people, and continuing in the web window."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LinkedPerson:
 
 @dataclass(frozen=True, slots=True)
 class UnlinkedPerson:
-    """Somebody in a Slack workspace (`team`) of whom it is not said any more which user they are."""
+    """A person in a Slack workspace (`team`) who is no longer linked to a user."""
 
     team: str
     slack_user: str
@@ -50,7 +50,7 @@ class UnlinkedPerson:
 
 @dataclass(frozen=True, slots=True)
 class ContinuedThread:
-    """The id of a thread of one's own that goes on from a conversation in Slack."""
+    """The id of a thread of the principal's own that continues a conversation in Slack."""
 
     thread: str
 
@@ -75,7 +75,7 @@ async def slack_channel_set(
     for group in groups or ():
         require_name("group", group)
     if profile:
-        await get_profile(kb, profile)
+        await get_profile(kb.profiles, profile)
     if context and await find_context(kb, principal, context) is None:
         names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")
@@ -141,13 +141,13 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     """
     store = SlackStore(kb.people.database)
     found = await kb.blocking(store.find_thread_by_id, thread)
-    # What a person was told alone is theirs; what a whole channel saw may be gone on with by others.
+    # A conversation with one person is theirs; others may continue one that a whole channel saw.
     if found is None or (not found.public and found.owner != principal.name):
         raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
     if found.owner == principal.name:
         return ContinuedThread(thread)
     threads = await kb.threads()
-    # Slack knows no such scope: the copy is found again by it, and never taken for a thread held there.
+    # Slack has no such scope: it finds the copy again, and is never mistaken for a thread there.
     scope = f"web:{principal.name}"
     kept = await kb.blocking(store.find_thread, found.team, found.channel, found.ts, scope)
     if kept is not None:
@@ -163,7 +163,7 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
 
 
 async def _copy_thread(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
-    """Copy the turns into a new thread of this person's: ids, of which each reader sees what they may."""
+    """Copy the turns into a new thread of this person's: ids, of which each reader sees only readable ones."""
     threads, graph = await kb.threads(), await kb.graph()
     old = await threads.own(found.owner, found.thread)
     state = await graph.aget_state({"configurable": {"thread_id": found.thread}})

@@ -213,7 +213,7 @@ def test_a_pipe_in_the_place_of_a_store_is_named(
         kept = (tmp_path / "kb" / name).rename(tmp_path / name) if (tmp_path / "kb" / name).exists() else None
         os.mkfifo(tmp_path / "kb" / name)
         done = argot("list")
-        assert done.returncode == 1 and f"{name} is no file" in " ".join(done.stderr.split())
+        assert done.returncode == 1 and f"{name} is not a file" in " ".join(done.stderr.split())
         (tmp_path / "kb" / name).unlink()
         if kept:
             kept.rename(tmp_path / "kb" / name)

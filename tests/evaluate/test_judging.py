@@ -182,11 +182,11 @@ def test_judges_that_cannot_be_asked_are_refused_before_anything_is_embedded() -
 
 
 def test_a_key_goes_to_no_other_server_than_its_own(scripted_model: Any) -> None:
-    settings = scripted_model.settings().model_copy(update={"model_key": Settings(model_key="secret").model_key})  # type: ignore[arg-type]
-    other = JudgeChoice(["correct"], url=settings.model_url, model="judge")
+    settings = scripted_model.settings().replace(model_key=Settings(model_key="secret").model_server.key)
+    other = JudgeChoice(["correct"], url=settings.model_server.url, model="judge")
     (own,) = build_answer_judges(replace(other, url=""), 1, settings)
     (elsewhere,) = build_answer_judges(other, 1, settings)
     assert own.model is not None and elsewhere.model is not None
-    assert own.model.server.settings.model_key.get_secret_value() == "secret"
-    assert elsewhere.model.server.settings.model_key.get_secret_value() == ""
-    assert own.model.server.settings.model == elsewhere.model.server.settings.model == "judge"
+    assert own.model.server.settings.model_server.key.get_secret_value() == "secret"
+    assert elsewhere.model.server.settings.model_server.key.get_secret_value() == ""
+    assert own.model.server.settings.model_server.name == elsewhere.model.server.settings.model_server.name == "judge"

@@ -84,7 +84,7 @@ async def test_a_search_strategy_is_chosen_on_a_set_and_kept(kb: KnowledgeBase, 
     )
     assert (await posted(mia, f"{page}/save", name="a/b")).status_code == 400
     assert (await posted(mia, f"{page}/save", name="found")).headers["location"] == f"{page}?done=profile-saved"
-    assert kb.profiles.named("found").weight_semantic == 2.0
+    assert kb.profiles.find("found").weight_semantic == 2.0
     hal = Principal("hal", frozenset({"managers"}))
     await document_label(kb, Principal("local", sees_all=True), document="drive-tool.md", audience=["hr"])
     assert await search_strategies.strategy_run(kb, hal) is None

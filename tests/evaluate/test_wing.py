@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from source_imports import import_graph
@@ -28,6 +29,15 @@ TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions",
 def test_the_commands_are_those_of_the_parts_that_are_installed(absent: str, expected: set[str]) -> None:
     done = subprocess.run([sys.executable, "-c", COMMANDS, absent], check=True, capture_output=True, text=True)
     assert set(done.stdout.split()) == expected
+
+
+def test_a_set_of_pairs_needs_the_wing_that_keeps_them(tiny_home: Path) -> None:
+    code = "import sys; sys.modules['argot.learn'] = None; from argot.ui.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "evaluate", "strategy", "--data", "ours", "--home", str(tiny_home)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "kept by the wing 'learn', which is not installed" in said and "git checkout -- learn" in said
 
 
 def test_nothing_else_imports_the_experiments() -> None:

@@ -11,7 +11,7 @@ from argot.graph.run import answer_choice, ask, read_turn
 from argot.results import AskResult
 from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.types import Principal, Sense
-from argot.ui.rendering.chat_markdown import view
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.rendering.message_markdown import format_message
 
 
@@ -102,6 +102,6 @@ async def test_a_sense_that_is_retired_or_closed_is_told_no_more(kb: Any) -> Non
 
 async def test_every_surface_shows_it_as_an_answer_without_a_mark(kb: Any) -> None:
     result = await asked(kb.run_context(), "What is a DGD?")
-    assert view(result).content.split("\n\n")[0] == SAID
+    assert view_result(result).content.split("\n\n")[0] == SAID
     assert format_message(result).split("\n\n")[0] == SAID
     assert render_messages(result, MessageContext())[0]["blocks"][0]["text"]["text"] == SAID

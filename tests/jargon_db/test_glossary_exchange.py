@@ -26,7 +26,8 @@ def full(glossary):
     glossary.contexts.add("NAND", "cells & layout", "nina@example.com")
     glossary.contexts.add("Legal", audience=frozenset({"legal"}))
     glossary.senses.add(
-        "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01', "a note\r\n\twith breaks",
+        "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01',
+        notes="a note\r\n\twith breaks",
         aliases=("P.U.C.", "PUC", "peripheral under cell", "a|b\\"), owner="eve", status="draft",
         audience=frozenset({"hr", "@ann"}), review_by="2027-01-31",
     )  # fmt: skip
@@ -161,7 +162,7 @@ def test_any_text_survives_every_format(tmp_path_factory, rows, format):
     folder = tmp_path_factory.mktemp("any")
     first, second = Glossary.open(folder / "first.db"), Glossary.open(folder / "second.db")
     for term, context, expansion, description, notes, aliases in rows:
-        first.senses.add(term, context, expansion, description.strip(), notes.strip(), aliases=aliases)
+        first.senses.add(term, context, expansion, description.strip(), notes=notes.strip(), aliases=aliases)
     second.files.import_file(None, first.files.export_file(EVERYBODY, format).encode(), "x", format)
     expected, _ = told(first)
     cannot = {"rdfxml": NO_XML, "csv": frozenset("\0")}.get(format)

@@ -77,7 +77,7 @@ async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: P
 
     await kb.close()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
-        assert Path(again.settings.embedder).name.startswith(run.id)
+        assert Path(again.settings.search.embedder).name.startswith(run.id)
         await again.load()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
         await training_remove(again, MIA, run=run.id)
@@ -194,11 +194,11 @@ async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, m
     shutil.rmtree(first.path)
     second = finished_run(kb.home, passages_of(kb), tiny_embedder(tmp_path / "other", seed=4))
     assert second.id == first.id and not (await training_show(kb, MIA, run=second.id)).run.in_force
-    adopted = kb.settings.embedder
+    adopted = kb.settings.search.embedder
     await get_outcome(model_adopt(kb, MIA, run=second.id))
-    assert kb.settings.embedder != adopted and (await training_show(kb, MIA, run=second.id)).run.in_force
+    assert kb.settings.search.embedder != adopted and (await training_show(kb, MIA, run=second.id)).run.in_force
     await get_outcome(model_back(kb, MIA, kind="embedder"))
-    assert kb.settings.embedder == adopted
+    assert kb.settings.search.embedder == adopted
 
 
 async def test_an_embedder_is_adopted_as_no_reranker_whatever_its_card_says(kb: KnowledgeBase, model: Path) -> None:

@@ -105,9 +105,9 @@ async def test_a_reader_starts_from_the_embedder_also_where_one_was_adopted(kb: 
     run.model.mkdir()
     for name in ("model.onnx", "tokenizer.json", "card.json"):
         (run.model / name).write_text("{}", "utf-8")
-    kb.settings = kb.settings.model_copy(update={"reranker": str(run.model)})
+    kb.settings = kb.settings.replace(reranker=str(run.model))
     for form in ("reader", "cross_encoder"):
-        assert (await begun(kb, MIA, kind="reranker", form=form)).base == kb.settings.embedder
-    kb.settings = kb.settings.model_copy(update={"reranker": str(model)})
-    assert (await begun(kb, MIA, kind="reranker")).base == kb.settings.embedder
+        assert (await begun(kb, MIA, kind="reranker", form=form)).base == kb.settings.search.embedder
+    kb.settings = kb.settings.replace(reranker=str(model))
+    assert (await begun(kb, MIA, kind="reranker")).base == kb.settings.search.embedder
     assert (await begun(kb, MIA, kind="reranker", form="cross_encoder")).base == str(model)

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from repository import ROOT
 
 from argot import __version__
-from argot.settings import Settings, list_valid_names
+from argot.settings import SETTING_FIELDS, list_valid_names
 
 CHART = ROOT / "deploy" / "helm" / "argot"
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
@@ -56,7 +56,7 @@ def test_the_schema_takes_the_values_that_there_are_and_no_others() -> None:
 
 
 def test_the_settings_are_those_there_are() -> None:
-    secret = {name for name, field in Settings.model_fields.items() if field.annotation is SecretStr}
+    secret = {name for name, field in SETTING_FIELDS.items() if field.annotation is SecretStr}
     fixed = {"home", "cache", "host", "port"}
     assert {f"ARGOT_{name.upper()}" for name in fixed} <= set(containerfile.environment())
     assert set(SCHEMA["properties"]["settings"]["propertyNames"]["enum"]) == set(list_valid_names()) - secret - fixed
@@ -75,7 +75,7 @@ def test_the_templates_use_every_value_and_no_other() -> None:
 def test_one_pod_at_a_time_owns_the_folder() -> None:
     assert "replicas: 1\n" in DEPLOYMENT and "type: Recreate\n" in DEPLOYMENT
     assert "accessModes: [ReadWriteOnce]" in TEMPLATES["persistentvolumeclaim.yaml"]
-    stop: float = Settings.model_fields["stop_seconds"].default
+    stop: float = SETTING_FIELDS["stop_seconds"].default
     assert VALUES["terminationGracePeriodSeconds"] > stop
 
 

@@ -15,14 +15,14 @@ import yaml
 from pydantic import SecretStr
 from repository import ROOT
 
-from argot.settings import ENV_PREFIX, Settings, list_valid_names
+from argot.settings import ENV_PREFIX, SETTING_FIELDS, list_valid_names
 
 FOLDER = containerfile.PATH.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
 SERVICE: dict[str, Any] = COMPOSE["services"]["argot"]
 SERVER = (ROOT / "ui" / "server.py").read_text("utf-8")
-STOP_SECONDS: float = Settings.model_fields["stop_seconds"].default
+STOP_SECONDS: float = SETTING_FIELDS["stop_seconds"].default
 
 
 def settings_among(names: object) -> set[str]:
@@ -31,7 +31,7 @@ def settings_among(names: object) -> set[str]:
 
 
 def secret_settings() -> set[str]:
-    return {name for name, field in Settings.model_fields.items() if field.annotation is SecretStr}
+    return {name for name, field in SETTING_FIELDS.items() if field.annotation is SecretStr}
 
 
 # -- Containerfile ----------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_nobody_in_it_is_root() -> None:
 def test_it_runs_the_service_on_the_port_it_exposes() -> None:
     environment = containerfile.environment()
     assert settings_among(environment) <= set(list_valid_names())
-    assert containerfile.said("EXPOSE") == environment["ARGOT_PORT"] == str(Settings.model_fields["port"].default)
+    assert containerfile.said("EXPOSE") == environment["ARGOT_PORT"] == str(SETTING_FIELDS["port"].default)
     program, command = containerfile.words("CMD")
     assert program in PROJECT["project"]["scripts"] and command == "serve"
     copied = " ".join(rest for name, rest in containerfile.last_stage() if name == "COPY")

@@ -15,7 +15,7 @@ from repository import ROOT
 
 from argot.profile import PROFILES, Profile
 from argot.service.observability.metrics import STATUSES, SURFACES, Metrics
-from argot.settings import Settings, list_valid_names
+from argot.settings import SETTING_FIELDS, Settings, list_valid_names
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import build_api_routes
 from argot.ui.cli.main import app
@@ -195,7 +195,7 @@ def test_every_setting_is_documented_and_none_that_is_not_there() -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     """A value that cannot be is answered with it."""
-    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+    assert [name for name, field in SETTING_FIELDS.items() if not field.description] == []
 
 
 def test_the_defaults_in_the_builders_table_are_those_in_force() -> None:
@@ -203,7 +203,7 @@ def test_the_defaults_in_the_builders_table_are_those_in_force() -> None:
     pairs = [pair for names, said in rows for pair in zip(names.split(", "), said.split(", "), strict=True)]
     compared = 0
     for name, said in pairs:
-        default = Settings.model_fields[name.strip("`").removeprefix("ARGOT_").lower()].default
+        default = SETTING_FIELDS[name.strip("`").removeprefix("ARGOT_").lower()].default
         value = said.strip("`")
         if isinstance(default, int | float) and re.fullmatch(r"[\d,.]+", value):
             assert float(value.replace(",", "")) == default, name

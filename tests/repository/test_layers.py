@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
     "learn": {"ui", "service", "work", "corpus", "tools", "prompts", "jargon_db"},
-    "evaluate": {"ui", "service", "work", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "evaluate": {"ui", "service", "work", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
     "work": {"corpus"},
     "service": {"work", "graph", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service", "work"},

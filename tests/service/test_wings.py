@@ -1,55 +1,82 @@
-"""Wings: Argot works without each of them, and what each names is there."""
+"""Wings: Argot works without each of them and without all, and what each names is there."""
 
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import httpx
 import pytest
+import serving
 from serving import COMMAND, Served
 
 from argot import wings
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.knowledge_base_client import LocalClient
+from argot.service.usecases.people.api_keys import key_add
+from argot.service.usecases.people.users import user_add
+from argot.settings import Settings
 
-WITHOUT = "import sys; sys.modules['argot.{wing}'] = None; "
-"""Python then takes the folder for one that is not there."""
+WITHOUT = "import sys; sys.modules.update(dict.fromkeys({absent!r})); "
+"""Python then takes these folders for ones that are not there."""
 INSTALLED = [wing.name for wing in wings.wings()]
+ABSENT = pytest.mark.parametrize("absent", [*([one] for one in INSTALLED), INSTALLED], ids="-".join)
+PAGES = ("/documents", "/documents/sources", "/library", "/glossary", "/insight", "/people", "/account")
+PASSWORD = "tilted copper llama 9"
+WITHOUT_REFERENCES = ("links", "account_links", "workbench", "templates")
+"""Fields of a wing that name no part of a module."""
 
 
-def without(wing: str, code: str, *arguments: str | Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(wing=wing) + code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+def command_without(absent: list[str]) -> list[str]:
+    """The command `argot` where these wings are not installed."""
+    hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
+    return [*COMMAND[:2], hidden + COMMAND[2]]
+
+
+def run_without(absent: list[str], code: str, *arguments: str | Path) -> str:
+    hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
+    command = [sys.executable, "-c", hidden + code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=serving.environment())
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def test_there_are_wings() -> None:
-    assert {"ratings", "slack"} <= set(INSTALLED)
+    assert list(wings.NAMES) == INSTALLED
 
 
-@pytest.mark.parametrize("wing", INSTALLED)
-def test_the_service_answers_without_a_wing(
-    wing: str, tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = shutil.copytree(tiny_home, tmp_path / "kb")
-    monkeypatch.setattr("serving.COMMAND", [*COMMAND[:2], WITHOUT.format(wing=wing) + COMMAND[2]])
-    with Served(home) as service:
-        asked = {"model": "argot", "messages": [{"role": "user", "content": "What does a late filing cost?"}]}
-        said = httpx.post(f"{service.url}/v1/chat/completions", json=asked, timeout=120)
-        assert said.status_code == 200, said.text
-        assert "500 dollars" in said.json()["choices"][0]["message"]["content"]
+@ABSENT
+def test_the_service_answers_without_wings(absent: list[str], tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
+        client.call(user_add, name="ann", password=PASSWORD, role="admin")  # type: ignore[arg-type]
+        key = client.call(key_add, name="test", user="ann").key
+    with patch.object(serving, "COMMAND", command_without(absent)), Served(home) as service:
+        headers = {"Authorization": f"Bearer {key}"}
+        asked = {"question": "What does a late tariff filing cost?"}
+        answer = httpx.post(f"{service.url}/api/ask", json=asked, headers=headers, timeout=120)
+        assert answer.status_code == 200, answer.text
+        assert "500 dollars" in answer.text
+        with httpx.Client(base_url=service.url, headers={"Origin": service.url}, timeout=120) as browser:
+            signed = browser.post("/sign-in", data={"name": "ann", "password": PASSWORD})
+            assert signed.status_code == 303, signed.text
+            links = {wing.name: [address for address, *_ in wing.links] for wing in wings.wings()}
+            for page in (*PAGES, *(one for name, some in links.items() if name not in absent for one in some)):
+                shown = browser.get(page)
+                assert shown.status_code == 200, f"{page}: {shown.text}"
+                for name, some in links.items():
+                    assert all((f'href="{one}"' in shown.text) <= (name not in absent) for one in some), page
 
 
-@pytest.mark.parametrize("wing", INSTALLED)
-def test_the_command_line_works_without_a_wing(wing: str) -> None:
-    code = "from argot.ui.cli.main import main; main()"
-    assert "serve" in without(wing, code, "--help")
-    loaded = "import argot.service.usecases.catalogue, argot.ui.cli.main; print(*sys.modules)"
-    assert not [one for one in without(wing, loaded).split() if one.startswith(f"argot.{wing}.")]
+@ABSENT
+def test_the_command_line_works_without_wings(absent: list[str], tiny_home: Path) -> None:
+    code = COMMAND[2]
+    assert "serve" in run_without(absent, code, "--help")
+    assert "sound" in run_without(absent, code, "doctor", "--home", tiny_home)
+    loaded = "import argot.service.usecases.catalogue, argot.ui.cli.main, argot.ui.server; print(*sys.modules)"
+    names = run_without(absent, loaded).split()
+    assert not [one for one in names if one.startswith(tuple(f"argot.{wing}." for wing in absent))]
 
 
 @pytest.mark.parametrize("wing", wings.wings(), ids=lambda wing: wing.name)
@@ -61,5 +88,5 @@ def test_what_a_wing_names_is_there(wing: wings.Wing) -> None:
 
 
 def vars_of(wing: wings.Wing) -> dict[str, list[str]]:
-    named = {name: getattr(wing, name) for name in wing.__slots__ if name not in ("name", "links", "templates")}
+    named = {name: getattr(wing, name) for name in wing.__slots__ if name not in ("name", *WITHOUT_REFERENCES)}
     return {name: [*(value.values() if isinstance(value, dict) else value)] for name, value in named.items()}

@@ -163,7 +163,7 @@ async def test_what_was_acknowledged_before_a_crash_is_answered_after_it(
     """And what was posted just before it, but not noted any more, is not posted again."""
     async with served(home, fake, model_url=model.url) as slack:
         with monkeypatch.context() as patched:
-            for lost in ("keep_sent", "done"):
+            for lost in ("keep_sent", "finish"):
                 patched.setattr(type(slack.store), lost, lambda *_: None)
             await slack.send(fake.message(VOLTAGE, channel="C1"))
             await fake.until(lambda: fake.said("C1"))
@@ -186,7 +186,7 @@ async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
     """The same people.db as it was when the question had just come."""
     async with served(home, fake) as slack:
         with monkeypatch.context() as patched:
-            for later in ("begin", "keep_answer", "keep_stream", "keep_sent", "done"):
+            for later in ("begin", "keep_answer", "keep_stream", "keep_sent", "finish"):
                 patched.setattr(type(slack.store), later, lambda *_: None)
             await slack.send(fake.message(VOLTAGE, channel="C1"))
             await fake.until(lambda: fake.said("C1"))

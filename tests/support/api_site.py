@@ -21,7 +21,7 @@ from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.page_templates import show_refusal
-from argot.ui.web.security import Guard, Names
+from argot.ui.web.security import Guard, HostNames
 
 PORT = 8123
 URL = f"http://localhost:{PORT}"
@@ -60,7 +60,7 @@ class Site:
         app = build_application(kb, self.authenticator)
         self.guard = Guard(
             app,
-            names=Names("127.0.0.1", PORT),
+            names=HostNames("127.0.0.1", PORT),
             page="",
             authenticator=self.authenticator,
             addresses=Addresses.of(app),

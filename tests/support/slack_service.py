@@ -21,7 +21,7 @@ from argot.slack.store.slack_store import SlackStore
 from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
-from argot.ui.web.security import Guard, Names
+from argot.ui.web.security import Guard, HostNames
 
 WEB = "https://argot.example.com"
 VOLTAGE = "What is the Word Line voltage during a read?"
@@ -92,7 +92,7 @@ async def _served(home: Path, fake: FakeSlack, **settings: Any) -> AsyncIterator
         app = build_application(kb, authenticator)
         guard = Guard(
             app,
-            names=Names("127.0.0.1", 8000, secluded=False, public_url=WEB),
+            names=HostNames("127.0.0.1", 8000, secluded=False, public_url=WEB),
             page="",
             authenticator=authenticator,
             addresses=Addresses.of(app),

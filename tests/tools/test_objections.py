@@ -172,7 +172,7 @@ def lies() -> Any:
 
 
 def cited_of(kind: str) -> tuple[int, int]:
-    said = [one for one in lies().unequal(lies().statements()) if one.kind == kind]
+    said = [one for one in lies().select_unequal(lies().load_statements()) if one.kind == kind]
     return sum(lies().is_cited(one) for one in said), len(said)
 
 

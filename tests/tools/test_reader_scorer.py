@@ -156,7 +156,7 @@ def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
     scores = scorer.score(QUESTION, TEXTS)
     assert len(scores) == len(TEXTS) and all(0 <= score <= 1 for score in scores)
     assert len(set(scores)) == len(TEXTS) and scorer.score(QUESTION, []) == []
-    assert describe_scorer(wanted) == f"cross-encoder {wanted.reranker}"
+    assert describe_scorer(wanted) == f"cross-encoder {wanted.search.reranker}"
     found = hits(5)
     ordered = rerank([WeightedQuery(QUESTION)], found, scorer, Profile())
     assert {hit.passage.id for hit in ordered} == {hit.passage.id for hit in found}

@@ -11,7 +11,7 @@ from argot.results import AskResult
 from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.types import Principal
-from argot.ui.rendering.chat_markdown import view
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.rendering.message_markdown import format_message
 
 
@@ -132,7 +132,7 @@ async def test_a_search_for_passages_takes_every_message_for_a_question(tiny_kb:
 
 async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None:
     ((result, _),) = await asked(tiny_kb.run_context(), "Who are you?")
-    shown = view(result)
+    shown = view_result(result)
     assert "I am Argot" in shown.content
     assert [button.payload["question"] for button in shown.buttons] == result.examples
     (message,) = render_messages(result, MessageContext(web="https://a.example"))

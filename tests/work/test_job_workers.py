@@ -162,7 +162,7 @@ async def test_what_ends_its_workers_is_put_aside_after_three_tries(
     worker("--kinds", "log")
     aside = await ended(kb, job.id)
     assert aside.state == "aside" and aside.tries == 3 and "ended while it was at it" in aside.error
-    (found,) = [one for one in await check_jobs(kb) if not one["ok"]]
+    (found,) = [one for one in await check_jobs(kb.jobs) if not one["ok"]]
     assert found["name"] == f"job {job.id}" and "of arsenic" in found["detail"]
     assert found["remedy"] == f"argot jobs retry {job.id}"
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}
@@ -240,7 +240,7 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
     assert done.returncode and "ARGOT_STORE=postgresql://" in done.stderr and "ARGOT_CHROMA_URL" in done.stderr
     known = {"ARGOT_STORE": "postgresql://nobody@127.0.0.1:9/x", "ARGOT_CHROMA_URL": "http://127.0.0.1:9"}
     done = run("work", "--kinds", "sing", "--home", str(tmp_path / "kb"), **known)
-    assert done.returncode and "'sing' is no kind of job. Kinds: " in done.stderr
+    assert done.returncode and "'sing' is not a kind of job. Kinds: " in done.stderr
 
 
 def test_a_machine_without_a_model_server_takes_no_job_that_asks_one() -> None:

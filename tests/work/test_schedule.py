@@ -85,7 +85,7 @@ async def test_work_that_the_settings_do_not_want_is_not_done(
     for name in list(SCHEDULE):
         monkeypatch.delitem(SCHEDULE, name)
     monkeypatch.setitem(SCHEDULE, "wanted", ScheduledWork("wanted", wanted.work, 1.0))
-    off = ScheduledWork("unwanted", unwanted.work, 1.0, is_wanted=lambda settings: bool(settings.model_url))
+    off = ScheduledWork("unwanted", unwanted.work, 1.0, is_wanted=lambda settings: bool(settings.model_server.url))
     monkeypatch.setitem(SCHEDULE, "unwanted", off)
     doing = asyncio.create_task(run_schedule(kb))
     await wanted.over.wait()

@@ -1,6 +1,6 @@
 """Check of the bounds in a sentence, such as "at least 12 months", against those in the passage.
 
-Each number is looked for where the passage gives it: another sentence there may well have an "at least" of its own.
+Each number is compared at every place where the passage has it: another sentence there may have its own "at least".
 English only.
 """
 
@@ -33,7 +33,7 @@ _BEARING = {
         "until by before to",
     ),
 }
-"""What says of a number that it is a bound: words anywhere around it, and words that stand right before it."""
+"""Marks of a bound: words anywhere around a number, and words directly before it."""
 _OTHER = {"at least": "at most", "at most": "at least"}
 _CONDITION = re.compile(r"\b(?:if|when|where|once|whenever|as soon as|from|otherwise)\b", re.IGNORECASE)
 _BEFORE, _BEHIND = 8, 4  # words around a number that may say what it bounds
@@ -41,7 +41,7 @@ _BREAK = re.compile(r"[;|:]|\n\s*(?:\n|[-*•])|[.!?](?=\s)")
 
 
 class _Bound(NamedTuple):
-    """`name` as in the objection, `number` as it is compared, `conditional`: whether a condition stands before it."""
+    """`name` as in the objection, `number` as it is compared, `conditional`: whether a condition precedes it."""
 
     name: str
     number: str
@@ -58,12 +58,13 @@ class _Place(NamedTuple):
 def find_bound_objection(said: str, nearest: str, source: str) -> str:
     """Return a bound of the sentence that the source puts on none of the places where it gives that number.
 
-    All are plain prose; `nearest` is the source's sentence most similar, for numbers that it gives in other units.
+    All arguments are plain prose; `nearest` is the source's most similar sentence, for numbers that it has in other
+    units.
     """
     for bound in _find_bounds(said):
         places = _find_places(bound.number, source)
         if not any(_is_bound_at(bound.name, place) for place in places or (_Place(nearest, ""),)):
-            # "If it is off by more than 1 mm" of "must stay within 1 mm": the other side of the same limit.
+            # "If it is off by more than 1 mm" for "must stay within 1 mm": the other side of the same limit.
             turned = bound.conditional and any(_is_bound_at(_OTHER[bound.name], place) for place in places)
             return f"scope '{bound.name}'" if turned or not places else f"scope '{bound.name}' of {bound.number}"
     return ""
@@ -96,9 +97,7 @@ def _normalize_number(number: str) -> str:
 
 @lru_cache(maxsize=8_000)
 def _find_places(number: str, source: str) -> tuple[_Place, ...]:
-    """Return the places where the source has the number. One is nowhere: it may as well be an article ("within a
-    second").
-    """
+    """Return the places where the source has the number. "One" has none: it may be an article ("within a second")."""
     if number == "1":
         return ()
     found = (match for match in re.finditer(_NUMBER, source, re.IGNORECASE) if _normalize_number(match[0]) == number)

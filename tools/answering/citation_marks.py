@@ -1,8 +1,8 @@
 """The citation marks models write: "[2]", "[1, 3]", "[[1]]", "[1](url)", "【1†source】", "[^1]", "[citation:1]",
 "(Source 1)", "<sup>1</sup>", "According to [1]", and lists of sources below.
 
-The citations do not rest on them: `match_references` finds the passages itself. Marks that point at no passage are
-dropped while the answer streams, all others once the citations are known.
+The citations do not depend on them: `match_references` finds the passages itself. Marks without a passage are dropped
+while the answer streams, all others once the citations are known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}})*"
 _NAMES = r"(?:passages?|sources?|documents?|docs?|references?|refs?|citations?|cites?|footnotes?|id)"
 _NAMED = rf"{_NAMES}\.?\s*(?:[:#]|n=)?\s*[\"']?"
 _MORE = r"[\"']?(?:\s*[†:,|][^\[\]\n]{0,60})?"
-"""What follows a number under a name: lines, a title."""
+"""Text that follows a number under a name: lines, a title."""
 # "[1](url)" and "[1]: https://..."; the full stop behind a URL ends the sentence.
 _TARGET = r"(?:\([^()\s]{0,400}\)|:[ \t]*<?https?://[^\s<>]{0,400}[^\s<>.,;:!?)]>?)?"
 _INNER = rf"\s*[\^#]?\s*(?:{_NAMED}(?P<%s_named>{_NUMBERS}){_MORE}|(?P<%s>{_NUMBERS})\.?(?:†[^\[\]\n]{{0,40}})?)\^?\s*"
@@ -57,7 +57,7 @@ _BEHIND_A_STOP = re.compile(
     rf"(?<=[.!?])[ \t]*(?:\((?P<round>\d{{1,2}})\)|(?:{_NAMES})\s*:?\s*(?P<square>{_NUMBERS})\.?)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-# "It is 5 V (2)." and "It is 5 V, Source 2."; "step (2)." is none (`_COUNTED`).
+# "It is 5 V (2)." and "It is 5 V, Source 2."; "step (2)." is no mark (`_COUNTED`).
 _BEFORE_A_STOP = re.compile(
     r"(?<!\w)(?P<word>\w+)(?:[ \t]{1,40}\((?P<round>\d{1,2})\)"
     r"|,?[ \t]{1,40}(?:Source|Passage)s?:?[ \t]{1,40}(?P<square>\d{1,2}))"
@@ -70,7 +70,7 @@ _COUNTED = frozenset(
         pin point port position row rule section stage step steps switch table type""",
     )
 )
-"""Words that a number in brackets belongs to: "as in step (2)"."""
+"""Words that belong with a number in brackets: "as in step (2)"."""
 _AT_LINE_START = re.compile(rf"^[ \t]*\[\s*(?P<square>{_NUMBERS})\s*\]:?[ \t]+(?=\S)", re.MULTILINE)
 _FOOTNOTE = re.compile(r"^[ \t]*\[(?:\^\d{1,3}\]:[^\n]*|\d{1,3}\]:[ \t]*<?https?:[^\n]*)(?:\n|\Z)", re.MULTILINE)
 _LISTED = rf"[ \t]*(?:[-*•][ \t]*)?(?:\[\^?\d{{1,3}}\]|{_NAMES}[ \t]+\d)[^\n]*"
@@ -87,22 +87,22 @@ _RAISED = re.compile(
     r"|(?<=\s)[①-⑳](?=[.,;:!?)]|[ \t]*$)",
     re.MULTILINE,
 )
-"""Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
+"""Raised or circled numbers where no quantity can have them; "m²" and "10<sup>9</sup>" are quantities."""
 _GONE = "\x00"
-"""Takes a mark's place until what was written around it is gone too; it is in no text (see `strip_unprintable`)."""
+"""Replaces a mark until the text around it is removed too; it occurs in no text (see `strip_unprintable`)."""
 _DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
 _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
-_MAX_RANGE = 20  # "[1-999]" is not counted out to its end
+_MAX_RANGE = 20  # "[1-999]" is not expanded to its end
 _MAX_MARK_CHARS = 500  # characters before the end of the text in which an unfinished mark is looked for
 
 
 class MarkFilter:
-    """Drops marks that point at no passage while the text streams; the others come out as "[1][3]".
+    """Drops marks without a passage while the text streams; the others are written as "[1][3]".
 
-    A mark may come in pieces: what may yet become one is held back, and white space with it.
+    A mark may arrive in pieces: text that may become one is held back, with the white space before it.
     """
 
     def __init__(self, passages: int) -> None:
@@ -138,7 +138,7 @@ class MarkFilter:
         there = [number for number in _read_numbers(match) if 1 <= number <= self._passages]
         if there:
             if "[^" in match[0] and so_far.rstrip(" \t")[-1:] in {"", "\n"}:
-                return match[0]  # a footnote's text may follow, which goes with it in the end
+                return match[0]  # a footnote's text may follow and is removed with it at the end
             return match["gap"] + "".join(f"[{number}]" for number in there)
         is_index = _is_plain(match) and not match["gap"] and so_far[-1:].isalnum()  # "cell[12]" is no mark
         return match[0] if is_index else ""
@@ -147,7 +147,7 @@ class MarkFilter:
 def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
     """Return the text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
 
-    Of a `quoted` text only what would look like a mark of ours goes: its raised numbers and footnotes are its own.
+    From a `quoted` text only marks that look like Argot's are removed: its raised numbers and footnotes are its own.
     """
 
     def all_there(match: re.Match[str]) -> bool:
@@ -169,7 +169,7 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
     def clean(part: str) -> str:
         if quoted:
             return _MARK.sub(drop, _AT_LINE_START.sub(drop, part))
-        # The order counts: whole footnotes before the marks in them, then the marks, then what is left around them
+        # The order matters: whole footnotes before the marks in them, then the marks, then the remains around them
         # (emphasis, brackets, commas).
         part = _AT_LINE_START.sub(drop, _AS_PROSE.sub(name_documents, _FOOTNOTE.sub("", part)))
         part = _RAISED.sub(_GONE, _MARK.sub(mark, part))
@@ -189,19 +189,19 @@ def _apply_outside_code(text: str, change: Callable[[str], str]) -> str:
 
 def is_in_code(text: str) -> bool:
     """Return whether a text breaks off within code."""
-    # Ticks in a line of prose close with the line; a fence stays open over line ends.
+    # Inline code ends with its line; a fence stays open over line ends.
     if text.count("```") % 2:
         return True
     return text.rpartition("\n")[2].replace("```", "").count("`") % 2 == 1
 
 
 def _is_plain(match: re.Match[str]) -> bool:
-    # Such a mark may just as well be an index: "cell[12]".
+    # Such a mark may also be an index: "cell[12]".
     return re.fullmatch(r"\s*\[[\d\s,;&–—-]+\]", match[0]) is not None
 
 
 def _read_numbers(match: re.Match[str]) -> list[int]:
-    """Return the numbers of a mark in order, ranges counted out."""
+    """Return the numbers of a mark in order, with ranges expanded."""
     listed = next(numbers for name, numbers in match.groupdict().items() if name not in _NO_NUMBERS and numbers)
     found: list[int] = []
     for part in re.split(r"\s*(?:,|;|&|and)\s*", listed):

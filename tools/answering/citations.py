@@ -1,9 +1,9 @@
 """Finds the passage that supports each sentence of an answer.
 
 Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
-listing as it stands. `sum` is ours and the default; `bench/matching.py` measures both.
-Either way a sentence keeps its citation only if its segment reaches the threshold (section 6) and the passage does not
-contradict it in a number, a name, its scope or a negation, or leave a clause of it unsupported (`objections.py`).
+listing, unchanged. `sum` is Argot's own and the default; `bench/matching.py` measures both. Either way a sentence keeps
+its citation only if its segment reaches the threshold (section 6) and the passage does not contradict it in a number, a
+name, its scope or a negation, or leave a clause of it unsupported (`objections.py`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from argot.tools.text.sentences import split_units
 from argot.types import MatchedSegment, Passage
 
 MAX_SEGMENT_SENTENCES = 8
-"""Sentences. Bounds the work of `sum`; a longer run of one passage comes out as two segments on that passage."""
+"""Maximum sentences of a segment. It bounds the work of `sum`; a longer run of one passage becomes two segments on that
+passage."""
 
 CHANGE_COST = 0.05
-"""The cost of a further segment in `sum`, in sentence scores: so two sentences on one passage become one segment."""
+"""The cost of another segment in `sum`, in sentence scores; it makes two sentences on one passage one segment."""
 
 
 class _Match(NamedTuple):
@@ -40,9 +41,9 @@ def match_references(
     threshold: float,
     method: Literal["sum", "published"] = "sum",
 ) -> list[MatchedSegment]:
-    """Return the segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
+    """Return the segments of the answer that a passage supports, in order. A sentence outside them is unsupported.
 
-    `sentences` are Markdown, as cut by `split_sentences`; `passage` in the result indexes `passages`, best first.
+    `sentences` are Markdown, as split by `split_sentences`; `passage` in the result indexes `passages`, best first.
     """
     if not sentences or not passages:
         return []
@@ -66,11 +67,11 @@ def _is_unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) 
 
 
 def _match_as_published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
-    """Algorithm 1: dp[j + 1] keeps the best score of the last segment alone, never adding dp[i]. Backtracking starts at
-    the last sentence and goes on before the segment found.
+    """Algorithm 1: dp[j + 1] stores only the best score of the last segment, never adding dp[i]. Backtracking starts at
+    the last sentence and continues before the segment found.
 
-    The listing has i < j, and so no segment of one sentence; the worked example below it has them, (s_5:s_5, d_2), and
-    goes from there to a segment that ends with s_4. We follow the example.
+    The listing has i < j, hence no segment of one sentence; the worked example below it has them, (s_5:s_5, d_2),
+    followed by a segment that ends with s_4. This code follows the example.
     """
     count = len(sentences)
     best = [0.0] * (count + 1)
@@ -93,8 +94,8 @@ def _match_by_sum(
 ) -> list[MatchedSegment]:
     """dp[j] = max(dp[j - 1], max over i, t of dp[i - 1] + score(i, j, t) * (j - i + 1) - CHANGE_COST).
 
-    Single sentences are segments too. Leaving a sentence out is worth 0, so that an unsupported one is never carried
-    by its neighbours: a segment counts only if all its sentences are admitted and reach half the threshold alone.
+    Single sentences are segments too. Leaving a sentence out scores 0, so that neighbours never carry an unsupported
+    one: a segment counts only if all its sentences are admitted and reach half the threshold alone.
     """
     count = len(sentences)
     alone = [scorer.score(sentence, texts) for sentence in sentences]
@@ -112,7 +113,7 @@ def _match_by_sum(
         for first in range(last, max(-1, last - MAX_SEGMENT_SENTENCES), -1):
             possible = [t for t in range(len(texts)) if all(bearable[s][t] for s in range(first, last + 1))]
             if not possible:
-                break  # a longer run has the same sentences in it
+                break  # a longer run contains the same sentences
             if first == last:
                 scores = [alone[first][t] for t in possible]
             else:
@@ -128,7 +129,9 @@ def _match_by_sum(
 
 
 def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]:
-    """`choices[j]`: where the segment that ends before sentence j begins, and its passage; from the last one back."""
+    """`choices[j]`: the start of the segment that ends before sentence j, and its passage; walked from the last one
+    back.
+    """
     found: list[MatchedSegment] = []
     current = len(choices) - 1
     while current > 0:
@@ -146,14 +149,14 @@ def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]
 
 
 def locate(sentence: str, passage: Passage) -> tuple[int, int]:
-    """Return the [start, end) in `passage.text` that says what the sentence says (add `passage.start` for the
-    revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for anything
-    else; the whole text when nothing in it is similar.
+    """Return the [start, end) in `passage.text` that says the same as the sentence (add `passage.start` for the
+    revision's Markdown). Exact for a quotation, including one whose Markdown was cleaned; the most similar unit for
+    anything else; the whole text if no unit is similar.
     """
     said, source = extract_prose(sentence).text, extract_prose(passage.text)
     found = source.text.find(said) if said else -1
     if found < 0 and said:
-        # Some characters change their length ("ß" to "ss"), and the offsets would be wrong.
+        # Some characters change their length ("ß" to "ss"), which would shift the offsets.
         found = source.text.casefold().find(said.casefold()) if len(source.text.casefold()) == len(source.text) else -1
     if found >= 0 and said:
         return source.source_span(found, found + len(said))

@@ -1,8 +1,8 @@
-"""Counting of a list's or table's entries, for a question that asks how many there are and no number says it.
+"""Counts the entries of a list or table for a question that asks how many there are, if no number states it.
 
-A wrong count is worse than none. Counted is only what lists the things asked for and nothing else, whole in its
-passage; whatever could make it more or fewer than what was asked for (another word in the question, a restriction in
-the line above, entries that hold several, are named twice or end with "etc.") leaves it uncounted. English.
+A wrong count is worse than none. It counts only a list that contains exactly the things asked for, whole in its
+passage; anything that could change the number (another word in the question, a restriction in the line above, entries
+that combine several, are named twice or end with "etc.") prevents counting. English.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, fold_words
 from argot.types import Passage
 
 MAX_CHARS = 1_500
-"""Of a list that is shown with its count."""
+"""Maximum entries of a list that is shown with its count."""
 MAX_SURELY_WHOLE_CHARS = 500
-"""Characters: a list at the end of a longer passage, cut for its length, may go on in the next one."""
+"""In characters: a list at the end of a longer passage, cut for its length, may continue in the next one."""
 
 _HOW_MANY = re.compile(r"\b(?:how many|what(?:'s| is) the (?:total )?number of)\s+(?P<rest>[^?!]+)", re.IGNORECASE)
 _KINDS = re.compile(r"^(?:(?:different|distinct|various)\s+)?(?:(?:kinds|types|sorts) of\s+)?", re.IGNORECASE)
@@ -30,7 +30,7 @@ _THERE_ARE = frozenset(
         "available support offer use run get know provide make keep operate include consist current currently"
     )
 )
-"""They say of things that there are such, and leave none of them out."""
+"""Words that only say that such things exist, and restrict nothing."""
 _RESTRICTS = re.compile(
     r"\b(?:not|no|never|without|except|excluding|unless|\w+n['’]t|only|some|several|many|most|mainly|at least|examples?"
     r"|e\.g|such as|including|among|per|each|every|or|least|more|fewer|less|other)\b",
@@ -49,7 +49,7 @@ _LINE = re.compile(r"(\d+) entries:")
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """`numbers`: of the units to be shown with it, the entries and what introduces them."""
+    """`numbers`: indexes of the units to be shown with it, the entries and their introduction."""
 
     entries: int
     numbers: Sequence[int]
@@ -60,17 +60,17 @@ class Count:
 
 
 def read_entry_count(line: str) -> int:
-    """Return the number of entries that a line gives, if it is a `Count.line`; else 0."""
+    """Return the number of entries that a line states, if it is a `Count.line`; else 0."""
     found = _LINE.fullmatch(line.strip())
     return int(found[1]) if found else 0
 
 
 def count_entries(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
-    """Return the count of the one list or table in a passage that holds exactly what the question counts; None in
-    doubt.
+    """Return the count of the one list or table in a passage that contains exactly the things that the question counts;
+    None in doubt.
 
     Args:
-        others: passages that may say the number, which goes before counting.
+        others: passages that may state the number, which takes precedence over counting.
     """
     asked = _parse_question(question)
     if asked is None or any(_has_stated_number(asked.noun, one) for one in (passage, *others)):
@@ -89,7 +89,7 @@ def count_entries(question: str, passage: Passage, others: Collection[Passage] =
 
 @dataclass(frozen=True, slots=True)
 class _CountQuestion:
-    """Stems: of the thing that is counted, and of all that the question says of it."""
+    """Stems of the thing that is counted, and of everything that the question says about it."""
 
     noun: str
     said: frozenset[str]
@@ -97,7 +97,7 @@ class _CountQuestion:
 
 def _parse_question(question: str) -> _CountQuestion | None:
     found = _HOW_MANY.search(question)
-    # What precedes "how many" may say of which, or when.
+    # Words before "how many" may restrict which things, or when.
     if found is None or content_stems(question[: found.start()]) or _RESTRICTS.search(found["rest"]):
         return None
     rest = _KINDS.sub("", found["rest"])
@@ -106,8 +106,8 @@ def _parse_question(question: str) -> _CountQuestion | None:
         if word in STOP_WORDS:
             break
         name.append(word)
-    # "how many regions support it": what stands behind the noun without an auxiliary is taken for its end, and fits
-    # no list.
+    # "how many regions support it": words after the noun without an auxiliary are read as part of the noun phrase,
+    # which fits no list.
     if not 1 <= len(name) <= _MAX_NAME_WORDS or not name[-1].endswith("s"):
         return None
     return _CountQuestion(stem(name[-1]), frozenset(content_stems(rest)) - _THERE_ARE)
@@ -150,7 +150,7 @@ def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit
     else:
         stands_under = units[above[0].number - 1 if above else run[0].number - 1]
         name = _find_line(asked.noun, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
-    # The document's title restricts nothing, unless it is what says that these are such things.
+    # The document's title restricts nothing, unless only the title says that these are such things.
     title = bare(" ".join(passage.heading_path[:1]))
     beside = [*leads, name, *(text for text in [*passage.heading_path, *headings] if bare(text) != title)]
     if not name or any(_RESTRICTS.search(text) for text in beside):
@@ -161,21 +161,19 @@ def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit
 
 
 def _find_column(asked: _CountQuestion, columns: Sequence[str]) -> str:
-    """Return the first column, if its name is that of the thing; else empty."""
+    """Return the first column if its name is that of the thing; else empty."""
     stems = set(content_stems(columns[0])) if columns else set()
     return columns[0] if asked.noun in stems and stems <= asked.said | _THERE_ARE else ""
 
 
 def _find_line(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
-    """Return the line above a list, else the heading, that speaks of such things in the plural and of no
-    others; or empty.
-    """
+    """Return the line above a list, else the heading, that names such things in the plural and no others; or empty."""
     told = [text for text in leads if _find_plurals(text)] or headings[-1:]
     return next((text for text in told if _find_plurals(text) == [noun]), "")
 
 
 def _find_plurals(text: str) -> list[str]:
-    """Return the stems of the plurals in a line, as far as an s tells them."""
+    """Return the stems of the words in a line that end in a plural s."""
     words = (
         word for word in fold_words(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS
     )
@@ -193,7 +191,7 @@ def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> b
 
 
 def _has_only_entries(run: Sequence[Unit]) -> bool:
-    """Return whether each unit is one entry, unlike the others."""
+    """Return whether each unit is one entry, and all differ."""
     if len(run) < 2 or len({unit.indent for unit in run}) > 1:
         return False
     if run[0].kind == "item":
@@ -210,7 +208,7 @@ def _list_names(run: Sequence[Unit]) -> Iterator[str]:
     for unit in run:
         if unit.kind == "row":
             yield next(iter(split_cells(unit.text)), "")
-        # The later sentences of a long item have no mark, and are no entries.
+        # The later sentences of a long item have no marker, and are no entries.
         elif unit.text[:1].isalnum() and not re.match(r"\w{1,3}[.)]\s", unit.text):
             yield ""
         else:

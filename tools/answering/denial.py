@@ -1,5 +1,5 @@
-"""Check for denial: a sentence that denies what a passage says, or says what it denies, clause by clause.
-English only.
+"""Check for denial: a sentence denies a passage's statement, or states something that the passage denies, clause by
+clause. English only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BOUND = {
         re.IGNORECASE,
     ),
 }
-"""Bounds that are worded with a negation but deny nothing."""
+"""Bounds that contain a negation but deny nothing."""
 # "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
 _NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
 NEGATION = re.compile(
@@ -37,7 +37,7 @@ _DENIAL = re.compile(
     r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
     re.IGNORECASE,
 )
-"""Words that deny without a negation: they can match one of the other sentence, but are none themselves."""
+"""Words that deny without a negation: they can match a negation of the other sentence, but count as none."""
 
 CLAUSE = re.compile(
     r"[,;:.!?](?=\s)|\s[-–—|]\s"
@@ -65,26 +65,26 @@ def is_denied(said: str, nearest: str) -> bool:
         return bool(mine) and _is_denying_another(said, nearest)
     if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
         return False
-    # The source may deny something else than the sentence says: "It is 5 V, and must not get wet."
+    # The source may deny something other than the sentence's statement: "It is 5 V, and must not get wet."
     if theirs and not _has_denied_words(said, nearest):
         return False
     denied, other = (said, nearest) if mine else (nearest, said)
-    # "Phones are banned" agrees with "no phones are allowed"; a word that both have answers no negation.
+    # "Phones are banned" agrees with "no phones are allowed"; a word in both sentences does not match a negation.
     answers = {word.casefold() for word in _DENIAL.findall(other)} - {
         word.casefold() for word in _DENIAL.findall(denied)
     }
     return not answers
 
 
-_MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too little to be found by
-_MIN_SHARED_STEMS = 0.6  # of a clause's stems in another: they say, or deny, the same
+_MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too few words to be found by
+_MIN_SHARED_STEMS = 0.6  # share of a clause's stems in another clause about the same
 _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
 
 
 def has_denied_clause(said: str, passage: str) -> bool:
-    """Return whether a clause of the sentence denies what each clause of the passage about the same says.
+    """Return whether a clause of the sentence denies something that each of the passage's clauses about it affirms.
 
-    For a sentence may deny one thing as the passage does, and another that the passage says.
+    A sentence may deny one thing as the passage does, and another that the passage affirms.
     """
     return any(
         _is_made_up_denial(clause, passage)
@@ -102,7 +102,7 @@ def _is_made_up_denial(clause: str, passage: str) -> bool:
     about = find_clauses_about(stems, passage)
     agreeing = [there for there in about if NEGATION.search(there) or _DENIAL.search(there)]
     if not agreeing:
-        # "Never by hand" may stand behind what the clause is about: "Wafers are moved by tools, never by hand".
+        # "Never by hand" may follow its subject: "Wafers are moved by tools, never by hand".
         return bool(about) and not any(stems & _find_denied_stems(there) for there, _ in split_clauses(passage))
     # "No changes are not made": a denial of a denial.
     return times > 1 and times > max(len(_FIRM.findall(there)) for there in agreeing)
@@ -115,8 +115,8 @@ def find_clauses_about(stems: frozenset[str], passage: str) -> list[str]:
 
 @lru_cache(maxsize=1_000)
 def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return each clause of a passage with its stems. None of a table: the cell that denies stands apart from
-    its heading.
+    """Return each clause of a passage with its stems. A table has none: a cell with a negation is separate from its
+    column's name.
     """
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
     units = (strip_idle_negations(extract_prose(passage[start:end]).text) for start, end in spans)

@@ -1,8 +1,8 @@
-"""Two documents that give different numbers for the same thing: shown side by side, so that neither is taken for sure.
+"""Two documents that state different numbers for the same thing: shown side by side, so that neither is relied on.
 
-Conservative: the two sentences say the same in the same words but for at most three numbers, in the same units, under
-the same headings, in documents whose titles tell no two things apart. So do two rows of tables with the same header,
-but for the number in one cell. A year or a revision in a title makes no other thing.
+Conservative: the two sentences have the same words except for at most three numbers, in the same units, under the same
+headings, in documents whose titles name the same thing. Rows of two tables with the same header qualify as well if they
+differ only in the number of one cell. A different year or revision in a title does not make it a different thing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from argot.tools.text.quantities import find_quantities
 from argot.tools.text.words import NUMBER_WORDS, content_stems, fold, stem
 
 MIN_STEMS = 3
-"""Of both sentences: "Weight: 30 kg" is said of many things."""
+"""Minimum words of both sentences: "Weight: 30 kg" applies to many things."""
 MAX_NUMBERS = 3
-"""That differ between two sentences: where more do, they speak of two things."""
+"""Maximum numbers that differ between two sentences: with more, they describe two things."""
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)]) +")
 _NUMBER = re.compile(
     # No part of a name: "NX-4410", "r7".
@@ -28,16 +28,16 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _PLACE = "\0"
-"""Stands where a number stood."""
+"""Placeholder for a number."""
 _WORD = re.compile(r"\0|[^\W_]+(?:['’][^\W_]+)?|[%°€$£¥₹]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A sentence or row of the answer and the rival one of another passage, with where each stands.
+    """A sentence or row of the answer and its rival from another passage, each with its position.
 
-    What counts more, as far as status, successors and dates tell, comes first.
+    The one with more authority, by status, successors and dates, comes first.
     """
 
     said: str
@@ -57,7 +57,7 @@ class _Row:
     cells: tuple[str, ...]
 
     def describe(self, place: int) -> str:
-        """Its first cell, which names it, and the one at this place, each with the head of its column."""
+        """Return its first cell, which names it, and the cell at this index, each with its column's name."""
         return ", ".join(f"{self.header[at]}: {self.cells[at]}" for at in (0, place))
 
 
@@ -68,7 +68,7 @@ def find_disagreements(
 
     Args:
         cited: texts of the answer, each with the passage it rests on.
-        held: the passages beside which they are put; those of the same document contradict nothing.
+        held: the passages to compare with; those of the same document are no contradiction.
     """
     told = set()
     for text, one in cited:
@@ -94,7 +94,7 @@ def _put_preferred_first(found: Disagreement) -> Disagreement:
 def _compare_sentences(text: str, one: PassageInDocument, other: PassageInDocument) -> Iterator[tuple[str, str]]:
     own, rivals = _list_sentences(one[0].text), _list_sentences(other[0].text)
     for said in _list_sentences(text):
-        # What both say is no rival: the number may be that of several things.
+        # A statement in both is no rival: the number may be that of several things.
         if said not in rivals:
             yield from ((said, rival) for rival in rivals if rival not in own and _has_other_numbers(said, rival))
 
@@ -105,10 +105,10 @@ def _list_sentences(text: str) -> list[str]:
 
 
 def _has_other_numbers(said: str, other: str) -> bool:
-    # In the very same words: an added one may be the condition under which the other number holds.
+    # The words must be identical: an added one may be the condition under which the other number holds.
     if len(set(content_stems(_NUMBER.sub(" ", said)))) < MIN_STEMS or _list_words(said) != _list_words(other):
         return False
-    # "8:00" is "08:00"; what is no quantity, such as the number of a form, names another thing.
+    # "8:00" equals "08:00"; a number that is no quantity, such as that of a form, names another thing.
     if not (find_quantities(said) - find_quantities(other) and find_quantities(other) - find_quantities(said)):
         return False
     pairs = _find_unlike_numbers(said, other)
@@ -118,7 +118,7 @@ def _has_other_numbers(said: str, other: str) -> bool:
 
 
 def _list_words(text: str) -> list[str]:
-    """Its words and units without the numbers; singular and plural, "1 week" and "two weeks", are the same."""
+    """Return its words and units without the numbers; singular and plural, "1 week" and "two weeks", are the same."""
     return [stem(fold(word)) for word in _WORD.findall(_NUMBER.sub(f" {_PLACE} ", text.casefold()))]
 
 
@@ -136,7 +136,9 @@ def _normalize_number(number: str) -> str:
 
 
 def _compare_rows(text: str, one: PassageInDocument, other: PassageInDocument) -> Iterator[tuple[str, str]]:
-    """Rows of the first passage that the text quotes, and rows of the other that differ in the number of one cell."""
+    """Yield rows of the first passage that the text quotes, with rows of the other that differ in the number of one
+    cell.
+    """
     quoted = {tuple(split_cells(line)) for line in text.splitlines() if line.lstrip().startswith("|")}
     mine = [row for row in _list_rows(one) if row.cells in quoted] if quoted else []
     theirs = _list_rows(other) if mine else []
@@ -147,7 +149,7 @@ def _compare_rows(text: str, one: PassageInDocument, other: PassageInDocument) -
         unlike = [
             (rival, place) for rival in theirs if rival.cells not in own and (place := _find_unlike_cell(row, rival))
         ]
-        # Of several rows none is surely the same one.
+        # With several rows, none is certain to be the same one.
         if len(unlike) == 1:
             ((rival, place),) = unlike
             yield row.describe(place), rival.describe(place)
@@ -162,9 +164,7 @@ def _list_rows(held: PassageInDocument) -> list[_Row]:
 
 
 def _find_unlike_cell(row: _Row, rival: _Row) -> int:
-    """Return the place of the one cell that holds another number; 0 where there is no such cell. The first
-    names the row.
-    """
+    """Return the index of the one cell with another number; 0 if there is none. The first cell names the row."""
     if row.header != rival.header or not len(row.header) == len(row.cells) == len(rival.cells):
         return 0
     places = [at for at, (mine, theirs) in enumerate(zip(row.cells, rival.cells, strict=True)) if mine != theirs]

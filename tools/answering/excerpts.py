@@ -1,4 +1,4 @@
-"""The few words of a passage that show somebody at a glance whether it helps, where nothing answers the question."""
+"""The few words of a passage that show at a glance whether it helps, for a question without an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argot.tools.text.rarity import compute_floored_idf
 
 MAX_CHARS = 200
 _MIN_WORDS = 3
-"""In fewer words ("Yes.", "See below.") little is said that helps anybody choose."""
+"""Fewer words ("Yes.", "See below.") do not help to choose."""
 
 _BULLET = re.compile(r"^\s*[-*+•‣]\s+")
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
@@ -31,11 +31,10 @@ _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 
 @lru_cache(maxsize=1_000)
 def choose_excerpt(question: str, passage: str) -> str:
-    """Return the sentence, row or item of a passage that is nearest to the question by words; empty where there is
-    none.
+    """Return the sentence, row or item of a passage that is nearest to the question by words; empty if there is none.
 
-    Plain text on one line, at most `MAX_CHARS` and an ellipsis. What gives orders to the answerer is never shown: the
-    asker may be a program that obeys it.
+    Plain text on one line, at most `MAX_CHARS` and an ellipsis. Orders to the answerer are never shown: the asker may
+    be a program that obeys them.
 
     Args:
         passage: its text, in Markdown.
@@ -50,7 +49,7 @@ def choose_excerpt(question: str, passage: str) -> str:
     asked = find_statement_stems(question)
     held = [asked & find_statement_stems(unit.plain) for unit in candidates]
     rarity = {stem: compute_floored_idf(sum(stem in one for one in held), len(held)) for stem in sorted(asked)}
-    # Summed in one order, so that a tie is one: it goes to what stands first.
+    # Summed in a fixed order, so that ties are exact: the earlier unit wins.
     weights = [sum(weight for stem, weight in rarity.items() if stem in one) for one in held]
     if not any(weights):
         return _format_unit(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]), units)
@@ -58,7 +57,7 @@ def choose_excerpt(question: str, passage: str) -> str:
 
 
 def _find_candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
-    """Yield the units that say something by themselves, and give the answerer no orders."""
+    """Yield the units that make sense by themselves and give the answerer no orders."""
     for unit in units:
         titled = is_heading(unit, units) or is_title(unit, units)
         introduces = titled or is_header(unit, units) or unit.text.endswith(":")
@@ -85,7 +84,7 @@ def _render_plain(unit: Unit, header: Unit | None) -> str:
 
 
 def _format_cells(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Return the cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
+    """Return the cells that are not empty, each after its column's name: "Leave: Parental; Days: 90"."""
     pairs = zip_longest((column.rstrip(": ") for column in columns[: len(cells)]), cells, fillvalue="")
     return "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell)
 
@@ -93,6 +92,6 @@ def _format_cells(cells: Sequence[str], columns: Sequence[str]) -> str:
 def _cut(text: str) -> str:
     if len(text) <= MAX_CHARS:
         return text
-    # A word that is longer than all of it is cut too: a blank to stop at may be missing.
+    # A word longer than the limit is cut too, since there may be no blank to stop at.
     whole = text[: MAX_CHARS + 1].rpartition(" ")[0] or text[:MAX_CHARS]
     return f"{whole.rstrip(' ,;:|')} …"

@@ -1,7 +1,7 @@
 """Answers without a language model: the sentences of the best passages that answer the question, quoted.
 
-It cannot invent. Each candidate sentence is scored by how much of the question it covers (with its headings and the
-sentence before), by the shape of answer the question wants, and by its similarity in meaning.
+It cannot invent. The score of a candidate sentence combines the share of the question that it covers (with its headings
+and the sentence before), the kind of answer the question wants, and the similarity in meaning.
 """
 
 from __future__ import annotations
@@ -44,30 +44,30 @@ from argot.types import Hit, ReadTerm
 
 # Chosen on the validation half of the questions people ask (bench/laboratory/answers.md).
 MAX_CHARS = (500, 400)
-"""Of what is quoted around the best sentence of the best passage, and of the second."""
-THIN_MARGIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
+"""Characters quoted around the best sentence of the best passage, and of the second."""
+THIN_MARGIN = 0.15  # between the scores of the two best passages: the second may be the one that answers
 THIN_WITHOUT_SHAPE = 0.3
-MIN_NEAR_SHARE = 0.7  # of the score of a passage's best sentence: another section of it may answer as well
-MIN_SURE_SHARE = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
-MAX_PASSAGES = 5  # that answer several questions in one message
+MIN_NEAR_SHARE = 0.7  # share of the score of a passage's best sentence: another section with it may answer as well
+MIN_SURE_SHARE = 0.5  # share of the question that a sentence with a value must cover to answer by itself
+MAX_PASSAGES = 5  # passages that answer several questions in one message
 MIN_COVERED = 0.1
 MIN_LIKENESS = 0.2
-"""A sentence may answer if it covers this share of the question (with its surroundings), or has this cosine with it."""
+"""A sentence may answer if it covers this share of the question (with its context), or has this cosine with it."""
 _SHORT_ANSWERS = ("quantity", "time", "person")
 MAX_SHORTLIST = 4
-"""Candidates of a passage, best by words, whose meaning is compared with the question's: embedding takes most of the
+"""Candidates of a passage, best by words, whose meaning is compared with the question's; embedding takes most of the
 time."""
 
-_HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
-_BEFORE_CREDIT = 0.5  # of one that only the sentence before has
-_SHAPE_BONUS = 0.14  # for a sentence of the shape that the question wants, such as a number for "how many"
+_HEADING_CREDIT = 0.7  # weight of a question word that occurs only in a heading above
+_BEFORE_CREDIT = 0.5  # weight of one that occurs only in the sentence before
+_SHAPE_BONUS = 0.14  # bonus for a sentence of the kind that the question wants, such as a number for "how many"
 _MEANING_WEIGHT = 0.40
-_SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the other
+_SAME = 0.6  # share of the stems of the shorter of two sentences from which one repeats the other
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A unit of the passage at place `hit`. `covered`: the share of the question it covers, by rarity, with its
+    """A unit of the passage at index `hit`. `covered`: the share of the question it covers, by rarity, with its
     headings and the sentence before it.
     """
 
@@ -78,13 +78,13 @@ class _Candidate:
 
 
 class ExtractiveWriter:
-    """An `AnswerWriter` that quotes. Without an embedder it judges by words alone."""
+    """An `AnswerWriter` that quotes. Without an embedder it uses words alone."""
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self.embedder = embedder
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """Yield one piece for each passage quoted, best passage first; none where nothing clearly answers.
+        """Yield one piece for each passage quoted, best passage first; none if nothing clearly answers.
 
         Several questions in one message are answered one after the other.
         """
@@ -96,7 +96,7 @@ class ExtractiveWriter:
         quotable = drop_outdated(select_quotable_hits(request.hits, request.question), request.question)
         request = replace(request, hits=quotable)
         if numbered := quote_numbered_parts(request.numbered_parts, quotable):
-            # What clause 2.2 says of costs is no answer to what it says of something that has none.
+            # Costs in clause 2.2 are no answer to a question about its other content.
             asked = _Question.of(request)
             return numbered if asked.asks_twice or any(map(asked.may_be_answered_by, numbered)) else []
         parts = split_questions(request.question)
@@ -116,8 +116,8 @@ class ExtractiveWriter:
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _write_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
-        """Write the answer to one question from the passage, among those found for all, whose best sentence fits it
-        most.
+        """Write the answer to one question from the passage, among those found for all, with the best-fitting
+        sentence.
         """
         best = sorted(self._find_fitting(question, hits[:MAX_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
         if question.undefined:
@@ -127,9 +127,7 @@ class ExtractiveWriter:
         )
 
     def _find_fitting(self, question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
-        """Return the candidates of each passage, best first: by their words and, where there is an embedder,
-        their meaning.
-        """
+        """Return the candidates of each passage, best first: by their words and, with an embedder, their meaning."""
         of_hits = [
             sorted(of_hit, key=lambda one: -one.score)[:MAX_SHORTLIST] for of_hit in _find_candidates(question, hits)
         ]
@@ -147,15 +145,13 @@ class ExtractiveWriter:
         fitting: dict[int, list[_Candidate]] = {}
         for one in sorted(short, key=lambda one: -one.score):
             fitting.setdefault(one.hit, []).append(one)
-        # Documents repeat one another; an answer does not.
+        # Documents repeat one another; an answer must not.
         found = [fitting[place] for place in sorted(fitting)]
         return [of_hit for of_hit in found if of_hit is found[0] or not _is_repeating(of_hit[0].unit, found[0][0].unit)]
 
 
 def _select_answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return the best passage, and the second where little parts them, or where the first only speaks of what
-    is asked.
-    """
+    """Return the best passage, and the second if their scores are close or the first only mentions the subject."""
     if len(hits) < 2:
         return hits
     least = THIN_WITHOUT_SHAPE if _lacks_shape(question, hits[0]) else THIN_MARGIN
@@ -164,7 +160,7 @@ def _select_answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]
 
 def _lacks_shape(question: _Question, hit: Hit) -> bool:
     """Return whether no sentence of the passage could be the number, time or person asked for."""
-    # A named kind of value is not looked for any further: mostly no document gives it.
+    # A named kind of value is not searched any further: usually no document has it.
     if question.wanted not in _SHORT_ANSWERS or question.value is not None:
         return False
     return not any(
@@ -188,9 +184,9 @@ def _build_part_request(request: AnswerRequest, part: str) -> AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """`text` has every term's expansion in its place; `aliases` maps an abbreviation to its expansion's stems.
+    """`text` has every term replaced by its expansion; `aliases` maps an abbreviation to its expansion's stems.
 
-    `undefined`: the abbreviation whose meaning is asked for and which no glossary has; mostly empty.
+    `undefined`: the abbreviation whose meaning is asked for and which no glossary has; usually empty.
     """
 
     text: str
@@ -219,20 +215,20 @@ class _Question:
         return cls(text, find_statement_stems(text), aliases, wanted, wants_all, twice, value, undefined)
 
     def is_shape_of(self, text: str) -> bool:
-        """Return whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
+        """Return whether a text looks like an answer: contains a number or a date, names somebody, or begins a step."""
         return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
 
     def may_be_answered_by(self, text: str) -> bool:
-        """Return whether a text holds a value of the kind that is asked for, if one is."""
+        """Return whether a text contains a value of the kind asked for, if the question asks for one."""
         return self.value.is_in(text) if self.value else may_hold_value(self.text, text)
 
     def names(self, text: str) -> bool:
-        """Return whether the question holds every word of a text."""
+        """Return whether the question contains every word of a text."""
         stems = find_statement_stems(text)
         return bool(stems) and all(self.stems >= self.aliases.get(stem, frozenset((stem,))) for stem in stems)
 
     def held_by(self, text: str) -> frozenset[str]:
-        """Return the question's stems that occur in a text, also where it uses the abbreviation of a term."""
+        """Return the question's stems that occur in a text, including those it abbreviates."""
         stems = find_statement_stems(text)
         spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
         return self.stems & stems.union(*spelt_out)
@@ -262,14 +258,14 @@ def _find_passage_candidates(
     units, headings = read_units(hit.passage.with_columns), question.held_by(hit.passage.header)
     candidates = []
     for unit in units:
-        # Quoted along with what stands below them, never as an answer by themselves.
+        # Quoted with the text below them, never as an answer by themselves.
         if is_heading(unit, units) or is_header(unit, units) or is_title(unit, units):
             continue
         own, above = held[unit.number], [*find_heads(unit, units), *find_headings_above(unit, units)]
         covered = _measure_covered(
             rarity, _compute_credit(own, headings.union(*(held[n] for n in above)), _get_before(unit, held))
         )
-        # Its own words count beyond what its surroundings lend it.
+        # Its own words count, beyond the credit for its context.
         score = 0.6 * covered + 0.4 * _measure_covered(rarity, dict.fromkeys(own, 1.0))
         shape = _SHAPE_BONUS if question.is_shape_of(unit.plain) else 0.0
         candidates.append(_Candidate(place, unit, covered, score + shape))
@@ -304,7 +300,7 @@ def _add_heading(candidate: _Candidate, hits: Sequence[Hit]) -> str:
 
 
 def _is_repeating(one: Unit, other: Unit) -> bool:
-    """Return whether a unit repeats the other: mostly the same words, and no value of its own."""
+    """Return whether a unit repeats the other: mostly the same words, and no new value."""
     mine, theirs = find_statement_stems(one.plain), find_statement_stems(other.plain)
     if not find_quantities(one.plain) <= find_quantities(other.plain):
         return False
@@ -316,14 +312,14 @@ def _is_repeating(one: Unit, other: Unit) -> bool:
 
 def _write_pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
     pieces = _render_pieces(question, fitting, hits)
-    # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
+    # If no amount of money is quoted, a question that only asks for a price is not answered.
     return pieces if question.asks_twice or any(map(question.may_be_answered_by, pieces)) else []
 
 
 def _write_definition(
     question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit], others: Sequence[Hit]
 ) -> list[str]:
-    """Quote the text that spells the term out, in any passage; else quote passages that say what it is."""
+    """Quote the text that spells the term out, in any passage; else quote passages that define it."""
     for hit in others[:MAX_PASSAGES]:
         if numbers := find_spelling_out(question.undefined, hit.passage):
             return [render_quotation(numbers, read_units(hit.passage.with_columns))]
@@ -341,7 +337,7 @@ def _write_count(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) 
 
 
 def _render_pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
-    """Return one piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
+    """Return one piece for each passage: the best sentence, with as much of its context as completes it."""
     pieces: list[str] = []
     for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
         text = hits[best.hit].passage.with_columns
@@ -379,7 +375,9 @@ def _find_rows_beside(question: _Question, unit: Unit, units: Sequence[Unit]) ->
 
 
 def _is_list_wanted(question: _Question, unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether an item answers only with its whole list: one of the steps, unless it is the value asked for."""
+    """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked
+    for.
+    """
     if question.wants_all or unit.kind != "item":
         return question.wants_all
     steps = next((run for run in find_runs(units) if unit in run), [])
@@ -387,10 +385,10 @@ def _is_list_wanted(question: _Question, unit: Unit, units: Sequence[Unit]) -> b
 
 
 def _is_whole(question: _Question, best: _Candidate) -> bool:
-    """Return whether a unit is the whole answer: a value, a time, a person, or one row or item where not all are asked
-    for.
+    """Return whether a unit is the whole answer: a value, a time, a person, or one row or item if the question does not
+    ask for all.
 
-    Of anything else a sentence is mostly half of the answer.
+    Any other sentence is usually half of the answer.
     """
     if question.asks_twice:
         return False

@@ -12,19 +12,19 @@ from argot.tools.text.markdown_prose import extract_prose
 from argot.types import Passage
 
 MAX_PARTS = 8
-"""Quoted from all files together; more would be no overview."""
+"""Maximum quoted from all files together; more would be no overview."""
 FIRST_SENTENCES = 2
-"""Quoted from the beginning, where most files say what they are about."""
+"""Quoted from the beginning, where most files state their subject."""
 SENTENCES_OF_ONE_PART = 5
 """Quoted from a file without parts."""
 MAX_QUOTE_CHARS = 500
-"""Characters of the list, table or code that a part begins with."""
+"""Characters quoted of a list, table or code that begins a part."""
 
 
 def select_overview(passages: Sequence[Passage], most: int) -> list[Passage]:
-    """Return the passages of a file (given in its order) that represent it best: those that begin its parts.
+    """Return the passages of a file (in its order) that represent it best: those that begin its parts.
 
-    Its outermost parts, and inner ones as far as there is room; evenly taken from all where there are too many.
+    They are its outermost parts, and inner ones if there is room; taken evenly if there are too many.
     """
     if len(passages) <= most:
         return list(passages)
@@ -35,7 +35,7 @@ def select_overview(passages: Sequence[Passage], most: int) -> list[Passage]:
         if len(finer) > most and len(chosen) > 1:
             break
         chosen = finer
-    # Text without headings: any passage may say what it is about.
+    # Text without headings: any passage may state the subject.
     if len(chosen) == 1:
         chosen = list(passages)
     step = max(1.0, len(chosen) / most)
@@ -51,10 +51,10 @@ def _find_beginnings(passages: Sequence[Passage], depth: int) -> list[Passage]:
 
 
 class OutlineWriter:
-    """An `AnswerWriter` that quotes how the parts of the given passages begin, whatever was asked."""
+    """An `AnswerWriter` that quotes the beginnings of the parts of the given passages, whatever the question."""
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """Yield one piece a part, in the order of the passages."""
+        """Yield one piece for each part, in the order of the passages."""
         parts = await asyncio.to_thread(_render_files, [hit.passage for hit in request.hits])
         for place, part in enumerate(parts):
             yield part if place == 0 else f"\n\n{part}"
@@ -69,7 +69,7 @@ class _Part:
 
 
 def _render_files(passages: Sequence[Passage]) -> list[str]:
-    """Return the parts of all files; of several files evenly from each."""
+    """Return the parts of all files, evenly from each of several files."""
     files: dict[str, list[Passage]] = {}
     for passage in passages:
         files.setdefault(passage.document_id, []).append(passage)
@@ -82,7 +82,7 @@ def _render_file(passages: Sequence[Passage]) -> list[str]:
     for passage in passages:
         units = read_units(passage.text)
         found += [_render_part(part, units) for part in _find_parts(passage, units, 1 if found else FIRST_SENTENCES)]
-    # A single part: one sentence of it would be all that is said of the file.
+    # With a single part, one sentence would be all that is quoted from the file.
     if len(found) == 1:
         units = read_units(passages[0].text)
         return [_render_part(part, units) for part in _find_parts(passages[0], units, SENTENCES_OF_ONE_PART)]
@@ -90,10 +90,10 @@ def _render_file(passages: Sequence[Passage]) -> list[str]:
 
 
 def _find_parts(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
-    """Yield the parts that begin in this passage; its first lines, where it only continues one.
+    """Yield the parts that begin in this passage; its first lines if it only continues one.
 
     Args:
-        sentences: quoted of the first part; of each other part one.
+        sentences: number quoted from the first part; the others get one each.
     """
     heading = passage.heading_path[-1] if passage.heading_path else ""
     waiting, opening = True, sentences > 1
@@ -112,8 +112,8 @@ def _read_title(unit: Unit) -> str:
 
 
 def _select_first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
-    """Return the units to be quoted of a part that begins with this one: sentences, or as much of a list as
-    reads well.
+    """Return the units to quote from a part that begins with this one: sentences, or as much of a list as reads
+    well.
     """
     numbers: list[int] = []
     for one in units[unit.number : unit.number + max(sentences, 3 if unit.kind in ("item", "row") else 1)]:
@@ -125,7 +125,7 @@ def _select_first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int
 
 
 def _render_part(part: _Part, units: Sequence[Unit]) -> str:
-    """Return the part with its heading in bold before prose, on a line of its own before anything else."""
+    """Return the part with its heading in bold before prose, or on its own line before anything else."""
     heading = f"**{part.heading}**" if part.heading else ""
     if not part.numbers:
         return heading

@@ -1,4 +1,4 @@
-"""Freshness of a source in its own words, shown at every citation of it and wherever it is listed."""
+"""Validity and dates of a source in its own words, shown with every citation and listing of it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from argot.tools.answering.succession import list_named_successors
 from argot.types import Document
 
 _MAX_VALUE_CHARS = 80
-"""Characters of what a document says of itself: it is quoted beside other things."""
+"""Maximum characters of a document's description of itself, which is shown beside other text."""
 
 
 def freshness(document: Document) -> str:
     """Return the document's state in its own words, as in "rev. 2025-03-01, draft, owner: Ann"; empty if it gives none.
 
-    That it is in force is not said: whatever is cited is expected to be.
+    "In force" is not shown, since readers expect it of every cited document.
     """
     said = [f"rev. {document.date}"] if document.date else []
     said += describe_validity(document)

@@ -1,8 +1,8 @@
-"""Words a sentence only introduces, in quotation marks or behind a colon, and does not claim itself.
+"""Words that a sentence only introduces, in quotation marks or after a colon, and does not claim itself.
 
-"Répondez « the valve is open »" says nothing about a valve, in whatever language it is written. A model that obeys it
-writes "The valve is open", and the passage, compared word by word, would support that. So such words are no evidence
-for an answer that takes them out of their sentence.
+"Répondez « the valve is open »" states nothing about a valve, in any language. A model that obeys it writes "The valve
+is open", and the passage, compared word by word, would support that. Such words are therefore no evidence for an answer
+that takes them out of their sentence.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from functools import lru_cache
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
-# Single quotation marks only at the edges of words: the apostrophes of "it's the user's" enclose nothing.
+# Single quotation marks only at the edges of words: the apostrophes of "it's the user's" are none.
 _QUOTED = re.compile(
     r""""([^"\n]{3,400})"|“([^“”\n]{3,400})”|„([^„“”\n]{3,400})[“”]|«([^«»\n]{3,400})»|「([^「」\n]{3,400})」"""
     r"""|『([^『』\n]{3,400})』|‘([^‘’\n]{3,400})’|(?<!\w)'([^'\n]{3,400})'(?!\w)"""
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
 _MIN_SHARED_STEMS = 2
-"""Stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
+"""Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Introduction:
-    """Words of a text, at `span`, that a sentence of it introduces: the stems of them and of the rest of the sentence.
+    """Words of a text, at `span`, that a sentence introduces: their stems and those of the rest of the sentence.
 
-    `quoted`: they are in quotation marks, not behind a colon.
+    `quoted`: in quotation marks rather than after a colon.
     """
 
     span: tuple[int, int]
@@ -43,8 +43,8 @@ def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[i
     """Yield the spans of the passage's text that sentences of the answer repeat without the sentence around them.
 
     Args:
-        about: stems of the question and of what the passage is about. What follows a colon mostly is a claim of the
-            text ("Note: ..."), so it only counts as introduced if it shares no stem with these or with the rest.
+        about: stems of the question and of what the passage is about. The words after a colon usually are a claim of
+            the text ("Note: ..."), and only count as introduced if they share no stem with these or with the rest.
     """
     said = _split_statements(answer)
     for one in _find_introductions(text):
@@ -56,7 +56,7 @@ def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[i
 
 @lru_cache(maxsize=64)
 def _split_statements(answer: str) -> tuple[frozenset[str], ...]:
-    """Return the stems of each of its sentences that has several."""
+    """Return the stems of each sentence that has several."""
     stems = (frozenset(content_stems(answer[start:end])) for start, end in split_sentences(answer))
     return tuple(one for one in stems if len(one) > 1)
 
@@ -83,7 +83,7 @@ def _find_frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) ->
 
 
 def _is_taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:
-    """Return whether most of a sentence is in the inner words, and none of the rest in those around them."""
+    """Return whether most of a sentence is in the inner words, and none of the rest in the words around them."""
     shared = said & inner
-    # An answer that also repeats words of the frame ("the manual says: ...") reports the sentence, and may.
+    # An answer that also repeats the words around them ("the manual says: ...") reports the sentence, which is allowed.
     return len(shared) >= _MIN_SHARED_STEMS and 2 * len(shared) >= len(said) and frame.isdisjoint(said - inner)

@@ -24,7 +24,7 @@ def quote_numbered_parts(parts: Sequence[tuple[str, int, int]], hits: Sequence[H
 
 
 def _quote(text: str) -> str:
-    # Indented as it stands, a part of a list would be read as code.
+    # With its original indentation, a part of a list would be read as code.
     text = dedent(text).strip("\n")
     units, forbidden = read_units(text), find_ordering_units(text)
     return render_quotation([unit.number for unit in units if unit.number not in forbidden], units)
@@ -33,7 +33,7 @@ def _quote(text: str) -> str:
 def find_nearest_numbered_text(question: str, passage: str) -> str:
     """Return the part of a passage with the number nearest to the one that the question names, on one line.
 
-    Empty where the question names none, and where the nearest gives orders to the answerer.
+    Empty if the question names none, or if the nearest gives orders to the answerer.
     """
     references = find_numbered_references(question)
     fitting = [

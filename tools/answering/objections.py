@@ -1,9 +1,9 @@
-"""Finds what keeps a passage from supporting a sentence, whatever their similarity.
+"""Finds reasons why a passage cannot support a sentence, however similar they are.
 
-Similarity overlooks exactly what must not be overlooked: "5 ns" is very similar to "50 ns", "is allowed" to "is not
-allowed", and "only managers get it" to "managers get it". So numbers with their units, currencies and rates, dates,
-names, words of scope and direction and negation have to agree, and no clause may stand without any support.
-The rules read English; in other languages only numbers, units, identifiers and clauses are compared.
+Similarity measures overlook such differences: "5 ns" is very similar to "50 ns", "is allowed" to "is not allowed", and
+"only managers get it" to "managers get it". Numbers with their units, currencies and rates, dates, names, words of
+scope and direction and negation therefore have to agree, and every clause needs support. The rules read English; in
+other languages only numbers, units, identifiers and clauses are compared.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from argot.tools.text.totals import strip_totals
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
 _PARTS = re.compile(r";\s+")
-"""One sentence may join what several of the passage say; each part is held against its own."""
+"""One sentence may combine several of the passage; each part is compared with its own source."""
 _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
-"""The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
+"""The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
+exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _MIN_CLAUSE_WORDS = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _MANY_CLAUSE_WORDS = 4
-_MAX_CHANCE_SHARE = 0.25  # of so many words a passage may have one or the other, whatever it is about
+_MAX_CHANCE_SHARE = 0.25  # a passage with this many words may contain one or the other by chance
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
 _EXCEPTION = re.compile(r"\b(?:unless|except|excepting|apart from|excluding) ([^,;:.()]+)", re.IGNORECASE)
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
-"""Stems of what an answer says about itself, which no passage has to support."""
-# Not behind a full stop or colon, where any word has a capital; for the first word of all see `_may_begin`. A
-# possessive is a name ("Vienna's"), a contraction is none ("Don't").
+"""Stems of an answer's remarks about itself, which no passage has to support."""
+# Not after a full stop or colon, where any word has a capital; `_may_begin` handles the first word. A possessive is a
+# name ("Vienna's"), a contraction is none ("Don't").
 _NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
 _PUT_OTHERWISE = frozenset(f"'{name}'" for name in ("at least", "at most", "always", "all", "must", "optional"))
 _CALENDAR = re.compile(
@@ -51,11 +52,12 @@ _MAX_ENDING_LETTERS = 3
 
 
 def find_objection(sentence: str, passage: str) -> str:
-    """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
+    """Return why the passage cannot support the sentence; empty if nothing contradicts it, as for any quotation.
 
-    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; a bound stands where its
-    number does; rates, scope, direction and negation are those of the passage's sentence most similar to it, or to each
-    part between semicolons, and of its clauses about the same. A name also counts as present where it is abbreviated.
+    Both are Markdown. Numbers, units, names and clauses may occur anywhere in the passage; a bound must occur with its
+    number; rates, scope, direction and negation are compared with the passage's sentence most similar to the sentence,
+    or to each part between semicolons, and with its clauses about the same. A name also counts as present if it is
+    abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
@@ -69,15 +71,15 @@ def find_objection(sentence: str, passage: str) -> str:
 
 
 def is_soft(reason: str) -> bool:
-    """Return whether a reason is empty, or only a word of scope that a passage may well put otherwise ("up to", "all").
+    """Return whether a reason is empty, or only a word of scope that a passage may express otherwise ("up to", "all").
 
-    "Only", "except" and "unless" are none of these: put into a true sentence they make it false.
+    "Only", "except" and "unless" are not among these: added to a true sentence they make it false.
     """
     return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
 
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
-    """Yield all that speaks against it, empty ones too; what is quick to find first."""
+    """Yield all reasons, including empty ones; the quickest checks come first."""
     yield _find_missing(said, source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
@@ -91,7 +93,7 @@ def _find_opposed(statement: str, passage: str, source: str) -> str:
     """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
     opposed = _find_opposed_part(statement, passage, source)
     parts = _PARTS.split(statement)
-    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
+    # "Bake for 24 hours; at most twice": the passage may have two sentences, each similar to one part only
     if opposed and len(parts) > 1:
         opposed = next(filter(None, (_find_opposed_part(part, passage, source) for part in parts)), "")
     return opposed
@@ -113,7 +115,7 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
 
 
 def _find_missing(said: str, source: str) -> str:
-    """Return a number or name that the source does not give."""
+    """Return a number or name that the source does not contain."""
     if number := find_missing_quantity(strip_totals(said), source):
         return f"number {number}"
     if counted := find_other_noun(said, source):
@@ -137,13 +139,13 @@ def _find_missing_identifier(said: str, source: str) -> str:
         if _has_name(bare, source) or _is_spelt_out(bare, source):
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
-            continue  # a quantity, judged as one
+            continue  # a quantity, compared as one
         return name
     return ""
 
 
 def _has_name(name: str, source: str) -> bool:
-    # A search in the folded text first: most often the name does not stand there, and a pattern costs more.
+    # Search the folded text first: usually the name is absent, and a pattern costs more.
     if name not in _fold_source(source):
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
@@ -171,7 +173,7 @@ def _list_initials(source: str) -> tuple[str, str]:
 
 
 def _find_missing_name(said: str, source: str) -> str:
-    """Return a capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
+    """Return a capitalised word that the source lacks. Titles and languages that capitalise nouns have none."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     if not named or not _is_english(said, len(named)):
         return ""
@@ -182,7 +184,7 @@ def _find_missing_name(said: str, source: str) -> str:
         if len(known) == len(names) or (run[0].start() == 0 and _may_begin(names, known)):
             continue
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
-            continue  # only a part of the name is given there
+            continue  # the source gives only a part of the name
         # "United States" where the source writes "US".
         if len(names) > 1 and "".join(name[0] for name in names) in _list_abbreviations(source):
             continue
@@ -204,7 +206,7 @@ def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
 
 
 def _may_begin(names: list[str], known: list[str]) -> bool:
-    """Return whether the first word, which is English, may owe its capital to the beginning of the sentence alone."""
+    """Return whether the first word, which is English, may be capitalised only because it begins the sentence."""
     first = is_common_word if len(names) == 1 else is_ordinary_word
     return first(names[0]) and set(names[1:]) <= set(known)
 
@@ -226,13 +228,15 @@ def _list_abbreviations(source: str) -> frozenset[str]:
 
 
 def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
-    """Return whether the source gives the name with a first name or surname that is none of these."""
+    """Return whether the source gives the name with a different first name or surname."""
     found = re.findall(rf"\b([A-Z][a-z]+) (?i:{name})\b|\b(?i:{name}) ([A-Z][a-z]+)\b", source)
     return any((before or after).casefold() not in names for before, after in found)
 
 
 def _is_english(text: str, capitalised: int) -> bool:
-    """Return whether most words are English and most words small: in German, and in titles, a capital makes no name."""
+    """Return whether most words are English and most are lower case: in German, and in titles, a capital does not mark
+    a name.
+    """
     small = re.findall(r"\b[a-zà-ÿ]+\b", text)
     return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
 
@@ -248,8 +252,8 @@ def _list_words(source: str) -> frozenset[str]:
 
 
 def _find_unsupported_clause(said: str, source: str) -> str:
-    """Return a clause of three content words, or of two and an auxiliary, none of which the source has; and an
-    exception of which the source lacks a half.
+    """Return a clause of three content words, or of two and an auxiliary, none of which the source has; or an exception
+    of which the source lacks a half.
     """
     there = _list_words(source)
     for exception in _EXCEPTION.findall(said):
@@ -268,7 +272,7 @@ def _find_unsupported_clause(said: str, source: str) -> str:
 
 
 def _list_content(clause: str) -> set[str]:
-    """Return the stems of what a clause says of its subject."""
+    """Return the stems of a clause's statement about its subject."""
     return {stem(word) for word in fold_words(clause) if word not in STOP_WORDS} - _FRAMING
 
 

@@ -1,7 +1,8 @@
 """Check whether an objection concerns a claim of the sentence, or only the question's words or a reference back.
 
-"With 950 cycles it is in class 2" takes 950 from the question, and no passage can hold it. Such a sentence is not
-borne out by words, but it may be asked about. A confirmation is none: "Yes, the limit is 950" claims the number.
+"With 950 cycles it is in class 2" takes 950 from the question, and no passage can contain it. Word matching does not
+support such a sentence, but a model may be asked about it. A confirmation is none: "Yes, the limit is 950" claims the
+number.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _FEW = {number: word for word, number in NUMBER_WORDS.items() if word in ("two",
 
 
 def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:
-    """Sentence and source without what the objection `reason` is about, where that is no claim of the sentence.
+    """Return sentence and source without the subject of the objection `reason`, if that is no claim of the sentence.
 
-    Both are plain prose, `asked` is the question. As they are, where it is a claim.
+    Both are plain prose, `asked` is the question. They are unchanged if it is a claim.
     """
     kind, _, what = reason.partition(" ")
     # "When must nothing end?" is answered by "Between 5 and 6": the denial is in the question.
@@ -59,8 +60,8 @@ def _remove_opening(number: str, said: str, asked: str) -> str:
 
 
 def _remove_counted(number: str, said: str, source: str) -> str:
-    """Return the sentence without the "two" of "the two counters": it counts what was just named, and the source counts
-    no such things.
+    """Return the sentence without the "two" of "the two counters": it counts things just named, which the source does
+    not count.
     """
     word = _FEW.get(number)
     found = re.search(rf"\b(?:the|these|those|all) {word} (\w+)", said, re.IGNORECASE) if word else None

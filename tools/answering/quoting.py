@@ -1,8 +1,8 @@
-"""Quoting of a passage so that it makes sense alone and is still found in its source, character by character.
+"""Quoting of a passage so that it makes sense alone and can still be found in its source, character by character.
 
 A unit alone may not make sense: a table row needs its header, a list item the line that introduces the list, "It is
-300 ns" the sentence before. A quotation is a unit with what it needs. Link syntax and emphasis are cleaned, nothing
-else is changed: `citations.locate` finds every quoted unit again.
+300 ns" the sentence before. A quotation is a unit with the units that it needs. Link syntax and emphasis are removed,
+nothing else is changed: `citations.locate` finds every quoted unit again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.quantities import find_quantities
 from argot.tools.text.sentences import UnitKind, split_units
 
-# "It is 300 ns", "However, ...", "The latter ...": the sentence before says what is meant.
+# "It is 300 ns", "However, ...", "The latter ...": the sentence before names the subject.
 _LEANS = re.compile(
     r"^\W*(?:it|its|this|that|these|those|they|their|them|he|she|his|her|both|such|the (?:latter|former|same)|otherwise"
     r"|however|therefore|thus|hence|then|so|also|here|there|instead|but|and|or|in this|in that|for this|the others?"
@@ -37,9 +37,9 @@ _RUNS = ("item", "row")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source.
+    """One unit of a passage. `number` is its index among the passage's units, `text` as in the source.
 
-    `indent`: columns before it on its line. `apart`: whether an empty line stands before it.
+    `indent`: columns before it on its line. `apart`: whether an empty line precedes it.
     """
 
     number: int
@@ -89,7 +89,7 @@ def find_ordering_units(text: str) -> frozenset[int]:
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether a unit is the first row of a table; a row that stands alone in its passage is content."""
+    """Return whether a unit is the first row of a table; a single row in its passage is content."""
     following = unit.number + 1
     more = following < len(units) and units[following].kind == "row"
     return unit.kind == "row" and more and _find_first_of_run(unit, units) == unit.number
@@ -109,14 +109,14 @@ def find_runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 
 
 def find_header(unit: Unit, units: Sequence[Unit]) -> Unit | None:
-    """Return the header of the table that a row stands in; None for a header, and for a row that stands alone."""
+    """Return the header of a row's table; None for a header, and for a single row."""
     first = units[_find_first_of_run(unit, units)]
     return first if unit.kind == "row" and first is not unit else None
 
 
 def split_cells(row: str) -> list[str]:
     """Return the cells of a row, as plain text."""
-    # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
+    # Cut before escapes are undone: a `|` after a backslash is text of a cell.
     cells = re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))
     return [extract_prose(cell.strip()).text for cell in cells]
 
@@ -129,9 +129,7 @@ def find_heads(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def find_headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Return the heading that the unit stands under, if it is in the passage: of several that follow each
-    other, all.
-    """
+    """Return the heading above the unit, if it is in the passage; of several consecutive headings, all."""
     last = unit.number - 1
     while last >= 0 and units[last].kind != "heading":
         last -= 1
@@ -142,10 +140,10 @@ def find_headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def find_needed(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) -> list[int]:
-    """Return the numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
+    """Return the numbers of the units that have to be quoted for this one to make sense, including itself, in order.
 
     Args:
-        whole_list: the question asks for all there are, or how to do something: one item or step alone is no answer.
+        whole_list: the question asks for all entries, or for a procedure: one item or step alone is no answer.
     """
     match unit.kind:
         case "row":
@@ -174,18 +172,18 @@ def _find_last_of_run(unit: Unit, units: Sequence[Unit]) -> int:
 
 def _add_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
     first = _find_first_of_run(unit, units)
-    # Only a line that ends in a colon introduces the list; other prose above it is a paragraph of its own.
+    # Only a line that ends in a colon introduces the list; other prose above it is a separate paragraph.
     lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _is_introduction(units[first - 1]) else []
     if not whole_list:
         return [*lead, *_find_items_above(unit, units), unit.number, *_find_items_below(unit, units)]
     last = _find_last_of_run(unit, units)
-    # Of a list that is too long the part that holds the item.
+    # From a list that is too long, the part with the item.
     first = max(first, min(unit.number - MAX_STEPS // 2, last - MAX_STEPS + 1))
     return [*lead, *range(first, min(last, first + MAX_STEPS - 1) + 1)]
 
 
 def _find_items_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Return the items that a sub-item stands under, outermost first."""
+    """Return the items above a sub-item, outermost first."""
     found: list[int] = []
     indent, first = unit.indent, _find_first_of_run(unit, units)
     if not _is_marked(unit):
@@ -198,7 +196,7 @@ def _find_items_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def _find_items_below(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Return the sub-items that an item leads to with a colon."""
+    """Return the sub-items that an item introduces with a colon."""
     if not _is_introduction(unit):
         return []
     below = units[unit.number + 1 : _find_last_of_run(unit, units) + 1]
@@ -206,18 +204,18 @@ def _find_items_below(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def _is_marked(unit: Unit) -> bool:
-    """Return whether an item begins here; the later sentences of a long one have no mark."""
+    """Return whether an item begins here; the later sentences of a long one have no marker."""
     return _MARKER.match(unit.text) is not None
 
 
 def is_step(unit: Unit) -> bool:
-    """Return whether a unit is an item with a number, which says that order matters."""
+    """Return whether a unit is a numbered item, so that order matters."""
     return unit.kind == "item" and _NUMBERED.match(unit.text) is not None
 
 
 def _add_table(unit: Unit, units: Sequence[Unit], whole: bool) -> list[int]:
     header, last = _find_first_of_run(unit, units), _find_last_of_run(unit, units)
-    # A long table is no answer: of one, the row that fits stands for itself.
+    # A long table is no answer: only the matching row is quoted.
     if whole and last - header <= MAX_STEPS:
         return list(range(header, last + 1))
     return sorted({header, unit.number})
@@ -241,15 +239,15 @@ def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def find_block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
-    """Return the numbers of the unit with what stands around it in its passage, up to `most_chars`: of a short section
-    all.
+    """Return the numbers of the unit and its neighbours in the passage, up to `most_chars`; a short section is returned
+    whole.
 
-    Lists and tables come whole or not at all, except that a long one around the unit comes as far as `find_needed`
-    takes it. What follows goes before what precedes.
+    Lists and tables are included whole or not at all, except that a long one around the unit is included as
+    `find_needed` selects it. Following units take precedence over preceding ones.
     """
     units, forbidden = read_units(text), find_ordering_units(text)
     needed = find_needed(unit, units, whole_list=True)
-    # What gives orders to the answerer is quoted to those only who ask for it.
+    # Orders to the answerer are quoted only if the question asks for them.
     taken = {number for number in needed if number == unit.number or number not in forbidden}
     left = most_chars - _measure_size(taken, units)
     while left > 0:
@@ -266,8 +264,8 @@ def find_block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
 
 
 def _find_whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
-    """Return the unit of this number with what it is no part without: a sentence alone, a list or table whole with the
-    line that introduces it. Empty where there is none, a heading, or a long list.
+    """Return the unit of this number with the units it needs: a sentence alone, a list or table whole with the line
+    that introduces it. Empty if there is none, or for a heading or a long list.
     """
     if not 0 <= number < len(units) or is_heading(units[number], units):
         return ()
@@ -283,7 +281,7 @@ def _find_whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
 
 
 def _get_spare_chars(numbers: Collection[int], units: Sequence[Unit]) -> int:
-    """Return by how many characters a list or table may exceed the limit, so that it comes whole."""
+    """Return by how many characters a whole list or table may exceed the limit."""
     return SPARE_CHARS if any(units[number].kind in _RUNS for number in numbers) else 0
 
 
@@ -292,12 +290,12 @@ def _measure_size(numbers: Iterable[int], units: Sequence[Unit]) -> int:
 
 
 def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether a unit is marked as a heading, or written like one without marks: "WORKING TIME", "8. WORKING
+    """Return whether a unit is marked as a heading, or looks like one without marks: "WORKING TIME", "8. WORKING
     TIME".
     """
     if unit.kind == "heading":
         return True
-    # A warning may be in capitals, and so may an item of a list; a number before a heading makes it look like one.
+    # Warnings and list items may be in capitals too; a number before a heading makes it look like an item.
     alone = unit.kind == "item" and is_step(unit) and _find_first_of_run(unit, units) == _find_last_of_run(unit, units)
     if unit.kind != "prose" and not alone:
         return False
@@ -306,7 +304,7 @@ def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def is_title(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether a unit begins a passage as a title does without marks: a few words alone that state nothing."""
+    """Return whether a unit begins a passage like a title without marks: a few words alone that state nothing."""
     following = units[unit.number + 1] if unit.number + 1 < len(units) else None
     if unit.number or unit.kind != "prose" or not (following is None or following.apart or following.kind != "prose"):
         return False
@@ -315,7 +313,7 @@ def is_title(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def _trim_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
-    """Drop a last line that leads to what is not quoted, and add what the first sentence leans on."""
+    """Drop a last line that introduces text that is not quoted, and add the text that the first sentence refers to."""
     while len(numbers) > 1 and units[numbers[-1]].kind == "prose" and _is_introduction(units[numbers[-1]]):
         numbers = numbers[:-1]
     first = units[numbers[0]]
@@ -323,9 +321,7 @@ def _trim_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
 
 
 def render_quotation(numbers: Sequence[int], units: Sequence[Unit]) -> str:
-    """Return the units as Markdown, in document order: sentences that follow each other in one paragraph,
-    others apart.
-    """
+    """Return the units as Markdown, in document order: consecutive sentences in one paragraph, others separate."""
     chosen = sorted(set(numbers))
     parts: list[str] = []
     for place, number in enumerate(chosen):
@@ -356,7 +352,7 @@ def _render_unit(unit: Unit) -> str:
         case "row":
             return unit.text.strip()
         case "item":
-            # The marker stays as it is: the number of a step may be referred to.
+            # The marker stays unchanged: the number of a step may be referred to.
             marker = _MARKER.match(unit.text)
             return f"{marker.group()}{extract_prose(unit.text[marker.end() :]).text}" if marker else unit.plain
         case _:
@@ -364,7 +360,7 @@ def _render_unit(unit: Unit) -> str:
 
 
 def _close_fence(code: str) -> str:
-    """Return the code with the fence that it lacks if its passage begins or ends within a long block."""
+    """Return the code with the fence that is missing if its passage begins or ends within a long block."""
     lines = code.split("\n")
     first, last = _FENCE.match(lines[0]), _FENCE.match(lines[-1])
     if last and not first:

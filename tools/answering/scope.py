@@ -1,6 +1,6 @@
-"""Comparison of two sentences' words of scope and of opposites: does one narrow, widen or reverse the other?
+"""Comparison of two sentences' words of scope and of direction: does one narrow, widen or reverse the other?
 
-English only; words that are not in these lists decide nothing. Negation: `denial.py`.
+English only; words outside these lists are ignored. `denial.py` handles negation.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ can shall"""
 _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
-"""Words that reverse a sentence where one stands for another and all else is quoted."""
+"""Words that reverse a sentence if one replaces another and all else is quoted."""
 _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 """Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
@@ -153,7 +153,7 @@ _SCOPES = {
         ),
         "must": (
             _build_any_of("must mandatory obligatory compulsory required_to has_to have_to"),
-            # A rule needs no "must": "Visitors sign in." supports it, as long as nothing in it makes that a choice.
+            # A rule needs no "must": "Visitors sign in." supports it, unless a word in it makes that a choice.
             rf"^(?!.*{_build_any_of('may optional* voluntar* can')})|"
             + _build_any_of(
                 "must mandatory obligatory compulsory required requires has_to have_to need needs only not no never"
@@ -185,10 +185,10 @@ def find_scope_objection(said: str, nearest: str) -> str:
 
 
 def _add_limits(said: str, nearest: str) -> str:
-    """Return the other sentence with "only" if a condition in it says as much: "may ... once", "no ... unless", "second
-    source: none".
+    """Return the other sentence with "only" if a condition in it means the same: "may ... once", "no ... unless",
+    "second source: none".
 
-    Not for a sentence that begins with it: "Only managers may ..." is about who, and no condition says that.
+    Not for a sentence that begins with it: "Only managers may ..." is about people, and no condition means that.
     """
     if said[:4].casefold() == "only" and not _CONDITIONED.match(said):
         return nearest
@@ -201,7 +201,7 @@ def _add_limits(said: str, nearest: str) -> str:
 
 
 def find_opposed_clause(said: str, passage: str) -> str:
-    """Return a word of direction in a clause, where the passage's clauses about the same have only its opposite."""
+    """Return a word of direction in a clause if the passage's clauses about the same have only its opposite."""
     for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", strip_idle_negations(said))):
         mine = _find_directions(clause)
         stems = find_statement_stems(clause) - {stem(word) for word in mine.values()}
@@ -215,15 +215,15 @@ def find_opposed_clause(said: str, passage: str) -> str:
 
 
 def _find_opposed(said: str, nearest: str) -> str:
-    """Return a word of direction in the sentence where the other has only its opposite; empty if there is none.
+    """Return a word of direction in the sentence if the other has only its opposite; empty if there is none.
 
-    If one clause of the other holds all stems that the two share, only that clause is compared.
+    If one clause of the other contains all stems that the two share, only that clause is compared.
     """
     clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
     shared = find_statement_stems(said) & find_statement_stems(nearest)
     whole = [clause for clause in clauses if shared <= find_statement_stems(clause)]
     mine, theirs = _find_directions(said), _find_directions(whole[0] if len(whole) == 1 else nearest)
-    # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides says nothing.
+    # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides decides nothing.
     turned = (word for at, word in mine.items() if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine)
     return next(turned, "")
 
@@ -264,7 +264,7 @@ def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for word in fold_words(text):
         number = NUMBER_WORDS.get(word, word)
         if number[0].isdigit() or word in _DECISIVE:
-            # "can" and "may", "shall" and "must" are one and the same in rules.
+            # "can" and "may", "shall" and "must" are equivalent in rules.
             decisive.append({"can": "may", "shall": "must"}.get(word) or normalize_number(number))
         else:
             found.append((word, tuple(decisive)))
@@ -285,7 +285,7 @@ def _find_directions(text: str) -> dict[int, str]:
 
 
 def _find_prefixed(said: str, nearest: str) -> str:
-    """Return a word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
+    """Return a word that one text has with a negating prefix and the other without: "valid" and "invalid"."""
     mine, theirs = frozenset(fold_words(said)), frozenset(fold_words(nearest))
     for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
         for word in here:

@@ -1,4 +1,4 @@
-"""Documents that another one takes the place of: superseded by it, or no longer or not yet in force beside it."""
+"""Documents that another one replaces: superseded by it, or no longer or not yet in force beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argot.tools.text.words import bare, fold_words
 from argot.types import Document, Hit
 
 MAX_SCORE_LOSS = 0.15
-"""By how much less a passage in force may score and still answer in the place of another."""
+"""By how much less a passage in force may score and still replace another in the answer."""
 
 
 def list_named_successors(document: Document) -> list[str]:
@@ -29,7 +29,7 @@ def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Docum
         if new.id != old.id and _is_name_of(said, new)
     ]
     ids = {(old.id, new.id) for old, new in pairs}
-    # Two that name each other tell nothing.
+    # Two documents that name each other prove nothing.
     return [(old, new) for old, new in pairs if (new.id, old.id) not in ids]
 
 
@@ -42,13 +42,13 @@ def is_preferred(one: Document, other: Document) -> bool:
     if _is_in_force(one) != _is_in_force(other):
         return _is_in_force(one)
     length = min(len(one.date or ""), len(other.date or ""))
-    # One of "2025" is not known to be older than one of "2025-03".
+    # A document of "2025" is not known to be older than one of "2025-03".
     return (one.date or "")[:length] > (other.date or "")[:length]
 
 
 def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Return the hits in their order, but those of a superseded document behind the last of its successor, and each of
-    a document that is not in force behind the best one that says the same in force; unless the question asks for it.
+    """Return the hits in their order, but those of a superseded document after the last of its successor, and each of a
+    document that is not in force after the best one in force that says the same; unless the question asks for it.
     """
     ordered = list(hits)
     for old, new in find_successors(_list_documents(hits)):
@@ -59,7 +59,7 @@ def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
         kept = [hit for hit in ordered[: after + 1] if hit.document.id != old.id]
         ordered = [*kept, *moved, *ordered[after + 1 :]]
     aside = _find_aside(hits)
-    # Of most questions none: only they are compared with every other.
+    # Usually the question has none: only these are compared with every other.
     for hit in (hit for hit in hits if hit.document.id in aside):
         place = next(place for place, one in enumerate(ordered) if one is hit)
         behind = next((at for at, other in enumerate(ordered) if _is_replacement(other, hit, question, aside)), -1)
@@ -69,7 +69,7 @@ def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 
 def drop_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Return the hits without those that an earlier hit takes the place of."""
+    """Return the hits without those that an earlier hit replaces."""
     pairs = {
         (old.id, new.id) for old, new in find_successors(_list_documents(hits)) if not _is_asked_for(question, old, new)
     }
@@ -93,7 +93,7 @@ def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> 
 
 
 def _find_aside(hits: Sequence[Hit]) -> set[str]:
-    """Return the ids of those documents that are not in force."""
+    """Return the ids of the documents that are not in force."""
     return {document.id for document in _list_documents(hits) if not _is_in_force(document)}
 
 

@@ -1,4 +1,4 @@
-"""Score of how much of a sentence a passage supports; `objections.py` checks what must not differ at all."""
+"""Score of how much of a sentence a passage supports; `objections.py` checks for contradictions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from argot.tools.text.words import find_identifiers, fold_words, stem
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
-"""What a reader sees, without marks that may be mark-up: words, numbers and signs that change a number's meaning,
-and a full stop before another sentence."""
+"""The text as readers see it, without marks that may be mark-up: words, numbers and signs that change a number's
+meaning, and a full stop before another sentence."""
 _NUMBERED_LINK = re.compile(r"\[\d{1,3}\](?:\([^()\s]{0,400}\))?")
-# Words before a quotation that turn its meaning round.
+# Words before a quotation that reverse its meaning.
 _TURNS = frozenset(
     ["no", "not", "never", "only", "without", "unless", "except", "nor", "neither", "cannot", "if", "hardly"]
 )
@@ -29,15 +29,17 @@ _TURNS = frozenset(
 
 
 def read_visible(markdown: str) -> str:
-    """Return the prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
+    """Return the prose that a reader sees, without a list marker at its beginning: the number of a step is no
+    statement.
+    """
     return extract_prose(_LIST_MARKER.sub("", markdown, count=1)).text
 
 
 @lru_cache(maxsize=8_000)
 def is_quoted(sentence: str, passage: str) -> bool:
-    """Return whether the passage holds the sentence word for word, whatever the mark-up of either.
+    """Return whether the passage contains the sentence word for word, whatever the mark-up of either.
 
-    With other capitals only where the words before do not turn it round: "Phones may read mail" is no quotation from
+    Capitals may differ only if the words before do not reverse the meaning: "Phones may read mail" is no quotation from
     "No phones may read mail".
     """
     said, source = read_visible(sentence), read_visible(passage)
@@ -51,7 +53,7 @@ def is_quoted(sentence: str, passage: str) -> bool:
         return False
     if _has_quotation(said, _fold_shown(passage)) or _is_whole_units(said, passage):
         return True
-    # "[guide][1]": a number that is a link in the passage was taken for a citation, and left out of the answer.
+    # "[guide][1]": a number that is a link in the passage was read as a citation, and left out of the answer.
     return "[" in passage and _has_quotation(said, _fold_shown(_NUMBERED_LINK.sub("", passage)))
 
 
@@ -64,9 +66,7 @@ def _has_quotation(said: str, source: str) -> bool:
 
 
 def _is_whole_units(said: str, passage: str) -> bool:
-    """Return whether a text is nothing but whole units of the passage in their order: a step, and what is said behind
-    it.
-    """
+    """Return whether a text consists of whole units of the passage in their order: a step, and the text after it."""
     rest = said.strip()
     for start, end, _ in split_units(passage):
         unit = _fold_shown(passage[start:end]).strip()
@@ -79,7 +79,7 @@ def _is_whole_units(said: str, passage: str) -> bool:
 
 @lru_cache(maxsize=4_000)
 def _fold_shown(markdown: str) -> str:
-    """Return each word in small letters, with a blank on both sides."""
+    """Return each word in lower case, with a blank on both sides."""
     return f" {' '.join(_SHOWN.findall(read_visible(markdown).casefold()))} ".replace("  ", "")
 
 
@@ -104,9 +104,9 @@ def _split_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 @lru_cache(maxsize=8_000)
 def find_statement_stems(text: str) -> frozenset[str]:
-    """Return what a text is about: stems of its content words, its numbers and its identifiers.
+    """Return the subject of a text: stems of its content words, its numbers and its identifiers.
 
-    Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
+    In a script without spaces, a whole clause would be one word; pairs of characters replace its words.
     """
     stems = {stem(word) for word in fold_words(text) if word not in STOP_WORDS}
     # A script without spaces is never ASCII.
@@ -116,8 +116,8 @@ def find_statement_stems(text: str) -> frozenset[str]:
 
 
 def _split_word(word: str) -> list[str]:
-    """Return the word itself; of one in a script without spaces, each pair of its characters, and what else it
-    holds.
+    """Return the word itself; for one in a script without spaces, each pair of its characters and the remaining
+    parts.
     """
     runs = _UNSPACED.findall(word)
     if not runs:
@@ -130,22 +130,23 @@ def _split_word(word: str) -> list[str]:
 
 
 class SupportScorer:
-    """A `Scorer` of support, without any model: the share of a statement that stands close together in each text.
+    """A `Scorer` of support, without any model: the share of a statement that occurs close together in each text.
 
-    1.0 for a quotation. Else the weighted share of the statement's stems (numbers and identifiers count double) within
-    the best run of as many units as the statement has, plus one; a small part rewards the same words in the same order.
+    1.0 for a quotation. Otherwise the weighted share of the statement's stems (numbers and identifiers count double)
+    within the best run of as many units as the statement has, plus one; a small part rewards the same words in the same
+    order.
     """
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         return [support(query, text) for text in texts]
 
 
-_ORDER_SHARE = 0.15  # enough to prefer, of two passages with the same words, the one that has them in order
+_ORDER_SHARE = 0.15  # of two passages with the same words, prefers the one with the same order
 
 
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
-    """Return the share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
+    """Return the share, in [0, 1], of `statement` that `text` covers; both Markdown. It ignores negation and units."""
     if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):

@@ -1,7 +1,8 @@
-"""Choice of the table rows that answer, if the words of a question point to one of them.
+"""Choice of the table rows that answer, if the words of a question identify one of them.
 
 The row that shares most words with a question is often the wrong one: "a cabin with a window" has more in common with
-"Pet cabin" than with "Sea view". A row answers alone only if it is named, or if the number asked for falls into it.
+"Pet cabin" than with "Sea view". A row answers alone only if it is named, or if its range contains the number asked
+for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from argot.tools.answering.quoting import MAX_STEPS, Unit, split_cells
 from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds, has_number
 
 MAX_CHARS = 1_500
-"""Of a table that is quoted whole."""
+"""Rows of a table that is quoted whole."""
 
 
 class Question(Protocol):
@@ -21,10 +22,10 @@ class Question(Protocol):
     def text(self) -> str: ...
 
     def held_by(self, text: str) -> frozenset[str]:
-        """Return the stems of the question that a text holds."""
+        """Return the stems of the question that a text contains."""
 
     def names(self, text: str) -> bool:
-        """Return whether the question holds every word of a text."""
+        """Return whether the question contains every word of a text."""
 
 
 def select_rows(question: Question, row: Unit, table: Sequence[Unit], header: Unit | None) -> list[Unit]:
@@ -51,7 +52,9 @@ def _list_columns(table: Sequence[Unit]) -> list[list[str]]:
 def _find_in_range(
     question: str, columns: Sequence[Sequence[str]], table: Sequence[Unit], header: Unit | None
 ) -> list[Unit]:
-    """Return the rows that the number asked for falls into; none if that cannot be told of exactly one column."""
+    """Return the rows whose range contains the number asked for; none unless exactly one column is known to decide
+    it.
+    """
     asked = find_asked_range(question)
     bounding = [number for number, cells in enumerate(columns) if has_bounds(cells)]
     if asked is None or len(bounding) != 1:
@@ -67,7 +70,7 @@ def _is_named(question: Question, row: Unit) -> bool:
 
 
 def _select_fullest(question: Question, rows: Sequence[Unit]) -> list[Unit]:
-    """Return the rows without those whose question words another row holds, with more besides."""
+    """Return the rows without those whose question words another row contains, with more besides."""
     held = [question.held_by(one.plain) for one in rows]
     return [one for one, its in zip(rows, held, strict=True) if not any(its < other for other in held)]
 
@@ -79,6 +82,6 @@ def _select_all_or_alike(question: Question, row: Unit, table: Sequence[Unit]) -
 
 
 def find_rows_alike(question: Question, row: Unit, table: Sequence[Unit]) -> list[Unit]:
-    """Return the rows that hold all the words of the question that this one holds."""
+    """Return the rows that contain all the question words that this one contains."""
     its = question.held_by(row.plain)
     return [one for one in table if its <= question.held_by(one.plain)][:MAX_STEPS] if its else [row]

@@ -1,6 +1,6 @@
 """Definitions of an abbreviation in documents, if its meaning is asked for and the glossary lacks it.
 
-A passage that only uses the abbreviation does not say what it means, however often it stands there.
+A passage that only uses the abbreviation does not define it, however often it occurs there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from argot.tools.reading.definition_questions import find_asked_meanings
 from argot.tools.reading.unknown_terms import identify_terms, merge_mentions
 from argot.types import Mention, Passage, ReadTerm
 
-# Words that happen to begin with the letters, and "X is a ...", are no spelling out.
+# Words that happen to begin with the letters, and "X is a ...", do not spell it out.
 _SPELLS_OUT: tuple[DefinitionKind, ...] = ("table", "list", "brackets", "said")
 _CAPITALS = re.compile(rf"\b{ALL_CAPITALS.pattern}\b")
 _LEAD = re.compile(r"^\W*(?:\d{1,3}[.)]\s*)?(?:the|an?)?\W*", re.IGNORECASE)
@@ -24,20 +24,18 @@ _TELLS = re.compile(r"\W*(?:is|are|means?|refers? to|denotes?|stands? for|[:=–
 
 
 def find_term_to_define(question: str, terms: Sequence[ReadTerm]) -> str:
-    """Return the abbreviation whose meaning the question asks for, if it is none of the terms; else empty."""
+    """Return the abbreviation whose meaning the question asks for, if the glossary lacks it; else empty."""
     known = {term.mention.surface for term in terms}
-    # Also what everybody is taken to know ("CFO"): whoever asks for its meaning does not.
+    # Includes widely known ones ("CFO"): an asker who asks for the meaning does not know it.
     capitals = [] if question.isupper() else _CAPITALS.finditer(question)
     found = merge_mentions(identify_terms(question, []), (Mention(one[0], *one.span()) for one in capitals))
     asked = [one.surface for one in find_asked_meanings(question, found)]
-    # What the glossary has, and codes such as P1, are told by whatever fits.
+    # Glossary terms, and codes such as P1, are answered from the best-fitting text.
     return next((one for one in asked if ALL_CAPITALS.fullmatch(one)), "") if not known.intersection(asked) else ""
 
 
 def find_spelling_out(term: str, passage: Passage) -> list[int]:
-    """Return the numbers of the passage's units that spell the term out, with what they need beside them; empty
-    if none do.
-    """
+    """Return the numbers of the passage's units that spell the term out, with the units they need; empty if none do."""
     text = passage.with_columns
     found = [one for one in _find_definitions(term, text, passage.header) if one.kind in _SPELLS_OUT and one.expansion]
     if not found:
@@ -48,7 +46,7 @@ def find_spelling_out(term: str, passage: Passage) -> list[int]:
 
 
 def is_about(term: str, passage: Passage) -> bool:
-    """Return whether the term heads a passage, or begins a sentence, item or row that says what it is."""
+    """Return whether the term is the heading of a passage, or begins a sentence, item or row that defines it."""
     names = set(list_variants(term))
     if any(_is_name(heading, names) for heading in passage.heading_path):
         return True

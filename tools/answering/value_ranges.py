@@ -1,6 +1,6 @@
 """Ranges of numbers as a table's rows and questions name them: "up to 10,000", "below 45 %", "5 to 10 years".
 
-Whether a number falls into a row is told strictly or not at all: one number, the same unit, no "after" or "about".
+Whether a row contains a number is decided strictly or not at all: one number, the same unit, no "after" or "about".
 English.
 """
 
@@ -32,7 +32,7 @@ _RANGE = re.compile(
 _UNSURE = frozenset(
     ("after", "before", "until", "since", "about", "around", "almost", "nearly", "roughly", "within", "by", "past")
 )
-"""Before a number they say neither that it is this number, nor on which side of it."""
+"""Words before a number that say neither that it is this number, nor on which side of it."""
 _SCALES = frozenset(("k", "m", "mn", "bn", "thousand", "million", "billion"))
 _UNIT_GROUPS = ("currency", "unit", "last_currency", "last_unit")
 _UPPER = ("<", "<=", "≤")
@@ -41,7 +41,7 @@ _AMBIGUOUS = re.compile(r"\d{1,3}\.\d{3}")  # in some countries a thousand times
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """Open where an end is None; `has_low`, `has_high`: whether the end itself belongs to it."""
+    """Open if an end is None; `has_low`, `has_high`: whether the range includes the end."""
 
     low: Decimal | None
     high: Decimal | None
@@ -63,7 +63,7 @@ class ValueRange:
 
 
 def find_asked_range(question: str) -> ValueRange | None:
-    """Return the number or range that a question names, if it is the only one and there is no doubt of it."""
+    """Return the number or range that a question names, if it is the only one and unambiguous."""
     found = list(_RANGE.finditer(question))
     if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
@@ -76,15 +76,15 @@ def has_number(question: str) -> bool:
 
 
 def has_bounds(cells: Sequence[str]) -> bool:
-    """Return whether a cell of a column names a range of numbers, and not one alone."""
+    """Return whether a cell of a column names a range of numbers, and not a single one."""
     return any((found := _read_cell(cell)) is not None and found.is_bound for cell in cells)
 
 
 def find_places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -> list[int] | None:
-    """Return the places of those cells of a column whose range holds what is asked for; None where it cannot be told.
+    """Return the indexes of a column's cells whose range contains the number or range asked for; None if undecidable.
 
     Args:
-        column: its name, which may give the unit.
+        column: its name, which may contain the unit.
     """
     ranges = [_read_cell(cell) for cell in cells]
     if not all(one is not None and _is_same_unit(asked.unit, one.unit, column) for one in ranges):
@@ -98,7 +98,7 @@ def _read_cell(cell: str) -> ValueRange | None:
 
 
 def _is_same_unit(asked: str, said: str, column: str) -> bool:
-    # A number without a unit may be that of anything: "vessel 3", "form 12".
+    # A number without a unit may be of anything: "vessel 3", "form 12".
     if said or not asked:
         return bool(asked) and asked == said
     return asked in find_units(column) or asked in content_stems(column)
@@ -133,7 +133,7 @@ def _parse_number(text: str | None) -> Decimal | None:
 
 
 def _find_unit(word: str | None) -> str:
-    """Its name where it is a unit, else its stem; empty for none, and for a word that says nothing."""
+    """Return its name if it is a unit, else its stem; empty for none, and for a word without meaning."""
     plain = (word or "").strip()
     known = next((unit for _, unit in find_quantities(f"2 {plain}") if unit), "") if plain else ""
     return known or ("" if plain.casefold() in STOP_WORDS else stem(plain.casefold()) if plain else "")

@@ -1,1 +1,1 @@
-"""The language model's side of the protocols, over an OpenAI-compatible server such as vLLM."""
+"""The language model's implementations of the protocols, over an OpenAI-compatible server such as vLLM."""

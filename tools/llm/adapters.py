@@ -21,14 +21,14 @@ _NO_SUCH_ADDRESS = (404, 405)
 
 
 async def load_adapter(server: Endpoint, name: str, folder: Path) -> None:
-    """Have vLLM serve the adapter in `folder` as the model `name`; one it serves by that name is replaced.
+    """Have vLLM serve the adapter in `folder` as the model `name`; an adapter already served by that name is replaced.
 
-    vLLM reads the folder itself: it must see it under the same path. Questions asked in the moment between the old
-    adapter and the new one are answered without a model.
+    vLLM reads the folder itself, and must see it under the same path. Questions asked between the unloading and the
+    loading are answered without a model.
 
     Raises:
         InvalidInput: the folder holds no adapter, or the name is that of the model itself.
-        ModelUnavailable: the server does not answer, is no vLLM, loads no adapters while it runs, or not this one.
+        ModelUnavailable: the server does not answer, is no vLLM, cannot load adapters while it runs, or not this one.
     """
     rank, place = await asyncio.to_thread(_read_rank_and_place, folder)
     await server.load()
@@ -81,7 +81,7 @@ async def _is_adapter(server: Endpoint, name: str) -> bool:
 
 
 def _read_rank_and_place(folder: Path) -> tuple[int, str]:
-    """Return the adapter's rank, and its folder as the server is told it.
+    """Return the adapter's rank, and its folder as passed to the server.
 
     Raises:
         InvalidInput: the folder holds no adapter.
@@ -102,7 +102,7 @@ def _describe_refusal(error: StatusError, folder: Path, rank: int) -> ModelUnava
         return ModelUnavailable(f"The language model server loads no adapters while it runs: {START_HINT}.")
     if error.status in (401, 403):
         return ModelUnavailable(f"The language model server refused the key ({error.status}): set ARGOT_MODEL_KEY.")
-    # Not in its own words, which may quote anything; its log has them.
+    # Not in the server's own words, which may quote anything; its log has them.
     return ModelUnavailable(
         f"The language model server did not take the adapter ({error.status}). It must see {folder} under that path, "
         f"serve the model that the adapter is for, and have been started with --enable-lora and --max-lora-rank "

@@ -1,4 +1,4 @@
-"""The model server's address: the URL as people write it, made into those of its endpoints."""
+"""The model server's address: the URL as people write it, and those of its endpoints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parse_address(url: str) -> ModelAddress:
     """
     try:
         parts = urlsplit(url.strip())
-        _ = parts.port  # read for its check
+        _ = parts.port  # read to validate it
     except ValueError:
         raise _refuse("no URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -42,7 +42,7 @@ def parse_address(url: str) -> ModelAddress:
     if parts.query or parts.fragment or any(letter.isspace() for letter in parts.netloc + parts.path):
         raise _refuse("a URL with more than an address and a path")
     path = parts.path.rstrip("/")
-    for endpoint in ("/chat/completions", "/models"):  # people copy what they tried in a browser
+    for endpoint in ("/chat/completions", "/models"):  # people copy URLs from a browser
         path = path.removesuffix(endpoint)
     path = path.removesuffix("/v1").rstrip("/")
     root = f"{parts.scheme}://{parts.netloc}{path}"
@@ -50,7 +50,7 @@ def parse_address(url: str) -> ModelAddress:
 
 
 def _refuse(what: str) -> InvalidSettings:
-    # Never with the URL itself: it may hold a password.
+    # Never with the URL itself: it may contain a password.
     return InvalidSettings(
         f"Setting 'model_url' (ARGOT_MODEL_URL) is {what}. Give it as {EXAMPLE_URL}, or leave it empty."
     )

@@ -1,4 +1,4 @@
-"""One call: its attempts, each recorded, until one gives the reply or nothing more may be tried."""
+"""One call: its attempts, each recorded, until one returns the reply or no further one is allowed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from argot.tracing import Noted, current_trace, trace_call
 
 SCHEMA_IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 MAX_INVALID_REPLIES = 2
-"""After this many replies without valid JSON the rest of the run does without the model."""
+"""After this many replies without valid JSON the rest of the run continues without the model."""
 PAUSE_SECONDS = 0.2
-"""Before a second attempt: a server that restarts needs a moment."""
+"""Before a second attempt: a restarting server needs a moment."""
 
 
 @dataclass
@@ -47,9 +47,9 @@ class Run:
             raise Fault(self.failed).error()
 
     def give_up(self, fault: Fault) -> ModelUnavailable:
-        """Return the error to raise; the run goes on with the model only where the fault was not the server's."""
+        """Return the error to raise; the run keeps the model only if the fault was not the server's."""
         self.invalid += fault.invalid
-        # A prompt that is too long, or one reply that is no JSON, says nothing of the next call.
+        # A prompt that is too long, or one reply that is no JSON, predicts nothing about the next call.
         if not fault.overflow and (not fault.invalid or self.invalid >= MAX_INVALID_REPLIES):
             self.failed = fault.clause
         return fault.error()
@@ -57,7 +57,7 @@ class Run:
 
 @dataclass(repr=False)
 class Call:
-    """`schema` None: text is wanted. `value`: the valid reply to a schema. `stopped`: why its reader closed it.
+    """`schema` None: the reply is text. `value`: the valid reply to a schema. `stopped`: why its reader closed it.
 
     Without a repr, which would show the prompt in logs of errors.
     """
@@ -76,21 +76,22 @@ class Call:
 
     @property
     def cut_short(self) -> bool:
-        """True if the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server before the model was done."""
         return self._completion is not None and self._completion.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """Yield the pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
+        """Yield the pieces of the first attempt that succeeds, as they arrive. With a schema: one piece, once it is
+        valid.
 
         Raises:
-            ModelUnavailable: none does.
+            ModelUnavailable: no attempt succeeds.
         """
         self.run.refuse_if_failed()
         await self.run.server.load()
         self._clock = Clock.of(self.run.server.settings)
         while True:
             try:
-                # Closed here, and not by the garbage collector some time later: it stops the server's work.
+                # Closed here rather than later by the garbage collector, because closing stops the server's work.
                 async with aclosing(self._record_attempt()) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -102,7 +103,7 @@ class Call:
             self._clock.again()
 
     async def _record_attempt(self) -> AsyncGenerator[str, None]:
-        """Make one attempt, which leaves its record however it ends."""
+        """Make one attempt, which is recorded however it ends."""
         started = time.monotonic()
         failed = ""
         trace = current_trace()
@@ -128,7 +129,7 @@ class Call:
 
     async def _attempt(self) -> AsyncGenerator[str, None]:
         self._completion = None
-        # A second attempt is made although the first found nobody (`_is_worth_another`).
+        # A second attempt is made although the first could not connect (`_is_worth_another`).
         if not self._again:
             self.run.server.refuse_if_down()
         self._completion = await self._prepare()
@@ -137,13 +138,14 @@ class Call:
                 async for piece in pieces:
                     yield piece
                 self.run.server.mark_reached()
-                # Each text shows anew whether the model thinks aloud; a reply held to a schema cannot.
+                # Each text shows again whether the model thinks aloud; a reply held to a schema cannot.
                 self.run.server.quirks.thinks = self._completion.thought_unannounced
                 return
             reply = ""
             async for piece in pieces:
                 reply = "" if piece is RETRACTION else reply + piece
-                # Told by words alone, a model may go on after its JSON. The brace spares a parse for every other piece.
+                # With instructions in words only, a model may continue after its JSON. The check for the brace saves a
+                # parse of every other piece.
                 if has_blank_tail(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
         self.run.server.mark_reached()
@@ -153,11 +155,11 @@ class Call:
         yield reply
 
     async def _prepare(self) -> ModelCompletion:
-        """Return the request, as this server takes it."""
+        """Return the request in the form that this server accepts."""
         server = self.run.server
         served = await self._clock.wait(server.served_model())
         quirks = server.quirks
-        tokens = server.settings.model_answer_tokens if self.schema is None else self.prompt.max_tokens
+        tokens = server.settings.model_server.answer_tokens if self.schema is None else self.prompt.max_tokens
         body: dict[str, Any] = {
             quirks.max_tokens: tokens,
             **quirks.thinking(served.is_vllm),
@@ -165,7 +167,7 @@ class Call:
         messages = self.messages
         by_words = False
         if self.schema is not None:
-            # A longest text in characters that take a token each would not fit into `max_tokens`.
+            # A longest text of characters that take a token each would not fit into `max_tokens`.
             schema = limit_texts(self.schema) if is_wide(messages) else self.schema
             by_schema = self.prompt.name not in quirks.no_schema
             if by_schema:
@@ -179,20 +181,20 @@ class Call:
         )
 
     async def _is_worth_another(self, fault: Fault) -> bool:
-        """Return whether to ask again: only while the reader has received nothing, so that nothing is said twice."""
+        """Return whether to ask again: only while the reader has received nothing, so that nothing is repeated."""
         completion = self._completion
-        # An invalid reply was read by nobody.
+        # No reader saw an invalid reply.
         if completion and completion.received and not fault.invalid:
             return False
         if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent):
             return True
-        # On this machine a connection is made at once or refused: what was late was this process, not the server.
+        # A local connection is made at once or refused: the delay was in this process, not in the server.
         late_ourselves = fault.refused and self.run.server.address.local
         if self._again or not (fault.again or late_ourselves):
             return False
         self._again, self._in_words, self._schema_ignored = True, fault.invalid, fault.schema_ignored
         if not fault.invalid:
-            # Only where the server failed; after an invalid reply there is nothing to wait for.
+            # Only if the server failed; after an invalid reply there is nothing to wait for.
             await asyncio.sleep(PAUSE_SECONDS)
         return True
 
@@ -207,7 +209,7 @@ class Call:
             served = await self._clock.wait(self.run.server.served_model(fresh=True))
         except Exception as error:
             return self.run.server.fault(error)
-        # The server was started anew with another model since the list was read.
+        # The server was restarted with another model since the list was read.
         if served.model != completion.model:
             return replace(fault, again=True)
         if served.listed and served.model not in served.listed:
@@ -231,7 +233,7 @@ class Call:
             self._trace(call, reply)
 
     def _trace(self, call: ModelCall, reply: str) -> None:
-        """The call as OpenTelemetry's conventions for generative AI name its parts."""
+        """Record the call with the attributes of OpenTelemetry's conventions for generative AI."""
         noted: dict[str, Noted] = {"gen_ai.operation.name": "chat", "argot.prompt": call.prompt}
         completion = self._completion
         if completion is not None:
@@ -263,8 +265,8 @@ def build_response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_schema(messages: Messages, schema: dict[str, Any]) -> Messages:
-    """Return the messages with the schema at the end of the system text: constant for a prompt, so that a prefix cache
-    still serves it.
+    """Return the messages with the schema at the end of the system text, which is constant for a prompt, so that a
+    prefix cache still works.
     """
     (role, text), *rest = messages
     return [(role, text + SCHEMA_IN_WORDS + json.dumps(schema, ensure_ascii=False)), *rest]

@@ -1,4 +1,4 @@
-"""Abilities of a model server, found out by requests for a few tokens."""
+"""Abilities of a model server, detected by requests for a few tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.tools.llm.token_budget import can_count_tokens, count_tokens
 
 PROBE_WORD = "blue-17"
-"""No model writes this by itself: one that does was held to the schema."""
+"""No model writes this by itself, so a reply with it was held to the schema."""
 PROBE_SCHEMA = {
     "type": "object",
     "properties": {"word": {"type": "string", "enum": [PROBE_WORD]}},
@@ -21,7 +21,7 @@ PROBE_SCHEMA = {
     "additionalProperties": False,
 }
 GREETING = [("user", "Say hello.")]
-# What servers answer to a field that they do not know; anything else is a fault of its own.
+# Statuses with which servers reject an unknown field; any other is a separate fault.
 REFUSAL_STATUSES = (400, 404, 422, 501)
 
 
@@ -42,7 +42,7 @@ class ServerInfo:
 
 
 async def probe(server: Endpoint) -> ServerInfo:
-    """Asks the server for a few tokens each way. Bounded as calls are; first log-probabilities may take vLLM 14 s.
+    """Ask the server for a few tokens in each way. Bounded as calls are; vLLM's first log-probabilities may take 14 s.
 
     Raises:
         Exception: the server does not answer, or not as a model server (`Endpoint.fault` explains it).
@@ -52,10 +52,10 @@ async def probe(server: Endpoint) -> ServerInfo:
         raise WrongAnswer(describe_unserved(served.model, served.listed))
     by_schema, with_logprobs = await _test_abilities(server, served.model)
     if by_schema is None and with_logprobs is None:
-        server.quirks.max_tokens = "max_completion_tokens"  # some take no other name for it, and some not this one
+        server.quirks.max_tokens = "max_completion_tokens"  # some servers accept only this name, and some reject it
         await _request_chat(server, served.model, 1, needed=True)
         by_schema, with_logprobs = await _test_abilities(server, served.model)
-    # Asked anew, whatever an earlier server at this address could not do.
+    # Asked again, whatever an earlier server at this address could not do.
     server.quirks.tokenizer, server.counts_again = True, 0.0
     await Clock.of(server.settings).wait(count_tokens(server, GREETING))
     return ServerInfo(
@@ -77,7 +77,7 @@ async def _test_abilities(server: Endpoint, model: str) -> tuple[dict[str, Any] 
 async def _request_chat(
     server: Endpoint, model: str, tokens: int, *, needed: bool = False, **more: Any
 ) -> dict[str, Any] | None:
-    """Return the reply's one choice; None where the server refuses such a request, unless it is `needed`."""
+    """Return the reply's one choice; None if the server refuses such a request, unless it is `needed`."""
     messages = [{"role": role, "content": text} for role, text in GREETING]
     body = {"model": model, "messages": messages, "temperature": 0, server.quirks.max_tokens: tokens, **more}
     asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)

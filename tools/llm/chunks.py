@@ -1,4 +1,4 @@
-"""One event of a streamed chat completion: only what an answer needs of it, checked."""
+"""One event of a streamed chat completion: only the fields that an answer needs, checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.tools.llm.faults import ServerFailed, WrongAnswer
 
-MAX_TOKENS = 2**31  # no model has more: what is above is no count
+MAX_TOKENS = 2**31  # no model has more: a larger number is no count
 NO_PART = "sent what cannot be read: something that is no part of an answer"
 
 
@@ -16,7 +16,7 @@ NO_PART = "sent what cannot be read: something that is no part of an answer"
 class Chunk:
     """`thinks`: it has reasoning, in a field beside the answer. `finish`: why the reply ended; empty while it goes on.
 
-    `usage`: tokens of the prompt and of the reply so far, where the server tells them.
+    `usage`: tokens of the prompt and of the reply so far, if the server reports them.
     """
 
     text: str = ""
@@ -30,26 +30,26 @@ def read_chunk(data: bytes) -> Chunk:
 
     Raises:
         WrongAnswer: this is no chunk of a completion.
-        ServerFailed: the server says that it failed; vLLM does so within the stream, whose status was 200.
+        ServerFailed: the server reports a failure; vLLM does so within the stream, whose status was 200.
         ValueError, RecursionError: this is no UTF-8 or no JSON.
     """
     said = _check_mapping(json.loads(data.decode()))
     if error := said.get("error"):
         raise ServerFailed(str(error))
     usage = _read_usage(said.get("usage"))
-    if not (choices := said.get("choices")):  # vLLM's last chunk, which has nothing but the counts
+    if not (choices := said.get("choices")):  # vLLM's last chunk, which contains only the counts
         return Chunk(usage=usage)
     if not isinstance(choices, list):
         raise WrongAnswer(NO_PART)
     choice = _check_mapping(choices[0])
     finish = str(choice.get("finish_reason") or "")
-    # The last chunk of some servers has nothing but why the reply ended.
+    # The last chunk of some servers contains only the finish reason.
     if (given := choice.get("delta")) is None:
         return Chunk(finish=finish, usage=usage)
     delta = _check_mapping(given)
     if delta.get("role") not in (None, "", "assistant") or not isinstance(delta.get("tool_calls") or [], list):
         raise WrongAnswer(NO_PART)
-    # vLLM has called the field of a reasoning parser both names, in this order.
+    # vLLM has used both names for a reasoning parser's field, in this order.
     thinks = bool(delta.get("reasoning_content") or delta.get("reasoning"))
     return Chunk(_read_text(delta.get("content")), thinks, finish, usage)
 
@@ -77,12 +77,12 @@ def _is_text(part: Any) -> bool:
 
 
 def _read_usage(said: Any) -> tuple[int, int] | None:
-    """Return the counts of tokens. A wrong count spoils no answer: it is taken for 0."""
+    """Return the counts of tokens. A wrong count must not spoil an answer: it is read as 0."""
     if not isinstance(said, dict):
         return None
     return read_token_count(said.get("prompt_tokens")), read_token_count(said.get("completion_tokens"))
 
 
 def read_token_count(said: object) -> int:
-    """Return a count as the server gives it; 0 for what is none."""
+    """Return a count as the server sends it; 0 for an invalid one."""
     return said if isinstance(said, int) and 0 <= said <= MAX_TOKENS else 0

@@ -1,4 +1,4 @@
-"""One streamed request for text: what is sent, the pieces that come, and its counts and end."""
+"""One streamed request for text: the request, its pieces as they arrive, its counts and its end."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient, ServerSentEvents
 
 TRAILER_SECONDS = 2.0
-"""To wait for what follows the end of a reply: only its counts."""
+"""Timeout for data after the end of a reply, which are only its counts."""
 EMPTY_REPLY_CLAUSES = {
     "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
     "content_filter": "held its answer back by a filter of its own",
 }
-"""The clause about a reply without text, by the reason the server gives for its end."""
+"""The clause about a reply without text, by the server's finish reason."""
 Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
 class ModelCompletion:
-    """`body`: the fields of the request beside the messages (OpenAI interface). No repr: it would show the prompt.
+    """`body`: the fields of the request except the messages (OpenAI interface). No repr: it would show the prompt.
 
-    `max_tokens`: the longest reply; it is in the body, too, under the name this server has for it.
-    `by_words`: the messages ask for JSON, and nothing makes the model stop after it.
-    `expects_thought`: earlier replies began with a thought that no mark announced; `thought_unannounced`: this one did.
-    `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
-    they are known of a reply that was stopped too.
+    `max_tokens`: the longest reply; the body has it too, under the name that this server uses. `by_words`: the messages
+    ask for JSON, and nothing makes the model stop after it. `expects_thought`: earlier replies began with a thought
+    that no mark announced; `thought_unannounced`: this one did. `usage`: the server is asked for token counts;
+    `usage_throughout`: with every piece, which vLLM can, so that the counts of a stopped reply are known too.
     """
 
     model: str
@@ -60,29 +59,29 @@ class ModelCompletion:
 
     @property
     def sent(self) -> set[str]:
-        """The names of the fields that were sent beside the messages."""
+        """The names of the fields that were sent with the messages."""
         return {*self.body, *self._build_stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
-        """Yield the reply as it comes, without thoughts. However this ends, the server's work on it ends too.
+        """Yield the reply as it arrives, without thoughts. However this ends, the server's work on it ends too.
 
         Raises:
-            TooLate: a bound in time was reached.
-            BodyTooLarge: more came than the tokens that were asked for can hold.
+            TooLate: a time limit was reached.
+            BodyTooLarge: more arrived than the requested tokens can hold.
             WrongAnswer: the stream ended before the reply did.
-            Exception: whatever the client raises (`faults.build_fault` explains it).
+            Exception: any error of the client (`faults.build_fault` explains it).
         """
         is_text = "response_format" not in self.body and not self.by_words
-        # JSON is read by nobody before it is whole, so it is not gathered: the sooner it ends the better.
+        # Nobody reads JSON before it is whole, so it is not gathered: the sooner it ends the better.
         stream = await clock.wait(client.stream(self._build_request(), self.id, gathers=is_text))
         visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
             while not visible.is_over and (chunk := await self._read_next(stream, clock)):
                 text = self._take(chunk)
-                # A thought in a field of its own shows that the server works: the bound on the first token is met.
+                # A thought in a separate field shows that the server works: the limit on the first token is met.
                 if text or chunk.thinks:
                     clock.mark_token()
-                # Tokens that have come together go on together: each piece costs as much as ten of them.
+                # Tokens that arrive together are passed on together: each piece costs as much as ten of them.
                 while stream.holds_more:
                     text += self._take(read_chunk(await anext(stream)))
                 for said in visible.feed(text):
@@ -99,24 +98,24 @@ class ModelCompletion:
 
     @property
     def cut_short(self) -> bool:
-        """True if the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server before the model was done."""
         return self.finish in {"length", "content_filter"}
 
     def _mark_received(self, piece: str) -> str:
-        # What was taken back was not received: the call may be made once more.
+        # Retracted text was not received: the call may be made once more.
         self.received = piece is not RETRACTION
         return piece
 
     async def _read_next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
-        """Return the next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for
+        """Return the next chunk; None at the end. Data after the end of the reply neither spoil it nor delay it for
         long.
 
-        A server that calls every piece the last is found out by the text that still comes.
+        A server that marks every piece as the last is detected by the text that still arrives.
         """
         is_done = self.finish and not self._goes_on
         try:
             if not stream.is_waiting:
-                # Already here: no timeout to pay for with each token.
+                # Already here: no timeout to set up for each token.
                 return read_chunk(await anext(stream))
             if not is_done:
                 return read_chunk(await clock.next(stream))
@@ -144,7 +143,7 @@ class ModelCompletion:
         self._goes_on = self._goes_on or bool(self.finish and chunk.text)
         self.finish = chunk.finish or self.finish
         self._chars += len(chunk.text)
-        # A server that does not keep to `max_tokens` would go on for ever.
+        # A server that ignores `max_tokens` would continue for ever.
         if self._chars > self.max_tokens * MAX_CHARS_PER_TOKEN:
             raise BodyTooLarge
         return strip_unprintable(chunk.text)

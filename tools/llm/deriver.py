@@ -6,8 +6,8 @@
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 
-A passage that is too long for the model's context is worked on in parts. What comes back is checked against the
-passage (`plausible`); its words are data, and which passage it belongs to is never the model's to say.
+A passage that is too long for the model's context is processed in parts. What comes back is checked against the passage
+(`plausible`); its words are data, and which passage it belongs to is never the model's to say.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ MAX_PARALLEL_CALLS = 4
 
 QUESTIONS_PER_TOKEN = 32 / 1024
 MAX_QUESTIONS = 32
-MAX_PARTS = 16  # of one passage: bounds the calls it may take
-MAX_PIECE_CHARS = 1200  # paragraphs are cut to this, for parts to be put together from
-MIN_PIECE_CHARS = 200  # characters: where these do not fit, nothing will
+MAX_PARTS = 16  # parts of one passage: bounds the calls it may take
+MAX_PIECE_CHARS = 1200  # paragraphs are cut to this, to be combined into parts
+MIN_PIECE_CHARS = 200  # characters: if these do not fit, nothing will
 
 _ROW = re.compile(r"[ \t]{0,3}\|.*\|[ \t]*")
 _DIVIDER = re.compile(r"[ \t]{0,3}\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|[ \t]*")
@@ -63,7 +63,7 @@ class PassageFailed(ModelUnavailable):
 
 @dataclass
 class Usage:
-    """Calls, seconds and tokens so far; `seconds` add up over calls, even if these ran at the same time."""
+    """Calls, seconds and tokens so far; `seconds` are summed over calls, even if these ran in parallel."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -81,7 +81,7 @@ class Usage:
 class ModelDeriver:
     """Derives texts of the given kinds. `model` is the server's name for its model; it is stored with the texts.
 
-    Each passage and kind is a run of the model of its own, so that one bad reply spoils nothing else.
+    Each passage and kind has its own run of the model, so that one bad reply spoils nothing else.
     """
 
     server: ModelServer
@@ -91,10 +91,10 @@ class ModelDeriver:
 
     @classmethod
     async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE_KINDS) -> ModelDeriver:
-        """Return a deriver by the model the server serves.
+        """Return a deriver that uses the model the server serves.
 
         Raises:
-            ModelUnavailable: it does not say which.
+            ModelUnavailable: it does not report one.
         """
         try:
             server.refuse_if_down()
@@ -115,7 +115,7 @@ class ModelDeriver:
     # -- the protocol -------------------------------------------------------------------------------------------------
 
     async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
-        """At most 35 of each passage, each standing in it word for word.
+        """Return at most 35 triples for each passage, each occurring in it word for word.
 
         Raises:
             ModelUnavailable: the server fails at one of them.
@@ -126,7 +126,7 @@ class ModelDeriver:
         return [triple for one in made for triple in one.triples]
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
-        """Texts of the wanted kinds, kind by kind, each in the order of the passages.
+        """Return texts of the wanted kinds, kind by kind, each in the order of the passages.
 
         Raises:
             ModelUnavailable: the server fails at one of them.
@@ -145,7 +145,7 @@ class ModelDeriver:
         return texts
 
     async def _make_summaries(self, passages: Sequence[Passage]) -> list[DerivedBatch]:
-        # One after the other: the prompt of each holds the summary before it.
+        # Sequential: each prompt contains the previous summary.
         made: list[DerivedBatch] = []
         document, previous = "", ""
         for passage in passages:
@@ -158,15 +158,15 @@ class ModelDeriver:
     # -- one task -----------------------------------------------------------------------------------------------------
 
     async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch:
-        """Make everything that one recipe gives for these passages; nothing, without a call, if it is not meant for
+        """Return everything that one recipe makes from these passages; nothing, without a call, if it does not apply to
         them.
 
         Args:
-            passages: of one document, one after the other; several only of a kind in `SECTION_CHARS`.
-            previous: for a `summary`: the summary of the passage before.
+            passages: consecutive passages of one document; several only for a kind in `SECTION_CHARS`.
+            previous: for a `summary`: the summary of the previous passage.
 
         Raises:
-            PassageFailed: with other passages it may go better.
+            PassageFailed: other passages may still succeed.
             ModelUnavailable: the server fails.
         """
         calls: list[ModelCall] = []
@@ -182,7 +182,7 @@ class ModelDeriver:
             self.spent.add(calls)
         recipe, speaks_for = self.recipe(kind), tuple(one.id for one in passages)
         derived = [
-            # Triples come without texts; their kind is replaced for the type checker alone.
+            # Triples come without texts; the replacement of their kind only satisfies the type checker.
             DerivedText("", "summary" if kind == "triple" else kind, text, speaks_for, recipe.prompt, recipe.model)
             for text in texts
         ]
@@ -203,7 +203,7 @@ class ModelDeriver:
 
 @dataclass
 class _DerivationTask:
-    """One kind of text to be made of one passage, or of several as one."""
+    """One kind of text to be made from one passage, or from several as one."""
 
     model: Model
     kind: DerivableKind
@@ -211,19 +211,19 @@ class _DerivationTask:
     inputs: dict[str, str]
 
     async def cut_parts(self, name: str, data: str, text: str, **more: str) -> list[str]:
-        """Return the text in as few parts as the model's context takes; mostly one."""
+        """Return the text in as few parts as the model's context accepts; usually one."""
         pieces = _cut_pieces(text, MAX_PIECE_CHARS)
         parts: list[str] = []
         while pieces and len(parts) < MAX_PARTS:
             try:
                 part = await self.model.fit(name, data, pieces, **self.inputs, **more)
             except ContextOverflow:
-                # One paragraph alone is too long: it is halved until it fits.
+                # A single paragraph that is too long is halved until it fits.
                 if len(pieces[0]) <= MIN_PIECE_CHARS:
                     raise
                 pieces = [*_cut_pieces(pieces[0], len(pieces[0]) // 2), *pieces[1:]]
                 continue
-            # `fit` gives the text of the pieces that fitted, not their number.
+            # `fit` returns the text of the pieces that fitted, not their number.
             taken = next(n for n in range(len(pieces), 0, -1) if "\n\n".join(pieces[:n]) == part)
             parts, pieces = [*parts, part], pieces[taken:]
         return parts
@@ -236,7 +236,7 @@ class _DerivationTask:
         return [text] if text else []
 
     async def write(self, name: str, data: str, text: str) -> list[str]:
-        """Replies in plain text, one to each part."""
+        """Return the replies in plain text, one for each part."""
         found: list[str] = []
         for part in await self.cut_parts(name, data, text):
             found += self.filter_plausible(await self.model.whole_text(name, **self.inputs, **{data: part}))
@@ -272,7 +272,7 @@ async def _make_summary(work: _DerivationTask, previous: str) -> _Result:
 
 async def _make_questions(work: _DerivationTask, _: str) -> _Result:
     said: list[str] = []
-    # Measured with the longest count, which is a part of the prompt, so that any smaller one fits.
+    # Measured with the longest count, so that any smaller one fits in the prompt.
     for part in await work.cut_parts("questions", "passage", work.passage.text, count=str(MAX_QUESTIONS)):
         reply = await work.json("questions", passage=part, count=str(_count_questions(part)))
         said += reply["questions"][: _count_questions(part)]
@@ -309,14 +309,14 @@ def _split_sections(kind: DerivableKind, passages: Sequence[Passage]) -> Iterato
 
 
 def _join_passages(passages: Sequence[Passage]) -> Passage:
-    """Several passages as one, under the headings that they share. Their own stand in their texts."""
+    """Combine several passages into one, under the headings that they share. Their own headings are in their texts."""
     headers = [passage.header.split(" > ") for passage in passages]
     shared = [same[0] for same in takewhile(lambda same: len(set(same)) == 1, zip(*headers, strict=False))]
     return replace(passages[0], text="\n\n".join(passage.text for passage in passages), header=" > ".join(shared))
 
 
 def _count_questions(text: str) -> int:
-    # RAIDD asks for 32 questions on 1,024 tokens; a shorter text gets its share of them.
+    # RAIDD asks for 32 questions per 1,024 tokens; a shorter text gets its share of them.
     return max(1, min(MAX_QUESTIONS, round(len(text) / USUAL_CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
 
 
@@ -338,10 +338,10 @@ def _cut_pieces(text: str, longest: int) -> list[str]:
 
 
 def _find_tables(text: str) -> list[str]:
-    """Return the Markdown tables of a text: runs of rows among which is the line that divides head and body."""
+    """Return the Markdown tables of a text: runs of rows that contain the line between head and body."""
     tables: list[str] = []
     rows: list[str] = []
-    # The empty line ends a table that the text ends with.
+    # The empty line closes a table at the end of the text.
     for line in [*text.splitlines(), ""]:
         if _ROW.fullmatch(line):
             rows.append(line)
@@ -353,7 +353,7 @@ def _find_tables(text: str) -> list[str]:
 
 
 def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *given: Any) -> Callable[[], Awaitable[DerivedBatch]]:
-    # Not a coroutine: one that never gets its turn, after a failure, would warn that nobody awaited it.
+    # Not a coroutine: one that never runs, after a failure, would warn that it was never awaited.
     return lambda: make(*given)
 
 

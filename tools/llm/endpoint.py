@@ -1,4 +1,4 @@
-"""The model server as calls see it: its connections, what it serves, and the fields it turned out to refuse."""
+"""The model server as calls see it: its connections, its models, and the fields it has refused."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
-"""For so long after a connection timed out, calls fail at once instead of each waiting in vain."""
+"""For this long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
-MAX_NAME_CHARS = 300  # characters of a model's name; it is shown to people
+MAX_NAME_CHARS = 300  # characters of a model's name, which people see
 CLIENT_MODULE = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
-"""Used where neither server nor settings give one: Ollama's default, to which it cuts prompts silently."""
+"""Used if neither server nor settings state one: Ollama's default, to which it cuts prompts silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """Entry of /v1/models for the model in use. `at`: when it was asked, in monotonic seconds."""
+    """Entry of /v1/models for the model in use. `at`: when the server was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
@@ -45,9 +45,9 @@ class ServedModel:
 class ServerQuirks:
     """Features that this server does not accept; learnt from its refusals, so that each happens only once.
 
-    `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
-    last answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it
-    was no thought.
+    `no_schema`: prompts whose schema it refused. `in_words`: it accepts schemas but ignores them. `thinks`: its last
+    answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it was no
+    thought.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -64,14 +64,14 @@ class ServerQuirks:
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
-        """Return whether the refusal showed a field to leave out, so that asking once more is worth it.
+        """Return whether the refusal identified a field to leave out, so that asking once more is worthwhile.
 
-        A schema may be refused for what is in it, so that it is given up for this prompt alone.
+        A schema may be refused for its content, so that only this prompt goes without it.
         """
         # Other statuses do not refuse a field.
         if fault.status not in (400, 422, 501) or fault.overflow:
             return False
-        # From the most certain to the least: those that the refusal names, then the schema, which it may not name.
+        # From the most certain to the least: fields that the refusal names, then the schema, which it may not name.
         if "stream_options" in fault.asked and "stream_options" in sent:
             self.usage = False
         elif "max_completion_tokens" in fault.asked and "max_tokens" in sent:
@@ -81,7 +81,7 @@ class ServerQuirks:
         elif "response_format" in sent:
             self.no_schema.add(prompt)
         elif prompt in self.no_schema:
-            self.no_schema.discard(prompt)  # it refuses the request without a schema too: that was not it
+            self.no_schema.discard(prompt)  # it also refuses the request without a schema
             return False
         else:
             return False
@@ -90,7 +90,7 @@ class ServerQuirks:
 
 @dataclass(eq=False)
 class Endpoint:
-    """The server of these settings: its connections, what it offers and what was learnt about it.
+    """The server of these settings: its connections, its models and its learnt quirks.
 
     `counts_again`: until then (monotonic seconds) tokens are estimated, since the tokenizer did not answer.
     """
@@ -102,7 +102,7 @@ class Endpoint:
     counts: dict[bytes, int] = field(default_factory=dict)
     counts_again: float = 0.0
     told: Callable[[ModelCall], None] | None = None
-    """Told of each call when it has ended, whoever made it."""
+    """Receives each call when it has ended, whoever made it."""
     _silent_until: float = 0.0
     _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ModelClient] = field(
         default_factory=weakref.WeakKeyDictionary
@@ -131,7 +131,7 @@ class Endpoint:
     def refuse_if_down(self) -> None:
         """
         Raises:
-            WrongAnswer: nobody took a connection a moment ago.
+            WrongAnswer: no connection could be made a moment ago.
         """
         if time.monotonic() < self._silent_until:
             raise WrongAnswer(describe_unreachable(self.address))
@@ -140,25 +140,24 @@ class Endpoint:
         self._silent_until = 0.0
 
     def fault(self, error: Exception) -> Fault:
-        """Return the fault of an error; remembered where a connection was waited for in vain. A refusal costs
-        no time.
-        """
+        """Return the fault of an error; remembered if a connection timed out. A refused connection costs no time."""
         found = build_fault(error, self.settings, self.address)
         if found.refused and not found.again:
             self._silent_until = time.monotonic() + SILENT_SECONDS
         return found
 
     async def load(self) -> None:
-        """Imports the HTTP client in a thread: it takes a moment, which counts against no bound."""
+        """Import the HTTP client in a thread: it takes a moment, which counts against no limit."""
         if CLIENT_MODULE not in sys.modules:
             await asyncio.to_thread(importlib.import_module, CLIENT_MODULE)
 
     async def served_model(self, *, fresh: bool = False) -> ServedModel:
-        """Return the model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
+        """Return the model in use and its context; requested from the server every `OFFER_SECONDS`. Callers limit the
+        time.
 
         Raises:
-            WrongAnswer: it serves no one model.
-            Exception: whatever the HTTP library raises.
+            WrongAnswer: it does not serve exactly one model.
+            Exception: any error of the HTTP library.
         """
         asked = time.monotonic()
         async with self.connection().asking:
@@ -173,30 +172,30 @@ class Endpoint:
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
-            if error.status in (404, 405) and self.settings.model:
+            if error.status in (404, 405) and self.settings.model_server.name:
                 return []
             raise
         data = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(data, list):
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
         named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
-        # Names go into messages and logs, so none may hold line breaks or escapes of a terminal.
+        # Names are written to messages and logs, so none may contain line breaks or terminal escapes.
         return [one for one in named if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
 
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
     served = tuple(str(one["id"]) for one in models)
-    name = settings.model or _get_only_model(models)
+    name = settings.model_server.name or _get_only_model(models)
     card = next((one for one in models if one["id"] == name), {})
     length = card.get("max_model_len")
     # `type`, not `isinstance`: true and false are integers in Python.
-    stated = settings.model_context or (length if type(length) is int and length > 0 else 0)
+    stated = settings.model_server.context_tokens or (length if type(length) is int and length > 0 else 0)
     is_vllm = card.get("owned_by") == "vllm"
     return ServedModel(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
 
 
 def _get_only_model(models: list[dict[str, Any]]) -> str:
-    """Return the one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
+    """Return the only model; vLLM lists adapters too, each with the model it belongs to as its parent."""
     names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
     if len(names) == 1:
         return names[0]

@@ -36,9 +36,9 @@ def build_reader(
 
 
 class FallingBackReader:
-    """Takes each step with `reader`, or with `extractive` where that raises `ModelUnavailable` (`QuestionReader`).
+    """Takes each step with `reader`, or with `extractive` if that raises `ModelUnavailable` (`QuestionReader`).
 
-    A model that has failed refuses the steps after that at once, so that only one of them waits.
+    A model that has failed refuses later steps at once, so that only one of them waits.
     """
 
     def __init__(self, reader: QuestionReader, extractive: QuestionReader) -> None:

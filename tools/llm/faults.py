@@ -1,6 +1,6 @@
-"""Faults of calls: each in one clause for people, with whether asking again is safe and may help.
+"""Faults of calls: each in one clause for people, and whether asking again is safe and may help.
 
-No clause holds anything the server sent: an error of a model server often quotes the prompt.
+No clause contains text from the server: an error of a model server often quotes the prompt.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ UNREADABLE_CLAUSES: dict[type[BaseException], str] = {
     json.JSONDecodeError: "broken JSON",
 }
 MAX_ERROR_CHARS = 4000
-"""Characters of a server's own error text that are looked at."""
+"""Characters examined of a server's own error text."""
 MAX_NAMED_MODELS = 8
 MAX_SHOWN_CHARS = 60
 """Characters of a model's name in a sentence: the server may have chosen any length."""
 SUBJECT = "The language model server"
-# Not 429: one more request is the last thing that a busy server needs.
+# Not 429: a busy server must not get another request.
 RETRY_STATUSES = (500, 502, 503)
 
 
 class ContextOverflow(ModelUnavailable):
-    """The prompt is longer than the model's context: with less of it, the call can succeed."""
+    """The prompt is longer than the model's context: the call can succeed with less of it."""
 
 
 class MalformedReply(ModelUnavailable):
-    """The server answers, but the model's reply is not what was asked for: another call may well succeed."""
+    """The server answers, but the model's reply is not in the requested form: another call may succeed."""
 
 
 class TooLong(Exception):
-    """A prompt would not fit, as was counted before it was sent."""
+    """A prompt would not fit, by its count before it was sent."""
 
 
 class WrongAnswer(Exception):
@@ -75,7 +75,7 @@ class StatusError(Exception):
 
 
 class ServerFailed(Exception):
-    """The server said within its answer that it failed. `said`: its words, never to be shown."""
+    """The server reported a failure within its answer. `said`: its words, never to be shown."""
 
     def __init__(self, said: str) -> None:
         self.said = said[:MAX_ERROR_CHARS]
@@ -87,8 +87,8 @@ class Fault:
     """`clause` continues "The language model server ...".
 
     `again`: a second attempt may succeed. `refused`: no connection was made. `overflow`: the prompt is too long.
-    `invalid`: the reply is no valid JSON; `schema_ignored`: and it was not merely cut off. `status`: of HTTP, 0 where
-    there was none. `asked`: what the server said, in lower case, for telling which field it refused.
+    `invalid`: the reply is no valid JSON; `schema_ignored`: and it was not merely cut off. `status`: of HTTP, 0 if
+    there was none. `asked`: the server's text in lower case, for identifying the field it refused.
     """
 
     clause: str
@@ -135,8 +135,8 @@ def _read_own_error(error: BaseException, settings: Settings) -> Fault | None:
 
 def _describe_timeout(error: TooLate, settings: Settings) -> str:
     if error.first:
-        return f"sent nothing within {settings.model_first_token_seconds:g} s"
-    return f"was not done within {settings.model_seconds:g} s"
+        return f"sent nothing within {settings.model_server.first_token_seconds:g} s"
+    return f"was not done within {settings.model_server.call_seconds:g} s"
 
 
 def _read_status(status: int, said: str) -> Fault:
@@ -152,34 +152,36 @@ def _read_status(status: int, said: str) -> Fault:
 
 
 def _read_transport_error(error: Exception, address: ModelAddress) -> Fault | None:
-    """Return the fault of an exception of httpx's, which is imported only where one can have come."""
+    """Return the fault of an httpx exception; httpx is imported only where one can occur."""
     import httpx
 
-    # Before the other failures to connect: this one is mended by a setting, and asking again is no use.
+    # Before the other connection failures: a setting fixes this one, and asking again is no use.
     if isinstance(error, httpx.ConnectError) and _is_distrust(error):
         return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        # A refusal came at once, a timeout has cost its seconds already.
+        # A refused connection came at once, a timeout has already cost its seconds.
         return Fault(describe_unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
     if isinstance(error, httpx.TimeoutException):
         return Fault("did not answer in time")
     if isinstance(error, httpx.ProxyError):
         return Fault("cannot be reached through the proxy of the environment: see HTTPS_PROXY and NO_PROXY")
-    # The base class of all others, so last: these broke off in the middle.
+    # The base class of all others, so last: these connections broke off midway.
     if isinstance(error, httpx.HTTPError):
         return Fault("broke off the connection", again=True)
     return None
 
 
 def _is_distrust(error: BaseException | None) -> bool:
-    """Return whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    """Return whether a certificate was refused: httpx distinguishes it from other connection failures only by the
+    cause.
+    """
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def _describe_unreadable(error: Exception) -> str:
-    """Return what the unreadable reply was, in words for people."""
+    """Return a description of the unreadable reply for people."""
     for kind, words in UNREADABLE_CLAUSES.items():
         if isinstance(error, kind):
             return words
@@ -195,7 +197,7 @@ def describe_unserved(model: str, served: Sequence[str]) -> str:
 
 
 def named(models: Sequence[str]) -> str:
-    """Return some of the models in one line, none so long that the sentence around it could not be read."""
+    """Return some of the models in one line, each short enough that the sentence around it stays readable."""
     shown = [" ".join(name.split()) for name in models[:MAX_NAMED_MODELS]]
     more = [f"{len(models) - MAX_NAMED_MODELS} more"] if len(models) > MAX_NAMED_MODELS else []
     return ", ".join([name if len(name) <= MAX_SHOWN_CHARS else f"{name[:MAX_SHOWN_CHARS]}…" for name in shown] + more)

@@ -1,9 +1,9 @@
 """Asks the model only where the extractive reading, which takes milliseconds, is in doubt.
 
-Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. So a
-clear question costs none. Where there is doubt, jargon and context are asked side by side, as one round; the query is
-reformulated by the model only if that round was not needed. With a follow-up made to stand alone that makes at most
-two calls one after the other before the answer's own, and one for a first question.
+Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. A clear
+question therefore costs none. In doubt, jargon and context are asked in parallel, as one round; the model reformulates
+the query only if that round was not needed. With a follow-up made to stand alone that makes at most two sequential
+calls before the answer's own, and one for a first question.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _POINTS_BACK = re.compile(
 
 
 class GatedReader:
-    """A `QuestionReader` for one turn, made anew for each: what it asked before decides what it asks later."""
+    """A `QuestionReader` for one turn, made for each turn: its earlier calls decide about later ones."""
 
     def __init__(
         self,
@@ -60,24 +60,22 @@ class GatedReader:
         self._asked = False
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """Ask the model only if the question leans on the conversation."""
+        """Ask the model only if the question depends on the conversation."""
         read = await self._extractive.stand_alone(question, history)
         leans = bool(history) and (read != question or await self._has_no_subject(question))
         return await self._asking.stand_alone(question, history) if leans else read
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        """Ask the model only if a word that is no ordinary one may be a term. Terms read without the model stay in any
-        case.
-        """
+        """Ask the model only if an unusual word may be a term. Terms read without the model are kept in any case."""
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._has_strange_words, question, read):
             return read
         self._asked = True
-        # The extractive reading comes first, so it keeps its places.
+        # The extractive reading comes first, so that its positions take precedence.
         return merge_mentions(read, await self._asking.identify_jargon(question))
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        """Ask the model only if a term has senses in several contexts, and the scores do not tell them apart."""
+        """Ask the model only if a term has senses in several contexts, and the scores do not distinguish them."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
@@ -94,7 +92,9 @@ class GatedReader:
         return await reader.enhance_query(question, triples)
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
-        """Ask the model only if triples are near, the question does not name all they hold, and no other step asked."""
+        """Ask the model only if triples are near, the question does not contain all their names, and no other step
+        asked.
+        """
         relevant, enhanced = await self._extractive.reformulate(question, triples)
         if self._asked or not relevant or enhanced == question:
             return relevant, enhanced
@@ -108,7 +108,7 @@ class GatedReader:
         return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
 
     def _has_strange_words(self, question: str, read: Sequence[Mention]) -> bool:
-        """Return whether the question has words neither read as terms, nor ordinary, nor used by the documents."""
+        """Return whether the question has words that are neither terms, nor ordinary, nor used by the documents."""
         return any(
             all(word.end <= mention.start or mention.end <= word.start for mention in read)
             and not (self._store and is_known_to_documents(self._store, self._principal, word.surface))
@@ -118,9 +118,11 @@ class GatedReader:
     def _is_open(
         self, question: str, read: Sequence[Mention], scores: Sequence[ContextScore], contexts: Sequence[Context]
     ) -> bool:
-        """Return whether the contexts of some term's senses score about alike, and the question says enough to tell."""
+        """Return whether the contexts of some term's senses have similar scores, and the question has enough words to
+        decide.
+        """
         terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
-        # "What is ECC?" holds nothing that a model could tell the context by either.
+        # "What is ECC?" has nothing from which a model could infer the context either.
         if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
             return False
         given = {context.name for context in contexts}
@@ -172,7 +174,7 @@ def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
 
 def _combine_scores(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
     """Return the model's choice and the extractive scores as one distribution; best first."""
-    # The model said "none": the extractive scores are all there is.
+    # The model answered "none": only the extractive scores remain.
     if not said:
         return list(scores)
     blended = {one.context: (1 - MODEL_SHARE) * one.score for one in scores}

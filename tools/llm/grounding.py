@@ -1,7 +1,7 @@
-"""Keeps of a model's reading of a question only what the question itself supports.
+"""Keeps only those parts of a model's reading of a question that the question itself supports.
 
-A model lists terms that are not there, adds what it thinks they mean, includes numbers and everyday words
-(Golden-Retriever, appendix C.2). So its list only chooses among the places of the question that can be jargon at all.
+A model lists terms that do not occur, adds meanings of its own, includes numbers and everyday words (Golden-Retriever,
+appendix C.2). Its list therefore only chooses among the positions of the question that can be jargon at all.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from argot.types import Context, ContextScore, Mention, Triple
 
 MAX_QUESTION_CHARS = 8_000  # characters of a question, as in the extractive reading
 NO_CONTEXT = "none"
-"""What a model answers where nothing shows the context."""
+"""A model's answers where nothing shows the context."""
 CHOSEN_SCORE = 0.8
-"""The score of the context a model chooses. What is missing to 1 is the chance that it is wrong."""
+"""The score of the context a model chooses. The difference to 1 is the chance that it is wrong."""
 
 _MAX_ITEMS = 40
 _MAX_ITEM_CHARS = 200  # characters
@@ -37,7 +37,7 @@ _MAX_CODED_CHARS = 12
 _MAX_STRANGE_WORDS = 3
 _STRANGE_SHARE = 0.6
 _LONG_WORD_CHARS = 8  # words of at least this many characters may have two typing errors
-_SHORT_CODE_CHARS = 5  # below, every letter of it counts
+_SHORT_CODE_CHARS = 5  # in shorter words every letter has to match
 _MAX_CODE_CHARS = 6
 
 _CHUNK = re.compile(r"\S+")
@@ -83,9 +83,9 @@ def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], mat
     overlaps.
 
     Args:
-        said: the model's list, in whatever state.
-        read: how the question reads without a model (`ExtractiveReader`). What the glossary knows of it, or the
-            question explains, always counts, the rest only where the model says so too.
+        said: the model's list, in any form.
+        read: the question as read without a model (`ExtractiveReader`). Mentions that the glossary has or the question
+            explains always count, the others only if the model lists them too.
     """
     text = question[:MAX_QUESTION_CHARS]
     read = [mention for mention in read if mention.end <= len(text)]
@@ -97,14 +97,15 @@ def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], mat
 
 
 def find_strange_words(text: str) -> list[Mention]:
-    """Return the single words that are neither ordinary English nor widely known, whatever their shape.
+    """Return the single words that are neither ordinary English nor widely known, in any spelling.
 
-    None in a text that is hardly English: there every word would be strange. Nor what a term is explained by.
+    Returns none for a text that is hardly English, where every word would be strange. Words that explain a term are
+    left out as well.
     """
     words = list(_split_words(text))
     explained = {word.casefold() for *_, meaning in find_explanations(text) for word in _WORD.findall(meaning)}
     strange = [word for word in words if is_strange(word.text)]
-    # A short question may be nothing but terms: "rek kpu slbg?"
+    # A short question may consist of terms only: "rek kpu slbg?"
     if len(strange) > _MAX_STRANGE_WORDS and len(strange) > _STRANGE_SHARE * len(words):
         return []
     told = [word for word in strange if word.text.casefold() not in explained]
@@ -113,7 +114,7 @@ def find_strange_words(text: str) -> list[Mention]:
 
 @lru_cache(maxsize=4096)
 def is_strange(word: str) -> bool:
-    """Return whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
+    """Return whether a word as it occurs in a text (no number before it, no possessive) may be jargon at all."""
     folded = fold_characters(word)
     letters = sum(char.isalpha() for char in word)
     if letters < 2 or len(word) > _MAX_WORD_CHARS or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
@@ -130,9 +131,9 @@ def is_strange(word: str) -> bool:
 
 
 def is_english(word: str) -> bool:
-    """Return whether a lower-case word is English rather than jargon, by the word list or by how it is built.
+    """Return whether a lower-case word is English rather than jargon, by the word list or by its form.
 
-    Listed, inflected, with a prefix, made of two listed words, or long and with an ending English words have.
+    The word is listed, inflected, prefixed, made of two listed words, or long with an ending of English words.
     """
     if is_common_word(word) or word in _INFORMAL:
         return True
@@ -164,16 +165,14 @@ def match_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
     if said == NO_CONTEXT:
         return []
     wanted = fold_characters(said).strip()
-    # As spelt first: two contexts may differ in nothing but their capitals.
+    # The exact spelling first: two contexts may differ only in their capitals.
     named = [context.name for context in contexts if context.name == said]
     named += [context.name for context in contexts if fold_characters(context.name).strip() == wanted]
     return [ContextScore(named[0], CHOSEN_SCORE)] if named else []
 
 
 def select_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
-    """Return the triples whose numbers (from 1) a model gives, in its order; what is no number of the list is
-    dropped.
-    """
+    """Return the triples whose numbers (from 1) a model lists, in its order; other numbers are dropped."""
     places = [n for n in said if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
     return list(dict.fromkeys(triples[n - 1] for n in places))
 
@@ -189,8 +188,8 @@ class _Place:
 
 
 def _split_words(text: str) -> Iterator[_Place]:
-    """Yield the words of a text, without numbers glued before them and possessive endings; no addresses and
-    part numbers.
+    """Yield the words of a text, without numbers attached before them and possessive endings; no addresses and part
+    numbers.
     """
     for chunk in _CHUNK.finditer(text):
         bare = chunk.group().rstrip(".,;:!?)]}>\"'”“»*`’…").lstrip("([{<\"'“”„«*`‘")
@@ -220,7 +219,7 @@ def _split_between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int,
 
 
 def _clean_item(item: object) -> str:
-    """Return one line, without the marks around it. What is longer than any term is cut, not refused."""
+    """Return one line, without the marks around it. Text longer than any term is cut, not refused."""
     return " ".join(str(item)[:_MAX_ITEM_CHARS].split()).strip("\"'“”„‘’«»`*[]{}.,;:") if isinstance(item, str) else ""
 
 
@@ -228,11 +227,11 @@ def _clean_item(item: object) -> str:
 
 
 def _find_pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
-    """Return the places that the items cover in the question; for items not found there, those of their words."""
+    """Return the positions that the items cover in the question; for items not found there, those of their words."""
     chosen: dict[int, Mention] = {}
     for item in items:
         meant = _find_within(text, item, possible)
-        # Only an item that stands nowhere as it is, is looked for word by word.
+        # Only an item that does not occur as a whole is searched word by word.
         for word in [] if meant else [place.text for place in _split_parts(item, 0)]:
             meant += _find_same(word, possible) or _find_near(word, possible)
         chosen |= {mention.start: replace(mention, match="model") for mention in meant}
@@ -240,8 +239,8 @@ def _find_pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention
 
 
 def _find_within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
-    """Return the places that the item covers, letter by letter and as whole words."""
-    # A digit may stand before it: the "MUBO" of "40MUBO".
+    """Return the positions that the item covers, letter by letter and as whole words."""
+    # A digit may precede it: the "MUBO" of "40MUBO".
     spans = [match.span() for match in re.finditer(rf"(?<![^\W\d_]){re.escape(item)}(?![^\W_])", text)]
     return [
         mention for mention in possible if any(start <= mention.start and mention.end <= end for start, end in spans)
@@ -255,7 +254,7 @@ def _find_same(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _find_near(word: str, possible: Sequence[Mention]) -> list[Mention]:
-    """Return the places of the one most similar word, if it is similar enough to be the same misspelt."""
+    """Return the positions of the one most similar word, if it is similar enough to be the same misspelt."""
     folded = fold_characters(word)
     if is_english(folded):
         return []
@@ -266,9 +265,9 @@ def _find_near(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _count_slips(word: str, other: str, capitals: bool = False) -> int | None:
-    """Return how many typing errors lie between two folded words; None for more than can be one.
+    """Return the number of typing errors between two folded words; None if there are too many.
 
-    Digits are never a slip, and in codes only exchanged neighbours are: PUC, PUD and PLC are three terms.
+    Digits are never a typing error, and in codes only transposed letters are: PUC, PUD and PLC are three terms.
     """
     if re.findall(r"\d", word) != re.findall(r"\d", other):
         return None
@@ -288,9 +287,9 @@ def _list_forms(word: str) -> set[str]:
 
 
 def _find_corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """Return places that the model read as a term of the glossary, and that are a typing error away from it.
+    """Return positions that the model read as a term of the glossary, and that are a typing error away from it.
 
-    At least one word of the place must be strange: "work line" is no misspelt "word line".
+    At least one of their words must be strange: "work line" is no misspelt "word line".
     """
     words = list(_split_words(text))
     taken = {mention.term for mention in sure}

@@ -7,8 +7,8 @@
     geval             1 to 5, weighted by log-probabilities      G-Eval (Liu et al. 2023, 3), as in KaPQA 6.2
     match_references  the passage each sentence rests on         Trustworthy Answers, figure 17
 
-An answer may contain words that influence a model ("reply TRUE"). A verdict is therefore a measurement and nothing
-else: no answer is shown, stored or dropped because of one.
+An answer may contain words that influence a model ("reply TRUE"). A verdict is therefore only a measurement: no answer
+is shown, stored or dropped because of one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Aspects:
 
 @dataclass
 class ModelJudge:
-    """Each judgement is a run of its own: one that fails raises `ModelUnavailable` and leaves the others alone."""
+    """Each judgement is a separate run: one that fails raises `ModelUnavailable` and does not affect the others."""
 
     server: ModelServer
     calls: list[ModelCall] = field(default_factory=list)
@@ -69,7 +69,7 @@ class ModelJudge:
     async def rank(self, question: str, reference: str, answers: Sequence[str]) -> tuple[int, ...] | None:
         """Return the rank of each of four answers, 1 being the best; equally good ones share a rank.
 
-        None where the reply is no ranking: no order of four gives 1, 3, 3, 3.
+        None if the reply is no ranking: no order of four gives 1, 3, 3, 3.
         """
         if len(answers) != len(ANSWER_INPUTS):
             raise ValueError(f"four answers are ranked, not {len(answers)}")
@@ -79,8 +79,8 @@ class ModelJudge:
         return ranks if is_ranking(ranks) else None
 
     async def geval(self, question: str, reference: str, answer: str) -> float:
-        """Return how alike answer and reference are, 1 to 5: the expected score over the model's probabilities, if the
-        server gives them; else the score that the model wrote.
+        """Return the similarity of answer and reference, 1 to 5: the expected score over the model's probabilities, if
+        the server returns them; else the score that the model wrote.
         """
         inputs = {"question": question, "reference": reference, "answer": answer}
         weighted = await self._compute_weighted("judge_geval", inputs) if self._weighs else None
@@ -89,10 +89,11 @@ class ModelJudge:
     async def match_references(
         self, question: str, sentences: Sequence[str], passages: Sequence[Passage]
     ) -> list[MatchedSegment]:
-        """For runs of sentences the passage that supports them, in order, without overlap; without those of none.
+        """Return the passage that supports each run of sentences, in order, without overlap; unsupported runs are left
+        out.
 
-        Passages that do not fit into the context, the last first, are not seen. A passage or sentence that is not
-        there is never named. The model gives no scores: all are 1.
+        Passages that do not fit into the context, the last first, are not shown to the model. A nonexistent passage or
+        sentence is never returned. The model returns no scores: all are 1.
         """
         if not sentences or not passages:
             return []
@@ -108,7 +109,7 @@ class ModelJudge:
         return await self.server.session(self.calls).json(name, choices=None, **inputs)
 
     async def _compute_weighted(self, name: str, inputs: Mapping[str, str]) -> float | None:
-        """Return the expected score, or the one written where no probabilities are told; None without a valid reply.
+        """Return the expected score, or the written one if no probabilities are returned; None without a valid reply.
 
         Raises:
             ModelUnavailable: the server does not answer at all.
@@ -161,9 +162,9 @@ class ModelJudge:
         try:
             tokens = choice["logprobs"]["content"]
             weighted = compute_expected_score(tokens)
-        except (KeyError, TypeError, ValueError, OverflowError):  # none are told, or what is told is none
+        except (KeyError, TypeError, ValueError, OverflowError):  # none are returned, or invalid ones
             tokens, weighted = None, None
-        # A server may take the field and send none.
+        # A server may accept the field and return none.
         self._weighs = bool(tokens)
         return score if weighted is None else weighted
 
@@ -174,14 +175,14 @@ def is_ranking(ranks: Sequence[int]) -> bool:
 
 
 def compute_expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
+    """Return the sum of p(score) * score over the five scores, at the token after `"score":`; None if not given.
 
     Args:
         tokens: as in the OpenAI interface: `token` and `top_logprobs`, a list of `token` and `logprob`.
     """
     written = ""
     for one in tokens:
-        # A digit elsewhere in the reply, as in a reason before it, is not the score.
+        # A digit elsewhere in the reply, such as in a preceding reason, is not the score.
         if re.search(r'"score"\s*:\s*$', written) and _read_digit(one):
             weights = dict.fromkeys(SCORE_DIGITS, 0.0)
             for other in one["top_logprobs"]:
@@ -196,7 +197,7 @@ def compute_expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _read_digit(token: Mapping[str, Any]) -> str:
-    """Return the score a token stands for. Some tokenizers join it with the blank before or the brace after."""
+    """Return the score that a token represents. Some tokenizers join it with the blank before or the brace after."""
     bare = str(token["token"]).strip(" \t\n▁}")
     return bare if bare in SCORE_DIGITS else ""
 
@@ -204,7 +205,7 @@ def _read_digit(token: Mapping[str, Any]) -> str:
 async def match_by_model(
     model: Model, question: str, sentences: Sequence[str], passages: Sequence[Passage]
 ) -> list[MatchedSegment]:
-    """Match sentences with passages as `ModelJudge.match_references` does, in one run's use of a server.
+    """Match sentences with passages as `ModelJudge.match_references` does, within one run.
 
     Raises:
         ModelUnavailable: the model gave no valid reply.
@@ -212,27 +213,27 @@ async def match_by_model(
     inputs = {"question": question, "sentences": number_lines(sentences)}
     shown = [wrap_in_fence("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
     data = await model.fit("match_references", "passages", shown, **inputs)
-    # What did not fit was never seen, so a reply that names it names nothing.
+    # The model never saw the passages that did not fit, so a reply that names them is ignored.
     seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
     reply = await model.json("match_references", choices=None, passages=data, **inputs)
     return build_segments(reply["segments"], len(sentences), seen)
 
 
 def build_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
-    """Return the segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
+    """Return the segments that a model named for numbered sentences and passages, counted from 0, if these exist.
 
-    A sentence belongs to the first segment that names it; one of passage 0 says that it rests on none.
+    A sentence belongs to the first segment that names it; passage 0 means that it rests on none.
     """
     owner: dict[int, int] = {}
     for one in said:
-        # The schema bounds the numbers, but not by how many sentences and passages there are.
+        # The schema limits the numbers, but not to the sentences and passages that exist.
         if 0 <= one["passage"] <= passages and 1 <= one["first"] <= one["last"]:
             for sentence in range(one["first"], min(one["last"], sentences) + 1):
                 owner.setdefault(sentence - 1, one["passage"] - 1)
     segments: list[MatchedSegment] = []
     for sentence, passage in sorted(owner.items()):
         before = segments[-1] if segments else None
-        # Passage 0 of the reply: the model says that the sentence rests on none.
+        # Passage 0 of the reply: the model found no support for the sentence.
         if passage < 0:
             continue
         if before and before.last == sentence - 1 and before.passage == passage:

@@ -1,4 +1,4 @@
-"""Limits of a call: the clock, a text that repeats itself, a body without end."""
+"""Limits of a call: time, repeated text, body size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MAX_BODY_BYTES = 8_000_000
 """The longest answer, 8192 tokens at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
 """Bound on one server-sent event, which may hold a whole answer."""
-TAIL_CHARS = 1200  # of a text that are watched for repetition
-LOOP_CHARS = 240  # that have to repeat: a shorter repetition may be meant
+TAIL_CHARS = 1200  # characters of a text that are watched for repetition
+LOOP_CHARS = 240  # characters that have to repeat: a shorter repetition may be intended
 LOOP_TIMES = 4
-BLANK_CHARS = 200  # of white space after which nothing more is expected
+BLANK_CHARS = 200  # characters of white space after which nothing more is expected
 
 
 class TooLate(Exception):
-    """A bound in time was reached. `first`: before anything came."""
+    """A time limit was reached. `first`: before anything arrived."""
 
     def __init__(self, first: bool) -> None:
         self.first = first
@@ -31,15 +31,15 @@ class TooLate(Exception):
 
 
 class BodyTooLarge(Exception):
-    """More came than a body, an event or a reply may hold."""
+    """More arrived than the limit of a body, an event or a reply."""
 
 
 @dataclass
 class Clock:
-    """The bounds in time of one call, all its attempts together.
+    """The time limits of one call, including all its attempts.
 
-    Each wait is bounded by itself, never the caller's own work between two pieces: a bound that ran on while the
-    caller works would cancel the caller.
+    Each wait is limited by itself, never the caller's own work between two pieces: a limit that ran on while the caller
+    works would cancel the caller.
     """
 
     first_seconds: float
@@ -50,26 +50,26 @@ class Clock:
 
     @classmethod
     def of(cls, settings: Settings) -> Clock:
-        return cls(settings.model_first_token_seconds, settings.model_seconds)
+        return cls(settings.model_server.first_token_seconds, settings.model_server.call_seconds)
 
     def again(self) -> None:
-        """Begin a new attempt, which waits anew for its first token; the whole call's bound stays."""
+        """Begin a new attempt, which waits again for its first token; the whole call's limit stays."""
         self.attempt, self.first_token = time.monotonic(), None
 
     async def next(self, stream: AsyncIterator[T]) -> T:
         """Return the stream's next item.
 
         Raises:
-            TooLate: it does not come in time.
+            TooLate: it does not arrive in time.
             StopAsyncIteration: there is none.
         """
         return await self.wait(anext(stream))
 
     async def wait(self, coming: Awaitable[T]) -> T:
-        """Return the result of `coming`, within the bounds in time.
+        """Return the result of `coming`, within the time limits.
 
         Raises:
-            TooLate: it does not come in time.
+            TooLate: it does not arrive in time.
         """
         whole = self.started + self.all_seconds
         bound = min(whole, self.attempt + self.first_seconds) if self.first_token is None else whole
@@ -80,13 +80,13 @@ class Clock:
             raise TooLate(first=bound < whole) from None
 
     def mark_token(self) -> None:
-        """Note that the first token is here, or one more."""
+        """Record that the first token, or another one, has arrived."""
         if self.first_token is None:
             self.first_token = time.monotonic() - self.attempt
 
 
 class LoopWatch:
-    """Notices a text that repeats the same words over and over, as small models do."""
+    """Detects a text that repeats the same words over and over, as small models do."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -95,7 +95,7 @@ class LoopWatch:
     def loops(self, piece: str) -> bool:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
         self._unseen += len(piece)
-        # Looked for once in a number of characters, not with every token.
+        # Checked once in a number of characters, not with every token.
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0
@@ -122,5 +122,5 @@ def is_repeating(text: str) -> bool:
 
 
 def has_blank_tail(text: str) -> bool:
-    """Return whether so much white space has come that nothing else will: JSON may end in it for ever."""
+    """Return whether so much white space has arrived that nothing else will: JSON may end in it for ever."""
     return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()

@@ -1,7 +1,7 @@
 """The HTTP client of the model server: one event loop's connection pool, JSON requests, and streams of events.
 
-A client of our own on httpx instead of `openai` and LangChain's: those build several objects for each token that comes,
-which under load was most of Argot's processor time.
+Argot's own client on httpx instead of `openai` and LangChain's: those build several objects for each token, which under
+load was most of Argot's processor time.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ from argot.tools.llm.limits import MAX_BODY_BYTES, BodyTooLarge
 from argot.tools.llm.sse import EventParser
 
 for _library in ("httpx", "httpcore"):
-    logging.getLogger(_library).setLevel(logging.WARNING)  # at DEBUG they log whole requests, which hold prompts
+    logging.getLogger(_library).setLevel(logging.WARNING)  # at DEBUG they log whole requests with their prompts
 
 REQUEST_ID = "x-request-id"
-"""Names a call: vLLM takes it as the request's own id, and logs it."""
+"""Identifies a call: vLLM uses it as the request's own id, and logs it."""
 MAX_CONNECTIONS = 1000
 MAX_IDLE_CONNECTIONS = 100
 DONE_EVENT = b"[DONE]"
 """The last event of a stream in OpenAI's interface."""
 DRAIN_SECONDS = 0.1
-"""To read what HTTP sends behind the last event: only then can the connection serve the next call."""
+"""Timeout for reading HTTP data after the last event: only then can the connection serve the next call."""
 GATHER_SECONDS = 0.05
-"""Reading token by token would wake the process 150 times a second for each answer; so reads wait for several."""
+"""Reading token by token would wake the process 150 times a second for each answer, so reads wait for several."""
 MAX_UNGATHERED_READS = 16
-"""Reads at the beginning of a stream that do not wait, so that the first words come at once."""
+"""Number of reads at the beginning of a stream that do not wait, so that the first words arrive at once."""
 WAITED_SECONDS = 0.001
-"""A read that took longer had to wait for data, so nothing more is there yet."""
+"""A longer read had to wait for data, so no more is buffered."""
 # zlib reads the header of gzip where 16 is added.
 WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 COMPRESSION_CLAUSE = "sent what cannot be read: a compression that is broken or unknown"
 
 
 class ModelClient:
-    """One event loop's connections to the server. `asking` is for what one call asks for all."""
+    """One event loop's connections to the server. `asking` serves requests that one call makes for all."""
 
     def __init__(self, settings: Settings, address: ModelAddress) -> None:
         self._address = address
         self.asking = asyncio.Lock()
-        key = settings.model_key.get_secret_value()
+        key = settings.model_server.key.get_secret_value()
         self._http = httpx.AsyncClient(
             headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
-            timeout=httpx.Timeout(settings.model_seconds, connect=settings.model_connect_seconds),
+            timeout=httpx.Timeout(settings.model_server.call_seconds, connect=settings.model_server.connect_seconds),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE_CONNECTIONS),
-            trust_env=not address.local,  # HTTP_PROXY and its kin lead away from this machine
+            trust_env=not address.local,  # HTTP_PROXY and similar variables would route requests away from this machine
             verify=_load_certificates() if address.api.startswith("https") else False,
-            follow_redirects=False,  # a redirect would carry the prompt to a server nobody named
+            follow_redirects=False,  # a redirect would carry the prompt to a server that nobody configured
         )
 
     async def request(self, method: str, url: str, body: Any = None) -> Any:
         """Send a request that is answered by JSON as a whole, such as the list of models; return the decoded JSON.
 
         Raises:
-            StatusError: the server answered with another status than 200.
-            WrongAnswer: what came is no JSON.
-            BodyTooLarge: more came than an answer may hold.
+            StatusError: the status is not 200.
+            WrongAnswer: the reply is no JSON.
+            BodyTooLarge: the reply exceeds the limit.
             httpx.HTTPError: the connection failed.
         """
         response = await self._send(method, url, body, "application/json")
@@ -85,8 +85,8 @@ class ModelClient:
 
         Args:
             body: the request, without `stream`.
-            request_id: what the server shall call it.
-            gathers: people read along, so that a few hundredths of a second between two reads do not matter.
+            request_id: the server's id for it.
+            gathers: a person reads along, so that a few hundredths of a second between two reads do not matter.
 
         Raises:
             StatusError: the server refuses it.
@@ -98,17 +98,17 @@ class ModelClient:
         return ServerSentEvents(response, gathers=gathers)
 
     async def order(self, url: str, body: Any) -> None:
-        """Send a request whose answer says nothing but that it was done, in whatever form.
+        """Send a request whose reply only acknowledges it, in any form.
 
         Raises:
-            StatusError: the server answered with another status than 200.
+            StatusError: the status is not 200.
             httpx.HTTPError: the connection failed.
         """
         response = await self._send("POST", url, body, "*/*")
         await response.aclose()
 
     async def _send(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
-        """Return the response, once its status, compression and content type are checked to be a model server's."""
+        """Return the response after checking its status, compression and content type."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
@@ -118,7 +118,7 @@ class ModelClient:
         response = await self._http.send(request, stream=True)
         try:
             await _check(response, wanted)
-        except BaseException:  # a cancelled call, too, has to give its connection back
+        except BaseException:  # a cancelled call, too, has to return its connection
             await response.aclose()
             raise
         return response
@@ -128,7 +128,7 @@ class ModelClient:
 
 
 class ServerSentEvents:
-    """The data of a response's server-sent events, one after the other, until [DONE] or the end of the body."""
+    """The data of a response's server-sent events, in order, until [DONE] or the end of the body."""
 
     def __init__(self, response: httpx.Response, *, gathers: bool = False) -> None:
         self._response = response
@@ -152,8 +152,8 @@ class ServerSentEvents:
         return event
 
     async def _read(self) -> bytes:
-        """Return the next bytes. Behind a read that had to wait it sleeps first, so that the next brings
-        several tokens.
+        """Return the next bytes. After a read that had to wait it sleeps first, so that the next one returns several
+        tokens.
         """
         self._ungathered -= 1
         if self._gathers and self._waited and self._ungathered < 0:
@@ -165,7 +165,7 @@ class ServerSentEvents:
 
     @property
     def is_waiting(self) -> bool:
-        """True if the next event must be waited for: none is left of what has been read."""
+        """True if the next event must be waited for, because the buffer is empty."""
         return not self._events
 
     @property
@@ -177,7 +177,7 @@ class ServerSentEvents:
         await self._response.aclose()
 
     async def _drain(self) -> None:
-        with suppress(httpx.HTTPError, TimeoutError):  # the answer is whole; its connection is just not used again
+        with suppress(httpx.HTTPError, TimeoutError):  # the answer is complete; only its connection is not reused
             async with asyncio.timeout(DRAIN_SECONDS):
                 async for _ in self._response.stream:  # type: ignore[union-attr]  # sync streams are of sync clients
                     pass
@@ -187,7 +187,7 @@ async def _check(response: httpx.Response, wanted: str) -> None:
     """
     Raises:
         StatusError: the status is not 200.
-        WrongAnswer: the compression cannot be bounded, or what follows is not of the wanted type.
+        WrongAnswer: the compression cannot be bounded, or the content is not of the wanted type.
     """
     if _read_coding(response) not in {"", "identity", *WINDOWS}:
         raise WrongAnswer(COMPRESSION_CLAUSE)
@@ -205,7 +205,7 @@ async def _check(response: httpx.Response, wanted: str) -> None:
 
 
 async def _decompress(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield the body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
+    """Yield the body as it arrives, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
     inflate = Inflater(_read_coding(response))
     async for data in response.aiter_raw():
         try:
@@ -217,7 +217,8 @@ async def _decompress(response: httpx.Response) -> AsyncIterator[bytes]:
 class Inflater:
     """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
 
-    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let pass.
+    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on the received bytes would not
+    stop.
     """
 
     def __init__(self, encoding: str) -> None:
@@ -225,7 +226,7 @@ class Inflater:
         self._inflate = zlib.decompressobj(WINDOWS[encoding]) if encoding in WINDOWS else None
 
     def __call__(self, data: bytes) -> bytes:
-        # One byte more than may come shows that it is too many.
+        # One byte more than allowed shows that there are too many.
         plain = self._inflate.decompress(data, self._left + 1) if self._inflate else data
         self._left -= len(plain)
         if self._left < 0:
@@ -238,10 +239,10 @@ def _read_coding(response: httpx.Response) -> str:
 
 
 def _load_certificates() -> ssl.SSLContext:
-    """Return the system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among
-    them.
+    """Return the system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR, which include an organisation's
+    own.
 
-    httpx by itself trusts only the list it brings along, which stands in where the system has none.
+    httpx by itself trusts only its bundled list, which is the fallback if the system has none.
     """
     paths = ssl.get_default_verify_paths()
     return ssl.create_default_context() if paths.cafile or paths.capath else httpx.create_ssl_context()

@@ -1,16 +1,17 @@
 """The model server as the rest of Argot sees it: one `ModelServer` per process, one `Model` per run of the graph.
 
-Every call is bounded in time and length, asked again only where nothing was received, and recorded. What goes wrong
-is a `ModelUnavailable` whose one sentence may be shown to the asker.
+Every call is bounded in time and length, asked again only where nothing was received, and recorded. Every failure is a
+`ModelUnavailable` whose one sentence may be shown to the asker.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from argot.results import ModelCall
+from argot.setting_groups import ModelServerSettings
 from argot.settings import Settings
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.capabilities import ServerInfo, probe
@@ -23,31 +24,31 @@ __all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_serv
 
 @dataclass(eq=False, repr=False)
 class ModelServer(Endpoint):
-    """An endpoint with sessions for runs, and a description of what it can do."""
+    """An endpoint with sessions for runs, and a description of its abilities."""
 
     _described: tuple[ServerInfo, float] | None = None
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ModelServer | None:
-        """Return the process's one server of these settings; None where no model is to be used.
+        """Return the process's one server of these settings; None if no model is to be used.
 
         Raises:
-            InvalidSettings: the URL is none.
+            InvalidSettings: the URL is invalid.
         """
-        return _get_server(_ServerSettings(settings)) if settings.model_url.strip() else None
+        return _get_server(_ServerKey(settings.model_server, settings)) if settings.model_server.url.strip() else None
 
     def session(self, calls: list[ModelCall]) -> Model:
         """Return one run's use of the server; each call is appended to `calls`."""
         return Model(self, calls)
 
     async def describe(self) -> ServerInfo:
-        """Return the server's abilities, found out by small requests; kept as long as the list of its models is.
+        """Return the server's abilities, detected by small requests; cached as long as the list of its models is.
 
         Raises:
-            ModelUnavailable: it does not answer them within the bounds of a call.
+            ModelUnavailable: it does not answer them within the limits of a call.
         """
         info, at = self._described or (None, 0.0)
-        # Also where a call has found out since that another model is served.
+        # Also if a call has found out since that another model is served.
         if info is None or time.monotonic() - at >= OFFER_SECONDS or (self.known and self.known.model != info.model):
             await self.load()
             try:
@@ -58,34 +59,27 @@ class ModelServer(Endpoint):
         return info
 
     async def warm(self) -> None:
-        """Does in advance what makes a first call slow: imports, the connection, the first log-probabilities.
+        """Perform in advance the slow parts of a first call: imports, the connection, the first log-probabilities.
 
-        Raises:
+        ModelUnavailable: the server does not answer; it is tried again when a question needs it.
             ModelUnavailable: the server does not answer; it is found out again when a question needs it.
         """
         await self.describe()
 
 
-class _ServerSettings:
-    """Settings, equal where they mean the same server and bounds."""
+@dataclass(frozen=True)
+class _ServerKey:
+    """A server and its bounds: other settings may change without a second pool of connections."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        # By settings of the model alone: others may change without a second pool of connections.
-        self._key = tuple(value for name, value in sorted(settings.model_dump().items()) if name.startswith("model"))
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ServerSettings) and self._key == other._key
+    server: ModelServerSettings
+    settings: Settings = field(compare=False)
 
 
 @lru_cache(maxsize=8)
-def _get_server(of: _ServerSettings) -> ModelServer:
-    return ModelServer(of.settings, parse_address(of.settings.model_url))
+def _get_server(key: _ServerKey) -> ModelServer:
+    return ModelServer(key.settings, parse_address(key.server.url))
 
 
 def forget_servers() -> None:
-    """Make the next `from_settings` start anew, as in a new process; for tests."""
+    """Make the next `from_settings` start afresh, as in a new process; for tests."""
     _get_server.cache_clear()

@@ -1,7 +1,7 @@
-"""Filter for texts that a model derives from a passage: they are kept only as far as the passage supports them.
+"""Filter for texts that a model derives from a passage: only those that the passage supports are kept.
 
-A triple must stand in the passage word for word. A summary or a question need not, since other words are its purpose
-(RAIDD 2.2); but it has to share content words with its passage, be short enough, not repeat itself, and hold no
+A triple must occur in the passage word for word. A summary or a question need not, since other words are its purpose
+(RAIDD 2.2); but it has to share content words with its passage, be short enough, not repeat itself, and contain no
 instruction to a model.
 """
 
@@ -21,7 +21,7 @@ from argot.types import Passage, Triple
 
 MAX_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000}
 MIN_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
-"""The least share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
+"""The minimum share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
 of its stems with it, a text on another subject less than a tenth."""
 
 _MAX_PART_CHARS = 60  # characters of a part of a triple
@@ -32,7 +32,7 @@ _LABEL = re.compile(
     r"(?:here (?:is|are) .{0,40}:|(?:expert )?(?:summary|question|description|q)\s*\d{0,2}\s*[:.])\s*", re.IGNORECASE
 )
 _NUMBERING = r"(?:\(?\d{1,2}[.):]|[-*•])\s+"
-_MIN_VARIED_SHARE = 0.4  # of a text's stems that are distinct; fewer are a text that repeats itself
+_MIN_VARIED_SHARE = 0.4  # share of a text's stems that are distinct; a text with fewer repeats itself
 _MIN_STEMS_TO_VARY = 12  # stems: a short text may repeat its subject
 
 
@@ -40,9 +40,9 @@ _MIN_STEMS_TO_VARY = 12  # stems: a short text may repeat its subject
 
 
 def filter_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
-    """Return the model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
+    """Return the model's triples whose parts occur in the passage or its headings, in the passage's own spelling.
 
-    Ids are left empty: the store gives them.
+    Ids are left empty: the store assigns them.
     """
     texts = [extract_prose(passage.text).text, extract_prose(passage.header).text]
     found = dict.fromkeys(parts for one in said if (parts := _match_triple(one, texts)))
@@ -58,9 +58,7 @@ def _match_triple(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, s
 
 
 def _match_thing(part: str, texts: Sequence[str]) -> str | None:
-    """Return the part in the spelling of the first text that has it; None where none does, or where it names
-    nothing.
-    """
+    """Return the part in the spelling of the first text that has it; None if none does, or if it names nothing."""
     bare = _DETERMINER.sub("", extract_prose(part).text.strip(_MARKS))
     standing = _find_standing(bare, texts) if len(bare) <= _MAX_PART_CHARS else None
     if standing is None or not re.search(r"[^\W\d_]{2}", standing):
@@ -69,7 +67,7 @@ def _match_thing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _match_action(part: str, texts: Sequence[str]) -> str | None:
-    """Return the action as far as the texts have it: whole, or its verb in any form."""
+    """Return the action in the texts' words: whole, or its verb in any form."""
     bare = extract_prose(part).text.strip(_MARKS).casefold()
     if not bare or len(bare) > _MAX_PART_CHARS or set(bare.split()) <= STOP_WORDS:
         return None
@@ -84,7 +82,7 @@ def _match_action(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _find_standing(part: str, texts: Sequence[str]) -> str | None:
-    """Return the first place in the texts that reads like the part, in any capitals and blanks."""
+    """Return the first position in the texts that matches the part, in any capitals and blanks."""
     words_of_it = r"\s+".join(map(re.escape, part.split()))
     pattern = re.compile(rf"(?<!\w){words_of_it}(?!\w)", re.IGNORECASE)
     places = (pattern.search(text) for text in texts if words_of_it)
@@ -95,7 +93,7 @@ def _find_standing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def filter_text(said: str, kind: str, passage: Passage) -> str | None:
-    """Return the text without labels and needless blanks; None where it is not plausible."""
+    """Return the text without labels and needless blanks; None if it is not plausible."""
     text = said.strip() if kind == "description" else " ".join(said.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)
@@ -110,7 +108,7 @@ def filter_text(said: str, kind: str, passage: Passage) -> str | None:
 
 
 def filter_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
-    """Yield each question once, without its number; what does not end as a question is none."""
+    """Yield each question once, without its number; lines that do not end as a question are dropped."""
     seen: set[str] = set()
     for one in said:
         text = filter_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)

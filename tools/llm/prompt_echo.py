@@ -1,4 +1,4 @@
-"""Recognises, while it streams, that a reply continues with its own prompt: small models write the next example."""
+"""Detects, while it streams, that a reply continues with its own prompt: small models write the next example."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 _HEADINGS = r"^# (?:Example(?: \d+)?|Input)[ \t]*$(?=\n)|^Reply:"
-# What may yet become one of them is held back.
+# Text that may yet become one of them is held back.
 _HEADINGS_BEGUN = r"^(?:#|# \w{0,7}(?: \d{0,2})?[ \t]*|R|Re|Rep|Repl|Reply)$"
 _FIRST = re.compile(r"\s*Reply:\s*")
 
 
 class EchoStop:
-    """Ends a text where one of the prompt's fences or headings begins in it: no answer needs one."""
+    """Ends a text at one of the prompt's fences or headings, since no answer needs one."""
 
     def __init__(self, tags: Iterable[str]) -> None:
         # A passage's own fence is the singular: "<passage n=..." within "<passages>".
@@ -32,7 +32,7 @@ class EchoStop:
         if self._first:
             # At its very beginning "Reply:" is a label before the answer and no echo.
             text = _FIRST.sub("", text, count=1) if _FIRST.match(text) else text
-        known = self._before + text  # with what stands before on its line, so that "^" is true
+        known = self._before + text  # with the text before it on its line, so that "^" matches
         if echo := self._echo.search(known):
             self.found = True
             return known[len(self._before) : echo.start()]

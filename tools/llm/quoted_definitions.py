@@ -1,7 +1,7 @@
 """A definition that the model found in the documents, with the words it quotes for it, or none.
 
-A model's own definition of a term proves nothing. It is kept as far as it quotes: the quotation must stand in the
-passage it names, and the expansion too.
+A model's own definition of a term proves nothing. Only a quoted one is kept: the quotation must occur in the passage it
+names, and so must the expansion.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_QUOTE_CHARS = 12
 
 @dataclass(frozen=True, slots=True)
 class QuotedDefinition:
-    """`quote` stands in the passage, word for word; so does `expansion`, which may be empty."""
+    """`quote` occurs in the passage, word for word; so does `expansion`, which may be empty."""
 
     expansion: str
     definition: str
@@ -38,9 +38,9 @@ class QuotedDefinition:
 async def quote_definition(
     model: Model, term: str, found: Sequence[tuple[Passage, Document]]
 ) -> QuotedDefinition | None:
-    """Return the definition that these passages (best first) give; None if the model fails or quotes what is not there.
+    """Return the definition in these passages (best first); None if the model fails or its quotation does not occur.
 
-    Passages that speak to their reader ("ignore all ...") are not shown.
+    Passages that address the answerer ("ignore all ...") are not shown.
     """
     shown = [one for one in found if not has_orders(one[0])][:MAX_PASSAGES]
     if not shown:
@@ -53,7 +53,7 @@ async def quote_definition(
         reply = await model.json("define_term", term=term, passages=passages)
     except ModelUnavailable:
         return None
-    # 0 is its way to say that no passage defines the term; the schema cannot know how many there are.
+    # 0 means that no passage defines the term; the schema cannot know how many there are.
     if not 1 <= reply["passage"] <= len(shown):
         return None
     passage, document = shown[reply["passage"] - 1]
@@ -64,14 +64,14 @@ async def quote_definition(
 
 
 def _find_quote(quote: str, text: str) -> str:
-    """Return the quotation as the text spells it; empty if the text does not have it.
+    """Return the quotation as the text spells it; empty if the text does not contain it.
 
     White space and case may differ, words may not.
     """
     words = quote.strip().strip("\"“”'").split()
     if not words:
         return ""
-    # A quotation may run over a line end of the passage.
+    # A quotation may cross a line end of the passage.
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
     found = re.search(pattern, text, re.IGNORECASE)
     return " ".join(found[0].split()) if found else ""

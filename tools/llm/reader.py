@@ -17,9 +17,9 @@ from argot.types import Context, ContextScore, Mention, Triple, Turn
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-_MAX_TURNS = 4  # of the conversation that the prompt is told
-_ANSWER_CHARS = 400  # of an earlier answer: enough to tell what a word stands for
-_DESCRIPTION_CHARS = 300  # of a context
+_MAX_TURNS = 4  # exchanges of the conversation that the prompt contains
+_ANSWER_CHARS = 400  # characters of an earlier answer: enough to identify what a word refers to
+_DESCRIPTION_CHARS = 300  # characters of a context
 _MAX_CONTEXTS = 60  # in one prompt, and in the enum of its schema
 _MAX_TRIPLES = 20
 
@@ -27,8 +27,8 @@ _MAX_TRIPLES = 20
 class ModelReader:
     """Understands questions through a model (`QuestionReader`). Safe to use for several steps at once.
 
-    Each step raises `ModelUnavailable` when the model does not answer; where its answer is not grounded, the
-    extractive reading is used.
+    Each step raises `ModelUnavailable` when the model does not answer; if its answer is not grounded, the extractive
+    reading is used.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ModelReader:
     ) -> None:
         """
         Args:
-            extractive: reads without the model, for what the glossary knows and for what the model gets wrong.
+            extractive: reads without the model, for glossary terms and for the model's mistakes.
             matcher: the same principal's.
             forbidden_words: words a search query shall not use, between commas.
         """
@@ -53,7 +53,7 @@ class ModelReader:
         reworded = check_stand_alone(said["question"], question, turns)
         if reworded is None:
             return await self._extractive.stand_alone(question, history)
-        # Exactly as typed where only capitals differ: it was complete.
+        # Exactly as typed if only capitals differ: the question was complete.
         return question if reworded.casefold() == question.strip().casefold() else reworded
 
     async def identify_jargon(self, question: str) -> list[Mention]:
@@ -61,7 +61,7 @@ class ModelReader:
         if not any(map(str.isalnum, question[:MAX_QUESTION_CHARS])):
             return read
         said = await self._model.json("identify_jargon", question=question[:MAX_QUESTION_CHARS])
-        # In a thread: comparing words with the whole word list takes milliseconds, which other askers would wait.
+        # In a thread: comparing words with the whole word list takes milliseconds, which would delay other askers.
         return await asyncio.to_thread(match_terms, question, said["terms"], read, self._matcher)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
@@ -95,7 +95,7 @@ class ModelReader:
         return select_triples(said["relevant"], offered)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
-        """Without triples the plain rewriting, KaPQA's baseline (6.1)."""
+        """Return the enhanced query; without triples the plain rewriting, KaPQA's baseline (6.1)."""
         offered = triples[:_MAX_TRIPLES]
         if not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.enhance_query(question, triples)
@@ -111,14 +111,14 @@ class ModelReader:
             "reformulate", triples=_list_triples(offered), question=question, forbidden_words=self._forbidden
         )
         relevant = select_triples(said["relevant"], offered)
-        # A query in the words of triples that are not relevant would find something else.
+        # A query in the words of irrelevant triples would find something else.
         if not relevant:
             return [], question
         return relevant, check_query(said["query"], question, relevant) or question
 
 
 def _format_turns(turns: Sequence[Turn]) -> str:
-    # One line for each question and answer: a line break in an answer cannot pass for the next question.
+    # One line for each question and answer, so that a line break in an answer cannot pass for the next question.
     lines = []
     for turn in turns:
         lines.append(f"Question: {' '.join(turn.question.split())[:MAX_REWORDED_CHARS]}")

@@ -1,8 +1,8 @@
-"""The part of a streamed reply that is meant to be read: without the model's reasoning and its template's marks.
+"""The readable part of a streamed reply: without the model's reasoning and its template's marks.
 
-Where a server does not take thoughts out itself, they stand in the text, in marks that differ from model to model
-("<think>", "[THINK]", "<|channel|>analysis<|message|>"). Some templates write the opening mark into the prompt, so that
-a reply begins with a thought that no mark announces, and only "</think>" shows it: the text sent so far is taken back.
+If a server does not remove thoughts itself, they are in the text, in marks that differ from model to model ("<think>",
+"[THINK]", "<|channel|>analysis<|message|>"). Some templates write the opening mark into the prompt, so that a reply
+begins with an unmarked thought that only "</think>" reveals: the text sent so far is then retracted.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from argot.tools.answering.citation_marks import is_in_code
 _THOUGHT = r"(?:[a-z]{1,12}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
 _WRAPPER = r"(?:answer|response|final_answer|output)"
 _MARK = re.compile(
-    # Attributes are allowed: "<think time='3'>". "[THINK]" in capitals only: a text may hold "[think]".
+    # Attributes are allowed: "<think time='3'>". "[THINK]" in capitals only: a text may contain "[think]".
     rf"(?P<open><{_THOUGHT}(?:\s[^<>\n]{{0,80}})?>|<\|(?:begin_of_thought|start_thinking|inner_prefix)\|>"
     r"|<\|channel>|(?-i:\[THINK\])|◁think▷|<unused94>)"
     rf"|(?P<close></{_THOUGHT}\s*>|<\|(?:end_of_thought|end_thinking|inner_suffix)\|>"
     r"|<channel\|>|(?-i:\[/THINK\])|◁/think▷|<unused95>)"
-    # What is left of "<|start|>assistant<|channel|>final" where a server dropped the marks (`_STRIPPED`).
+    # The remains of "<|start|>assistant<|channel|>final" if a server dropped the marks (`_STRIPPED`).
     r"|(?P<stripped>(?-i:assistantfinal))"
-    # A channel's name stands between its head and "<|message|>"; the part behind lasts until `part`.
+    # A channel's name is between its head and "<|message|>"; the part after it lasts until `part`.
     r"|(?P<head><\|(?:channel|start)\|>)"
     r"|(?P<message><\|message\|>)"
     r"|(?P<part><\|(?:end|return|call)\|>)"
-    # Ends of a turn. What follows is the model playing the asker, or the next turn of its template.
+    # Ends of a turn. Text after them is the model playing the asker, or the next turn of its template.
     r"|(?P<end><\|(?:im_end|im_start|eot_id|eom_id|end_of_text|endoftext|start_header_id|end_of_turn|user)\|>"
     r"|<\|end_of_turn_token\|>|</s>|<(?:start|end)_of_turn>|<eos>|<｜end▁of▁sentence｜>)"
     r"|(?P<drop><\|(?:begin_of_solution|end_of_solution|start_response|end_response|constrain|assistant)\|>)"
@@ -47,15 +47,15 @@ _MAX_MARK_CHARS = 120  # characters at the end in which an unfinished mark is lo
 
 
 class ReasoningFilter:
-    """Filters a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
+    """Filters a reply piece by piece. `is_over`: the model's turn has ended, whatever it still writes.
 
-    `unannounced`: a thought ended whose beginning had no mark.
+    `unannounced`: a thought ended that had no opening mark.
     """
 
     def __init__(self, *, expects_thought: bool = False) -> None:
         """
         Args:
-            expects_thought: this server's replies began with unannounced thoughts; nothing goes out before it is clear
+            expects_thought: this server's replies began with unannounced thoughts; nothing is sent before it is clear
                 whether this one does.
         """
         self.is_over = False
@@ -85,7 +85,7 @@ class ReasoningFilter:
             text = text.lstrip()
             if _STRIPPED.match(text):
                 self._state = "thought"
-            # Too short to tell: "analysisThe asker ..." is a thought, "analysis" alone may be the answer.
+            # Too short to decide: "analysisThe asker ..." is a thought, "analysis" alone may be the answer.
             elif not last and "analysis".startswith(text[:9]):
                 self._held = text
                 return out
@@ -101,10 +101,10 @@ class ReasoningFilter:
         return out + self._speak(text[:cut])
 
     def _find_certain_end(self, text: str) -> int:
-        """Return the end of the text that can be part of no mark any more; of a thought, all but its last
+        """Return the end of the text that can no longer be part of a mark; for a thought, all but its last
         characters.
         """
-        # Only the end can hold an unfinished mark; the rest of a long text is not searched again.
+        # Only the end can contain an unfinished mark; the rest of a long text is not searched again.
         near_end = max(0, len(text) - _MAX_MARK_CHARS)
         if self._state in {"thought", "head"}:
             return near_end
@@ -114,7 +114,7 @@ class ReasoningFilter:
     def _apply_mark(self, mark: re.Match[str]) -> list[str]:
         """Change the state by a mark. A mark within code is text, and so is a wrapper's tag within an answer."""
         speaks = self._state == "speech"
-        # "Write `<think>` around it." speaks of the mark.
+        # "Write `<think>` around it." mentions the mark.
         if self._state != "thought" and is_in_code(self._said):
             return self._speak(mark[0])
         match mark.lastgroup:
@@ -137,14 +137,14 @@ class ReasoningFilter:
         return []
 
     def _begin_part(self, state: str) -> list[str]:
-        # This thought is announced, so what came before it was none.
+        # This thought is marked, so the text before it was none.
         doubted = [self._said] if self._state == "doubt" and self._said else []
         self._state, self._head = state, ""
         return doubted
 
     def _end_thought(self) -> list[str]:
         taken_back: list[str] = [RETRACTION] if self._state == "speech" and self._said else []
-        # It ended without a beginning: all that was said so far was the thought.
+        # It ended without a beginning: all text so far was the thought.
         if self._state != "thought":
             self.unannounced, self._said = True, ""
         self._state = "speech"

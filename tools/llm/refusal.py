@@ -9,7 +9,7 @@ from itertools import product
 from argot.prompts.loader import NOT_IN_PASSAGES
 
 _OPENINGS = ("", "answer", "sorry", "reply")
-# Not held back while streaming (`RefusalGate`): many an answer begins with these words.
+# Not held back while streaming (`RefusalGate`): many answers begin with these words.
 _SAYING = ("the answer is", "the answer to the question is", "this is", "that is", "it is", "information")
 _REFUSING = (
     ("not",),
@@ -23,7 +23,7 @@ _REFUSING = (
 
 
 def is_refusal(reply: str) -> bool:
-    """Return whether a whole reply refuses, also in words that many an answer begins with: "This is not in the
+    """Return whether a whole reply refuses, even in words with which many answers begin: "This is not in the
     passages".
     """
     letters = _extract_letters(reply)
@@ -31,9 +31,9 @@ def is_refusal(reply: str) -> bool:
 
 
 class RefusalGate:
-    """Holds a reply back until it is clear that it does not begin as a refusal. Then everything passes.
+    """Holds a reply back until it is clear that it does not begin as a refusal. After that everything passes.
 
-    Only what begins with the refusal itself is held: every held token is one more that the asker waits for.
+    Only text that begins like a refusal is held: the asker waits for every held token.
     """
 
     def __init__(self) -> None:
@@ -42,13 +42,13 @@ class RefusalGate:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Return the text that can be passed on now; nothing while the reply may still be a refusal, nor once it is
+        """Return the text that can be passed on now; nothing while the reply may still be a refusal, or once it is
         one.
         """
         if self._open:
             return piece
         self._held += piece
-        # An empty text is the beginning of all: blanks and marks in front are held as well.
+        # An empty text is a beginning of every refusal: leading blanks and marks are held as well.
         if self.refused or _extract_letters(self._held) in _list_beginnings():
             return ""
         self.refused = _is_refusal_with_more(self._held)
@@ -59,26 +59,24 @@ class RefusalGate:
         return held
 
     def rest(self) -> str:
-        """Return the text held back when the reply ended: all of it, if that is no refusal."""
+        """Return the text held back when the reply ended: all of it, unless it is a refusal."""
         held, self._held = self._held, ""
         self.refused = self.refused or _extract_letters(held) in _list_refusals()
         return "" if self.refused else held
 
 
 def _is_refusal_with_more(text: str) -> bool:
-    """Return whether a refusal stands as a sentence of its own, with an excuse, a repetition or an answer from memory
-    behind it.
-    """
+    """Return whether a refusal is its own sentence, followed by an excuse, a repetition or an answer from memory."""
     # The prompt's own words in capitals are a refusal whatever follows, even without a full stop.
     if text.lstrip(" \n\t\"'*#>-“").startswith(NOT_IN_PASSAGES):
         return True
     first = re.split(r"[.!?\n]", text.strip(" \n\t\"'*"), maxsplit=1)
-    # Only where the sentence ends there: "Not in the passages on costs, but ..." is an answer.
+    # Only if the sentence ends there: "Not in the passages on costs, but ..." is an answer.
     return len(first) > 1 and _extract_letters(first[0]) in _list_refusals()
 
 
 def _extract_letters(text: str) -> str:
-    # Letters alone, so that blanks, marks and emphasis need no variants: "**Not in the passages.**"
+    # Letters only, so that blanks, marks and emphasis need no variants: "**Not in the passages.**"
     return "".join(char for char in text.casefold() if char.isalpha())
 
 
@@ -94,5 +92,5 @@ def _list_wordy_refusals() -> frozenset[str]:
 
 @cache
 def _list_beginnings() -> frozenset[str]:
-    """Return the beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
+    """Return the beginnings of all refusals, in letters only, including the empty and the whole ones."""
     return frozenset(text[:end] for text in _list_refusals() for end in range(len(text) + 1))

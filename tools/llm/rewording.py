@@ -1,8 +1,8 @@
 """Checks that a model's rewording of a question asks the same, and adds nothing from elsewhere.
 
-A rewording is only ever used in place of, or beside, the question. So it is compared with it: the question's names and
-most of its words must still be there, and what is new must come from the conversation or the triples, apart from a few
-plain words. An answer, another language, or what an instruction hidden in the data asked for does not pass.
+A rewording is only ever used in place of, or beside, the question. It is therefore compared with it: the question's
+names and most of its words must remain, and new words must come from the conversation or the triples, apart from a few
+plain ones. An answer, another language, or the result of an instruction hidden in the data does not pass.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from argot.tools.reading.unknown_terms import find_unknown_terms
 from argot.tools.text.words import content_stems, find_identifiers
 from argot.types import Triple, Turn
 
-MAX_REWORDED_CHARS = 600  # characters, as the prompt's schema has it
+MAX_REWORDED_CHARS = 600  # characters, as in the prompt's schema
 MAX_QUERY_CHARS = 400
 
 _QUESTION_KEEPS = 0.75
 _QUERY_KEEPS = 0.6
 _NEW_IN_QUESTION = 0.25
 _NEW_IN_QUERY = 0.5
-_ROOM_CHARS = 80  # characters a stand-alone question may be longer than it and the longest question before it together
-_QUERY_ROOM_CHARS = 20  # characters a query may have beyond twice the question's
+_ROOM_CHARS = 80  # characters beyond the question and the longest earlier one together
+_QUERY_ROOM_CHARS = 20  # characters by which a query may exceed twice the question's length
 
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "„": "“", "‘": "’", "«": "»"}
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+")
-# Mark-up, addresses, JSON and paragraphs: no question of one line has them.
+# Mark-up, addresses, JSON and paragraphs: no one-line question has them.
 _FORBIDDEN = re.compile(r"[<>{}|\\]|://|\n\s*\n")
 _ASKS = re.compile(
     rf"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{{1,30}},\ )?
@@ -40,7 +40,7 @@ _ASKS = re.compile(
 
 
 def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str | None:
-    """Return the model's stand-alone form of a question, tidied; None where it is not faithful to it."""
+    """Return the model's stand-alone form of a question, tidied; None if it is not faithful to it."""
     text = clean_rewording(said)
     longest = max((len(turn.question) for turn in history), default=0)
     if not text or len(text) > min(MAX_REWORDED_CHARS, len(question) + longest + _ROOM_CHARS) or not _is_question(text):
@@ -51,7 +51,7 @@ def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str 
 
 
 def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
-    """Return the model's search query for a question, tidied; None where it is not faithful to it.
+    """Return the model's search query for a question, tidied; None if it is not faithful to it.
 
     At most about twice as long as the question, with most of its words and all of its names and numbers.
     """
@@ -64,7 +64,9 @@ def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | No
 
 
 def clean_rewording(said: str) -> str:
-    """On one line, without quotation marks around it; empty where it holds what no question does."""
+    """Return it on one line, without quotation marks around it; empty if it contains something that no question
+    does.
+    """
     text = said.strip()
     if _FORBIDDEN.search(text):
         return ""
@@ -88,12 +90,12 @@ def _has_kept(text: str, question: str, share: float) -> bool:
 
 
 def _has_foreign(text: str, sources: Sequence[str], share: float) -> bool:
-    """Return whether a text has names, numbers or strange words that stand in no source, or more than a few plain words
+    """Return whether a text has names, numbers or strange words that occur in no source, or more than a few plain words
     that do not.
     """
     known = {stem for source in sources for stem in content_stems(source)}
     said = set(content_stems(text))
-    # One new word is always allowed: a pronoun is replaced by something.
+    # One new word is always allowed, since a pronoun is replaced by one.
     if len(said - known) > max(1, share * len(said)):
         return True
     names = {name for source in sources for name in _list_names(source)}

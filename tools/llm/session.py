@@ -16,14 +16,14 @@ from argot.tools.llm.endpoint import Endpoint, ServerQuirks
 from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.token_budget import fit_pieces
 
-SCHEMA_TOKENS = 400  # more than the longest schema takes when it is told in words
+SCHEMA_TOKENS = 400  # more than the longest schema takes when it is written in words
 LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
 class Model:
-    """`failed` says why the model is not asked any more in this run, in one clause; None: it is.
+    """`failed` is the reason why this run no longer asks the model, in one clause; None: it does.
 
-    A server that fails is given up for the rest of the run, so that a run waits out at most one bound. A prompt that
+    A server that fails is given up for the rest of the run, so that a run waits for at most one timeout. A prompt that
     is too long does not count, and a reply that is no valid JSON counts from the second on.
     """
 
@@ -40,20 +40,20 @@ class Model:
 
     @property
     def quirks(self) -> ServerQuirks:
-        """Features that the server was found not to accept."""
+        """Features that the server has refused."""
         return self._server.quirks
 
     @property
     def name(self) -> str:
-        """Name of the model as the server has it; empty before it is known."""
+        """Name of the model on the server; empty before it is known."""
         known = self._server.known
-        return known.model if known else self._server.settings.model
+        return known.model if known else self._server.settings.model_server.name
 
     @property
     def context_tokens(self) -> int:
         """Length of the model's context; 0 before it is known."""
         known = self._server.known
-        return known.context_tokens if known else self._server.settings.model_context
+        return known.context_tokens if known else self._server.settings.model_server.context_tokens
 
     async def json(
         self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
@@ -61,7 +61,7 @@ class Model:
         """Return the reply to a prompt whose output is JSON, checked against its schema.
 
         Raises:
-            ModelUnavailable: there is none within the bounds; ContextOverflow where less input may help.
+            ModelUnavailable: there is none within the limits; ContextOverflow if less input may help.
         """
         asked = prompt_named(prompt)
         schema = asked.schema(**(choices or {}))
@@ -74,14 +74,15 @@ class Model:
         return call.value
 
     async def text(self, prompt: str, **inputs: str) -> AsyncGenerator[str, None]:
-        """Yield the reply to a prompt whose output is text, in pieces as they come; closing this stops the server's
+        """Yield the reply to a prompt whose output is text, in pieces as they arrive; closing this stops the server's
         work.
 
-        A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
-        its longest length ends in "…": its last sentence may be half of one. `RETRACTION` takes back what came before.
+        A text that repeats itself ends where the repetition is detected, with a note in its `ModelCall`. One that
+        reached its maximum length ends in "…": its last sentence may be incomplete. `RETRACTION` takes back the pieces
+        before it.
 
         Raises:
-            ModelUnavailable: also after pieces were given, where the stream breaks off.
+            ModelUnavailable: also after some pieces, if the stream breaks off.
         """
         asked = prompt_named(prompt)
         call = Call(self._run, asked, asked.messages(**inputs))
@@ -89,18 +90,18 @@ class Model:
         async with aclosing(call.pieces()) as pieces:
             async for piece in pieces:
                 yield piece
-                # What was taken back may stand in the answer again, which is no repetition.
+                # Retracted text may occur in the answer again, which is no repetition.
                 if piece is RETRACTION:
                     watch = LoopWatch()
                 if watch.loops(piece):
                     call.stopped = LOOPED_CLAUSE
                     return
-        # Behind the loop, so that a text stopped for repeating itself does not end in it.
+        # After the loop, so that a text stopped for repeating itself does not end in it.
         if call.cut_short:
             yield CUT_SHORT
 
     async def whole_text(self, prompt: str, **inputs: str) -> str:
-        """Return the reply to a prompt whose output is text, once it is whole.
+        """Return the reply to a prompt whose output is text, once it is complete.
 
         Raises:
             ModelUnavailable: there is none.
@@ -112,11 +113,11 @@ class Model:
         return said
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
-        """Return as many pieces, best first, as the context holds beside everything else, with blank lines between
+        """Return as many pieces, best first, as fit into the context beside everything else, with blank lines between
         them.
 
         Raises:
-            ModelUnavailable: the server does not say how long its context is.
+            ModelUnavailable: the server does not report its context length.
             ContextOverflow: not even the first fits.
         """
         self._run.refuse_if_failed()
@@ -136,8 +137,8 @@ class Model:
 
 
 def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
-    """Tokens for the reply, and for the schema where this server must be told it in words."""
+    """Return the tokens for the reply, and for the schema if this server needs it in words."""
     if asked.output == "text":
-        return server.settings.model_answer_tokens
+        return server.settings.model_server.answer_tokens
     in_words = server.quirks.in_words or asked.name in server.quirks.no_schema
     return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0)

@@ -10,13 +10,13 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class EventParser:
     """Finds the events in a stream of bytes, whose pieces may end anywhere, even within a line end or a character.
 
-    Only the data of an event is read: comments, ids and names are skipped. An event that the stream breaks off in is
-    dropped, as the specification says.
+    Only the data of an event is read: comments, ids and names are skipped. An incomplete event at the end of the stream
+    is dropped, as the specification says.
     """
 
     def __init__(self) -> None:
         self._line: list[bytes] = []
-        """The pieces of the unfinished line, `_open` bytes in all; joined once, at its end, however many come."""
+        """The pieces of the unfinished line, `_open` bytes in all; joined only once, when the line ends."""
         self._open = 0
         self._data: list[bytes] = []
         self._size = 0
@@ -58,12 +58,12 @@ class EventParser:
         if not self._begun:
             self._begun, line = True, line.removeprefix(BYTE_ORDER_MARK)
         if line.startswith(b"data:") or line == b"data":
-            # One blank behind the colon is not part of the data.
+            # One blank after the colon is not part of the data.
             self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
             self._size += len(line)
             if self._size > MAX_EVENT_BYTES:
                 raise BodyTooLarge
-        # A blank line ends an event; one without data, such as a comment that keeps the connection open, is none.
+        # A blank line ends an event; one without data, such as a keep-alive comment, is none.
         elif not line and self._data:
             events.append(b"\n".join(self._data))
             self._data, self._size = [], 0

@@ -1,4 +1,4 @@
-"""A reply asked for as JSON: found in the text, and checked against its schema before anything uses it."""
+"""A reply in JSON: found in the text, and checked against its schema before use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOUND_CHECKS: dict[str, Callable[[Any, Any], bool]] = {
     "enum": lambda value, bound: value in bound,
     "const": lambda value, bound: value == bound,
 }
-# Checked by functions of their own, or saying nothing of the value.
+# Keywords with their own checking functions, and those that do not constrain the value.
 UNCHECKED_KEYWORDS = {
     "type",
     "properties",
@@ -48,9 +48,9 @@ _LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
 
 
 class InvalidReply(Exception):
-    """The reply is no JSON, or not of the schema. `reason` is one clause and quotes nothing of the reply.
+    """The reply is no JSON, or does not match the schema. `reason` is one clause without any text of the reply.
 
-    `cut_off`: it began as JSON and broke off, as also happens to servers that keep to schemas.
+    `cut_off`: it began as JSON and broke off, which also happens to servers that enforce schemas.
     """
 
     def __init__(self, reason: str, *, cut_off: bool = False) -> None:
@@ -60,17 +60,17 @@ class InvalidReply(Exception):
 
 
 def strip_unprintable(text: str) -> str:
-    """Return the text without control characters (a terminal's included), marks that change the direction of writing,
-    half characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need
-    them.
+    """Return the text without control characters (including a terminal's), marks that change the direction of writing,
+    half characters, and invisible ones, which can hide a whole sentence. Joiners are kept: Persian, Hindi and emoji
+    need them.
 
-    A half character (lone surrogate) can be neither stored nor sent, and a NUL not be searched for.
+    A half character (lone surrogate) can be neither stored nor sent, and a NUL cannot be searched for.
     """
     return _UNREADABLE.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first JSON object in the text, which may stand in a code fence or between other words.
+    """Return the first JSON object in the text, which may be in a code fence or between other words.
 
     Raises:
         InvalidReply: there is none, or it does not fit the schema.
@@ -81,7 +81,7 @@ def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether the text holds a JSON object that is complete."""
+    """Return whether the text contains a complete JSON object."""
     try:
         _find_first_object(text)
     except InvalidReply:
@@ -90,7 +90,7 @@ def is_whole(text: str) -> bool:
 
 
 def _clean_value(value: Any) -> Any:
-    # An escape such as "\u202e" becomes a character only here, behind the filter of the stream.
+    # An escape such as "\u202e" becomes a character only here, after the filter of the stream.
     if isinstance(value, dict):
         return {strip_unprintable(name): _clean_value(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -103,7 +103,7 @@ def _find_first_object(text: str) -> dict[str, Any]:
     if start < 0:
         raise InvalidReply("no JSON")
     try:
-        # Python reads NaN and Infinity, which are no JSON; what stands behind the object is left.
+        # Python accepts NaN and Infinity, which are no JSON; text after the object is ignored.
         return dict(json.JSONDecoder(parse_constant=_refuse_number).raw_decode(text, start)[0])
     except (ValueError, RecursionError):
         raise InvalidReply("broken JSON", cut_off=True) from None
@@ -118,7 +118,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> No
 
     Raises:
         InvalidReply: it does not fit.
-        ValueError: the schema uses a keyword that is not known here, which must not pass unchecked.
+        ValueError: the schema uses an unsupported keyword, which must not pass unchecked.
     """
     unknown = schema.keys() - BOUND_CHECKS.keys() - UNCHECKED_KEYWORDS
     if unknown:

@@ -1,4 +1,4 @@
-"""Counts a prompt's tokens, by the server's own tokenizer where it has one, and fits passages into its context."""
+"""Counts a prompt's tokens, with the server's own tokenizer if it has one, and fits passages into its context."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
-"""The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
-MAX_CACHED_COUNTS = 256  # of prompts; the oldest goes first
+"""The maximum that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
+MAX_CACHED_COUNTS = 256  # of prompts; the oldest is dropped first
 MAX_COUNT_FACTOR = 2
 """A count above the upper bound by this factor is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
-"""A count takes milliseconds; rather than wait longer, tokens are estimated."""
+"""A count takes milliseconds; if it takes longer, tokens are estimated."""
 REST_SECONDS = 60.0
-"""After a count that did not come, how long tokens are estimated before the server is asked again."""
+"""How long tokens are estimated after a count failed, before the server is asked again."""
 LETTERS_PER_TOKEN = 3
 """English has more than four; jargon, which is split into pieces, has fewer."""
 PIECE_SEPARATOR = "\n\n"
@@ -29,22 +29,26 @@ _LETTERS = re.compile(r"[A-Za-z ]")
 
 
 def compute_byte_bound(messages: Messages) -> int:
-    """More tokens than these messages can have: each token stands for at least one byte."""
+    """Return an upper bound of these messages' tokens: each token stands for at least one byte."""
     return TEMPLATE_TOKENS + sum(len(text.encode()) for _, text in messages)
 
 
 def estimate_tokens(messages: Messages) -> int:
-    """About how many tokens they have, rather too many: a digit, a mark and a byte beyond ASCII count as one each."""
+    """Return about how many tokens they have, erring on the high side: a digit, a mark and a byte beyond ASCII count as
+    one each.
+    """
     total = TEMPLATE_TOKENS
     for _, text in messages:
         letters = len(_LETTERS.findall(text))
-        # Bytes, not characters: a tokenizer may take one of its own for each byte of "電".
+        # Bytes, not characters: a tokenizer may use one token for each byte of "電".
         total += letters // LETTERS_PER_TOKEN + len(text.encode()) - letters
     return total
 
 
 async def count_tokens(server: Endpoint, messages: Messages) -> int:
-    """Return the tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
+    """Return the tokens of the messages with everything the chat template adds: vLLM's POST /tokenize, or an
+    estimate.
+    """
     key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
     if key in server.counts:
         return server.counts[key]
@@ -58,19 +62,19 @@ async def count_tokens(server: Endpoint, messages: Messages) -> int:
 
 
 def can_count_tokens(server: Endpoint) -> bool:
-    """Return whether the server has a tokenizer of its own, and it did not just fail to answer."""
+    """Return whether the server has its own tokenizer, and it did not just fail to answer."""
     return server.quirks.tokenizer and time.monotonic() >= server.counts_again
 
 
 async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
-    """Return the server's count; None where it does not come within a small part of a call's time, or the endpoint
+    """Return the server's count; None if it does not arrive within a small part of a call's time, or the endpoint
     fails.
 
     Raises:
-        Exception: nobody listens there at all.
+        Exception: nothing listens at that address.
     """
     await server.served_model()  # not part of the count: without it there is no call either
-    bound = min(COUNT_SECONDS, server.settings.model_first_token_seconds / 4)
+    bound = min(COUNT_SECONDS, server.settings.model_server.first_token_seconds / 4)
     try:
         async with asyncio.timeout(bound):
             return await _ask(server, messages)
@@ -84,17 +88,17 @@ async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
-    """Return the count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
+    """Return the count of vLLM's /tokenize; None, and always from then on, if the server has no such endpoint."""
     served = await server.served_model()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": served.model, "messages": said, "add_generation_prompt": True}
-    for more in (server.quirks.thinking(served.is_vllm), {}):  # a template may take no arguments of that kind
+    for more in (server.quirks.thinking(served.is_vllm), {}):  # a template may not accept such arguments
         try:
             answer = await server.connection().request("POST", f"{server.address.root}/tokenize", {**body, **more})
         except WrongAnswer:
             break
         except StatusError as error:
-            # It may be the template's argument that it refuses: once more without.
+            # The server may be refusing the template's argument: once more without.
             if error.status == 400:
                 continue
             break
@@ -106,8 +110,8 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def fit_pieces(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
-    """Return the pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two
-    else.
+    """Return the pieces, best first, that leave room for a reply of `reply` tokens. One count if all fit, else usually
+    two.
 
     Raises:
         TooLong: not even the first fits.
@@ -119,7 +123,7 @@ async def fit_pieces(server: Endpoint, reply: int, pieces: Sequence[str], messag
     while too_many - fits > 1:
         asked = messages(PIECE_SEPARATOR.join(pieces[:guess]))
         size = compute_byte_bound(asked)
-        # What fits even at a token for each byte needs no count, and no request.
+        # Pieces that fit even at one token per byte need no count, and no request.
         tokens = size if size <= room else await count_tokens(server, asked)
         if tokens <= room:
             fits = guess

@@ -25,16 +25,16 @@ PROMPT = "cited_answer"
 
 
 class ModelWriter:
-    """One run's writer. Closing what `write` gives stops the server's work.
+    """One run's writer. Closing the iterator of `write` stops the server's work.
 
-    What it writes is a draft: its marks only say which passage the model had in mind, and `match_references` decides.
+    The text is a draft: its marks only say which passage the model had in mind, and `match_references` decides.
     """
 
     def __init__(self, model: Model, *, product: str = "", forbidden_words: str = "") -> None:
         """
         Args:
             model: one run's use of the server.
-            product: what the documents are about, as the prompt may name it.
+            product: the subject of the documents, as the prompt may name it.
             forbidden_words: words the answer shall not use, between commas.
         """
         self._model = model
@@ -42,12 +42,12 @@ class ModelWriter:
         self._forbidden_words = forbidden_words
 
     async def write(self, request: AnswerRequest) -> AsyncGenerator[str]:
-        """Yield the answer's pieces; none where the passages do not hold it.
+        """Yield the answer's pieces; none if the passages do not contain it.
 
-        A prompt too long for the model, whatever was counted, is tried once more with half the passages.
+        A prompt that turns out too long for the model is tried once more with half the passages.
 
         Raises:
-            ModelUnavailable: the server failed, or its model went round in circles. Pieces may have come before.
+            ModelUnavailable: the server failed, or its model repeated itself. Some pieces may have been yielded before.
         """
         hits = list(request.hits)
         sent = False
@@ -65,7 +65,7 @@ class ModelWriter:
                 hits = hits[: len(hits) // 2]
 
     async def _write_once(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
-        """Make one attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
+        """Make one attempt; refusals, echoes and marks without a passage are filtered while it streams."""
         question, definitions = _split_question(request)
         inputs = {
             "question": question,
@@ -80,7 +80,7 @@ class ModelWriter:
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
                 if piece is RETRACTION:
-                    reply = _ReplyFilter(shown)  # the answer begins anew, and may still be a refusal
+                    reply = _ReplyFilter(shown)  # the answer begins again, and may still be a refusal
                     yield piece
                 elif out := reply.feed(piece):
                     yield out
@@ -94,7 +94,7 @@ class ModelWriter:
 
 
 class _ReplyFilter:
-    """The part of a reply that is passed on: no refusal, no echo of the prompt, no mark that points nowhere."""
+    """The part of a reply that is passed on: no refusal, no echo of the prompt, no mark without a passage."""
 
     def __init__(self, passages: int) -> None:
         self._refusal = RefusalGate()
@@ -109,12 +109,12 @@ class _ReplyFilter:
 
     @property
     def echoes(self) -> bool:
-        """True if the reply continues with its own prompt; it may also be a thought about it, as only its end tells."""
+        """True if the reply continues with its own prompt; only its end shows whether that was a thought about it."""
         return self._echo.found
 
     def feed(self, piece: str) -> str:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
-        # In this order: a refusal is recognised in the reply as it came, and marks are last, in what really goes out.
+        # In this order: refusals are detected in the raw reply, and marks last, in the text that is sent.
         return self._out(self._echo.feed(self._refusal.feed(piece)))
 
     def rest(self) -> str:
@@ -128,9 +128,9 @@ class _ReplyFilter:
     def refuse_if_useless(self) -> None:
         """
         Raises:
-            ModelUnavailable: the reply went round in circles, or was nothing but its own prompt, or had no word in it.
+            ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word in it.
         """
-        # By the end alone: the session stops such a text, and does not say so here.
+        # Detected only by the end: the session stops such a text, and does not report it here.
         fault = (
             "repeated itself and was stopped" if not (self.refused or self.echoes) and is_repeating(self._tail) else ""
         )
@@ -143,27 +143,29 @@ class _ReplyFilter:
 
 
 def wrap_passages(hits: Sequence[Hit]) -> list[str]:
-    """Return each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
+    """Return each passage in its fence, numbered from 1, best first, under its title and headings."""
     return number_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
 
 
 def number_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
-    """Return each text in its fence, numbered from 1, with the source it is from."""
+    """Return each text in its fence, numbered from 1, with its source."""
     return [wrap_in_fence("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
 
 
 def build_answer_messages(question: str, passages: Sequence[str]) -> Messages:
-    """Return the messages for a question and its passages in their fences, as a tuned model learns to be asked."""
+    """Return the messages for a question and its passages in their fences, in the form in which a tuned model is
+    trained.
+    """
     return prompt(PROMPT).messages(passages=PIECE_SEPARATOR.join(passages), question=question)
 
 
 def _split_question(request: AnswerRequest) -> tuple[str, str]:
-    """Return the question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
+    """Return the question, and the additions of the augmented one (Golden-Retriever 3.5): its context and its terms."""
     if request.augmented.startswith(request.question):
         return request.question, request.augmented[len(request.question) :].strip()
     return request.augmented or request.question, ""
 
 
 def _count_fitted(given: Sequence[str], fitted: str) -> int:
-    """Return how many passages went into the prompt: the first ones, since the weakest are dropped."""
+    """Return how many passages are in the prompt: the first ones, since the weakest are dropped."""
     return sum(f'<passage n="{n}"' in fitted for n in range(1, len(given) + 1))

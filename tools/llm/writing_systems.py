@@ -1,8 +1,8 @@
 """Characters per token, and limits that fit a reply of the longest length into its tokens in any script.
 
-Prompts count three characters to a token, which is safe for Latin, Greek and Cyrillic letters. A Chinese,
-Japanese or Korean character, or a Thai letter, takes up to a token of its own, and says three times as much: the same
-tokens hold the same content in a third of the characters.
+Prompts assume three characters per token, which is safe for Latin, Greek and Cyrillic letters. A Chinese, Japanese or
+Korean character, or a Thai letter, takes up to one token and carries three times as much meaning: the same tokens hold
+the same content in a third of the characters.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Sequence
 from typing import Any
 
 SAFE_CHARS_PER_TOKEN = 3
-"""What prompts count on when they bound a reply: alphabets have no fewer."""
+"""Assumed when prompts bound a reply: alphabets have no fewer."""
 USUAL_CHARS_PER_TOKEN = 4
-"""What English prose has: an estimate, where nothing breaks if it is wrong."""
+"""The average of English prose, for an estimate where an error does no harm."""
 MAX_CHARS_PER_TOKEN = 32
-"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
+"""More than any text has: bounds the reply of a server that ignores the requested length."""
 _WIDE = re.compile(
     r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _WIDE_SHARE = 0.2
-"""Of the letters given: from this share on, the reply is likely to be in such characters, too."""
+"""Share of letters in the input from which the reply is likely to be in such characters, too."""
 
 
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a good part of the input, without the constant text, is in characters of a token each."""
+    """Return whether much of the input, without the constant text, consists of characters with one token each."""
     # The system text is English in every prompt.
     given = "".join(text for role, text in messages if role != "system")
     letters = sum(map(str.isalpha, given))

@@ -8,10 +8,10 @@ from argot.types import Principal
 
 
 def replace_expansions(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> str:
-    """Return the text with the term in the place of each expansion that no document spells out, though some has
-    the term.
+    """Return the text with each expansion that no document spells out replaced by its term, if a document has the
+    term.
     """
-    # From the end, so that the places of those before stay right.
+    # From the end, so that earlier positions stay valid.
     for said in reversed(matcher.find_expansions(text)):
         term = said.term or said.surface
         if not store.phrase_count(principal, said.surface) and store.phrase_count(principal, term):

@@ -1,4 +1,4 @@
-"""Shapes of abbreviations: single words, regardless of the sentence they stand in."""
+"""Shapes of abbreviations: single words, regardless of the sentence around them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
 _MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")
 _RUN = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MAX_DIGITS = 2  # more make a part number
+_MAX_DIGITS = 2  # longer ones are part numbers
 _MAX_RUN_LETTERS = 5
 _NAME_PART = re.compile(r"[A-Z][a-z]{2,}")
 # Symbols of elements with their counts: "Al2O3", "HfO2".
@@ -77,7 +77,9 @@ def is_name_with_number(word: str) -> bool:
 
 
 def _is_mixed(word: str) -> bool:
-    """Any other mix, unless a part of it is a word or the end of a name: TypeB, McCoy, Word2Vec, LeBron."""
+    """Return whether it is any other mix, unless a part of it is a word or the end of a name: TypeB, McCoy, Word2Vec,
+    LeBron.
+    """
     if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MAX_DIGITS:
         return False
     runs = _RUN.findall(word)
@@ -93,7 +95,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def may_be_small(word: str) -> bool:
-    """Return whether a word may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
+    """Return whether a word may be an abbreviation in small letters: short, no English word, and no misspelt one."""
     if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
         return False
     return not _is_slip(word)
@@ -101,9 +103,9 @@ def may_be_small(word: str) -> bool:
 
 @cache
 def is_unpronounceable(word: str) -> bool:
-    """Return whether small letters follow one another as in no English word: slbg, huvc, mtd."""
+    """Return whether its sequence of small letters occurs in no English word: slbg, huvc, mtd."""
     parts = re.fullmatch(rf"([^{_VOWELS}]*)([{_VOWELS}].*?)??([^{_VOWELS}]*)", word)
-    # No vowel at all: "mtd". Two such letters are mostly a unit.
+    # No vowel at all: "mtd". Two such letters are usually a unit.
     if parts is None or not parts[2]:
         return len(word) > 2
     beginnings, ends = _collect_clusters()
@@ -128,8 +130,8 @@ def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
 def _is_slip(word: str) -> bool:
     """Return whether a word looks like a misspelt one.
 
-    Two letters have changed places ("waht"), one of a very common word is missing ("wht") or too much ("thhe"), or
-    there is no apostrophe ("isnt", "youre").
+    Two letters are transposed ("waht"), one of a very common word is missing ("wht") or extra ("thhe"), or the
+    apostrophe is missing ("isnt", "youre").
     """
     swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
     if len(word) > 2 and any(other in load_english_words() for other in swapped):

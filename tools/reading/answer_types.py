@@ -41,7 +41,7 @@ _QUESTIONS: tuple[tuple[AnswerType, str], ...] = (
     ),
     (
         "definition",
-        # Up to five words are a term; what is longer asks for more than a meaning.
+        # Up to five words are a term; longer phrases ask for more than a meaning.
         r"^\W*(?:what(?:'s| is| are| was| were)|who is|define|explain)\s+(?:a |an |the |our |meant by )?[\w/+#.'-]+"
         r"(?:\s+[\w/+#.'-]+){0,4}\s*\W*$|\bstand for\b|\bmeaning of\b|\bmeans?\b\W*$",
     ),
@@ -108,7 +108,7 @@ _SEVERAL = re.compile(
 
 
 def asks_for_several(question: str) -> bool:
-    """Return whether more than one thing may answer, so that a part of a list has to be called one."""
+    """Return whether several things may answer, so that a quoted part of a list has to be called a part."""
     return asks_for_all(question) or find_answer_type(question) == "steps" or _SEVERAL.search(question) is not None
 
 
@@ -120,7 +120,7 @@ _SECOND = re.compile(
 
 
 def asks_twice(question: str) -> bool:
-    """Return whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
+    """Return whether a second question is attached to the first: "How often does it leave, and where does it go?"."""
     return _SECOND.search(question) is not None
 
 

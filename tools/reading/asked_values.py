@@ -1,6 +1,6 @@
 """Kind of value that a question asks for ("how much does it cost": money), and a check for it in a text.
 
-A passage that holds no amount of money does not answer what something costs, however many words it shares.
+A passage without an amount of money does not answer a question about a price, however many words they share.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class AskedValue:
 
 
 def find_asked_value(question: str) -> AskedValue | None:
-    """Return the kind of value that the question names; None where it names none that is known.
+    """Return the kind of value that the question names; None if it names no known kind.
 
-    What is counted ("how many holidays") is no kind: the documents may well call it by another word.
+    Counted things ("how many holidays") are no kind: the documents may use another word.
     """
     for kind, pattern in _ASKED:
         if pattern.search(question):
@@ -86,9 +86,10 @@ def find_asked_value(question: str) -> AskedValue | None:
 
 
 def may_hold_value(question: str, text: str) -> bool:
-    """Return whether a text may say how many there are, or when something is, for a question that asks this.
+    """Return whether a text may contain the number or time that the question asks for.
 
-    Always, where it asks anything else. A number in words, "each" or a condition ("if the alarm rings") is enough.
+    Always True if the question asks for anything else. A number in words, "each" or a condition ("if the alarm rings")
+    is enough.
     """
     said = _NUMBERING.sub("", text)
     if _HOW_MANY.search(question):

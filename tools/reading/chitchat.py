@@ -1,7 +1,7 @@
 """Recognition of small talk: greetings, thanks, and questions about Argot, which ask the documents nothing.
 
-A message counts as small talk only where every word of it does: "Hello, what is a PUC?" is a question. The caller looks
-up first whether such a word is a term of the glossary ("HI").
+A message counts as small talk only if every word of it does: "Hello, what is a PUC?" is a question. The caller looks up
+first whether such a word is a term of the glossary ("HI").
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import fold_words
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library"]
-"""`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
-before (`tools/reading/history_questions.py`); `library`: about the documents there are (`library_questions.py`)."""
+"""`no_file`: about a missing file (`tools/reading/whole_file_questions.py`); `recall`: about earlier questions
+(`tools/reading/history_questions.py`); `library`: about the available documents (`library_questions.py`)."""
 
 MAX_CHARS = 100
 """Characters: a longer message is more than small talk."""
@@ -60,7 +60,7 @@ _PHRASES: dict[SmallTalk, tuple[str, ...]] = {
         r"|good (?:job|bot|work)|well done|of course|exactly|correct|sorry)",
     ),
 }
-# Words that may stand anywhere between phrases and have no kind of their own.
+# Words that may occur anywhere between phrases and have no kind of their own.
 _FILLERS = r"there|argot|everyone|everybody|all|team|folks|bot|again|please|and|so|well|then|friend|mate|dear|man"
 _READ = {kind: re.compile("|".join(f"(?:{phrase})" for phrase in phrases)) for kind, phrases in _PHRASES.items()}
 _FILLER = re.compile(_FILLERS)
@@ -71,7 +71,7 @@ _POINTS_BACK = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
 def identify_small_talk(message: str) -> SmallTalk | None:
     """Return the kind of small talk that the message is, the most telling of several; None if it is none.
 
-    `unasked`: there is nothing but words that join others ("why?", "and?"), so that nothing can be looked for.
+    `unasked`: the message has only words that join others ("why?", "and?"), so that nothing can be searched.
     """
     if len(message) > MAX_CHARS:
         return None
@@ -83,14 +83,12 @@ def identify_small_talk(message: str) -> SmallTalk | None:
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
-    """Return whether a message within a conversation may refer to what was said before: "why?", "how does this
-    work?".
-    """
+    """Return whether a message within a conversation may refer to earlier ones: "why?", "how does this work?"."""
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 
 def _has_only_joining_words(message: str) -> bool:
-    # "who is IT" asks about a department; in "WHY IS IT SO" capitals say nothing.
+    # "who is IT" asks about a department; in "WHY IS IT SO" capitals carry no information.
     if not message.isupper() and any(len(word) > 1 and word.isupper() for word in _BREAKS.split(message)):
         return False
     words = fold_words(message)

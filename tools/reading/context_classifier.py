@@ -1,8 +1,8 @@
 """Identifies the context of a question, without a language model (Golden-Retriever 3.3).
 
 A context is known by its name and description, but also by its signature: the words of its senses, and the passages
-in which their expansions stand. An imported glossary gives contexts nothing but a name, and the name may say nothing;
-then the signature decides alone.
+that contain their expansions. An imported glossary has only names for its contexts, and the name may be uninformative;
+then only the signature decides.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _MAX_PHRASE_WORDS = 5  # words
 _MAX_KEPT_PASSAGES = 20_000
 _MAX_QUESTION_CHARS = 4_000  # characters of a question
 
-# How much each kind of evidence counts (natural logarithms), and what nothing at all is worth. Chosen on the
-# validation half of the samples.
+# Weight of each kind of evidence (natural logarithms), and the score for none. Chosen on the validation half of the
+# samples.
 _DESCRIPTION_WEIGHT = 12.0
 _WORDS_WEIGHT = 6.0
 _PASSAGES_WEIGHT = 4.0
@@ -79,13 +79,13 @@ class ContextSignatures:
     def measure_shared_words(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
         """Return the share of the question's words that each context's senses use, rare words counting more; [0, 1]."""
         spread = {stem: sum(stem in self._words[name] for name in contexts) for stem in set(stems)}
-        # A word that all contexts use weighs nearly nothing.
+        # A word that all contexts use has almost no weight.
         weight = {stem: math.log((len(contexts) + 1) / max(n, 1)) for stem, n in spread.items()}
         total = sum(weight.values()) or 1.0
         return {name: sum(w for s, w in weight.items() if s in self._words[name]) / total for name in contexts}
 
     def count_sole_contexts(self, mentions: Sequence[Mention]) -> Counter[str]:
-        """Return, for each context, how many of the mentioned terms have senses there alone."""
+        """Return, for each context, how many of the mentioned terms have senses only there."""
         terms = {normalise(mention.term) for mention in mentions if mention.term}
         return Counter(self._sole[term] for term in terms if term in self._sole)
 
@@ -118,7 +118,7 @@ def score_contexts(
 ) -> list[ContextScore]:
     """Return the given contexts, best first, with scores that add up to less than 1; none without any evidence.
 
-    What is missing to 1 is the chance that the question belongs to no context in particular.
+    The difference to 1 is the chance that the question belongs to no context in particular.
     """
     names = list(dict.fromkeys(context.name for context in contexts))
     text = select_compared_text(question, mentions)
@@ -142,15 +142,15 @@ def score_contexts(
 
 
 def find_subject_stems(text: str) -> list[str]:
-    """Return the content stems of a question, or none if all it asks is what something is called, means or
-    where it stands.
-    """
+    """Return the content stems of a question, or none if it only asks for a name, a meaning or a place."""
     stems = content_stems(text)
     return stems if set(stems) - _ASKING else []
 
 
 def find_named_contexts(text: str, names: Sequence[str]) -> set[str]:
-    """Contexts the question names by a word that is in no other context's name: "what does SLA mean in legal?"."""
+    """Return the contexts that the question names by a word that is in no other context's name: "what does SLA mean in
+    legal?".
+    """
     spread: defaultdict[str, set[str]] = defaultdict(set)
     for name in names:
         for word in name.split():
@@ -168,7 +168,7 @@ def select_compared_text(question: str, mentions: Sequence[Mention]) -> str:
 
 
 def remove_terms(question: str, mentions: Sequence[Mention]) -> str:
-    """Return the question without the glossary's terms, whose spelling says nothing of their meaning here."""
+    """Return the question without the glossary's terms, whose spelling is no evidence of their meaning here."""
     text = question
     for mention in sorted(mentions, key=lambda m: -m.start):
         if mention.term:
@@ -178,7 +178,7 @@ def remove_terms(question: str, mentions: Sequence[Mention]) -> str:
 
 def _normalize_scores(logits: Mapping[str, float]) -> list[ContextScore]:
     """Return a distribution over contexts and "none"; empty when no context stands out."""
-    # All alike: nothing tells them apart, and a uniform distribution would look like knowledge.
+    # With equal scores nothing distinguishes them, and a uniform distribution would look like knowledge.
     if max(logits.values()) - min(logits.values()) < 1e-9 and len(logits) > 1:
         return []
     if max(logits.values()) < _NO_CONTEXT_LOGIT:
@@ -192,7 +192,9 @@ def _normalize_scores(logits: Mapping[str, float]) -> list[ContextScore]:
 def _measure_passages(
     text: str, names: Sequence[str], signatures: ContextSignatures, store: CorpusStore, principal: Principal
 ) -> dict[str, float]:
-    """For each context, the weight of the question's nearest passages that use its expansions, less the average."""
+    """Return, for each context, the weight of the question's nearest passages that use its expansions, less the
+    average.
+    """
     ranked = store.keyword_search(principal, text, _MAX_PASSAGES)
     passages = store.passages(principal, [passage_id for passage_id, _ in ranked])
     found: Counter[str] = Counter()
@@ -211,9 +213,11 @@ def _measure_passages(
 
 
 def _measure_descriptions(text: str, contexts: Sequence[Context], embedder: Embedder) -> dict[str, float]:
-    """For each described context, the cosine of its description with the question, less the mean over all of them."""
+    """Return, for each described context, the cosine of its description with the question, less the mean over all of
+    them.
+    """
     told = {context.name: f"{context.name}. {context.description}" for context in contexts if context.description}
-    # A single description is as near as the average, which is itself.
+    # A single description equals the average.
     if len(told) < 2:
         return {}
     vectors = _embed_descriptions(tuple(told.values()), embedder)

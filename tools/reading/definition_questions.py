@@ -1,7 +1,7 @@
 """Recognition of questions about a term's meaning: "What does DGD stand for?". English, as the other readings of
 messages.
 
-The glossary answers that, whatever the documents say. Conservative where the words may ask for something else: "What is
+The glossary answers these, whatever the documents say. Conservative if the words may ask for something else: "What is
 the CC for Harstad?" wants a value, "What is a CC?" its meaning.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Collection, Sequence
 from argot.tools.reading.question_splitting import split_questions
 from argot.types import Mention
 
-MAX_CHARS = 200  # characters of one question; longer ones tell a story around it
+MAX_CHARS = 200  # characters of one question; longer ones describe a situation around it
 
 _MARK = "\ue000"
-"""Stands for a term while the words around it are read."""
+"""Placeholder for a term while the words around it are read."""
 _NOUN = r"(?:term|terms|abbreviations?|acronyms?|initialism|words?|letters|expressions?|shorthand|short form|phrase)"
 _TERM = rf"(?:(?:the|an?|our|your|this|that|these|those) )?(?:{_NOUN} )?{_MARK}"
 _TERMS = rf"(?P<terms>{_TERM}(?: (?:and|or|vs|versus) {_TERM})*)"
@@ -25,14 +25,14 @@ _MEANS = (
     r"(?:means?(?! (?:for|that|to|if|when)\b)|stands? for|refers? to|(?:is|are) short for|denotes?|signif(?:y|ies))"
 )
 _MEANING = r"(?:meanings?|definitions?|full forms?|long forms?|expansions?|full names?)"
-# What may precede any question.
+# Words that may precede any question.
 _POLITE = re.compile(
     r"^(?:(?:hi|hello|hey|please|so|ok|okay|sorry|well|and|also|just|now|then|again|argot|quick question) )*"
     r"(?:(?:can|could|would|will) (?:you|someone|anyone|somebody) (?:please |kindly )?)?"
     r"(?:i(?:'d| would) like to know |i want to know |i wonder |do you know |(?:tell|remind) me |let me know )?"
     r"(?:please )?"
 )
-# What follows these is no matter: "What does CC mean in the galley?"
+# Words after these do not matter: "What does CC mean in the galley?"
 _WHATEVER_FOLLOWS = tuple(
     re.compile(pattern)
     for pattern in (

@@ -23,7 +23,7 @@ _MAX_QUESTION_CHARS = 8_000  # characters; nobody asks a longer question, and so
 _RELEVANT_SIMILARITY = 0.55
 _RELEVANT_OVERLAP = 0.5
 _MAX_TRIPLES = 3
-_MAX_GROWTH = 2.0  # the length of an enhanced query, at most, in lengths of the question
+_MAX_GROWTH = 2.0  # maximum length of an enhanced query, in lengths of the question
 
 
 class ExtractiveReader:
@@ -40,10 +40,10 @@ class ExtractiveReader:
         """
         Args:
             matcher: finds the terms this principal may know.
-            corpus: where the senses' expansions are looked up in passages, to tell contexts apart; None: nowhere.
+            corpus: searched for the senses' expansions, to tell contexts apart; None: not searched.
             embedder: None: only words decide.
-            senses: gives the approved senses this principal may read; asked once per matcher. None: contexts are
-                told apart by their descriptions alone.
+            senses: returns the approved senses this principal may read; called once per matcher. None: contexts are
+                told apart only by their descriptions.
         """
         self._matcher = matcher
         self._corpus = corpus
@@ -97,7 +97,7 @@ class ExtractiveReader:
         """Return the triples whose action and target the question is about, best first.
 
         A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
-        make it relevant"): either the meaning is near, or the question names both what is done and what to.
+        make it relevant"): either the meaning is near, or the question names both the action and its object.
         """
         wanted = set(content_stems(question[:_MAX_QUESTION_CHARS]))
         if not wanted or not triples:
@@ -110,7 +110,7 @@ class ExtractiveReader:
             named = action > 0 and target >= _RELEVANT_OVERLAP
             meant = near[place] >= _RELEVANT_SIMILARITY and (action > 0 or target > 0)
             if named or meant:
-                # -place: of equal ones the search's order stays.
+                # -place: equal ones keep the search's order.
                 scored.append((near[place] + 0.2 * action + 0.2 * target, -place))
         return [triples[-place] for _, place in sorted(scored, reverse=True)]
 
@@ -124,7 +124,7 @@ class ExtractiveReader:
 def enhance_question(question: str, triples: Sequence[Triple]) -> str:
     """Return the question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
 
-    A whole question that already names what the best triple does and to what stays as it is: rewriting well-formed
+    A whole question that already contains the best triple's action and target stays unchanged: rewriting well-formed
     questions costs (KaPQA 7.3, 7.5). Never more than twice as long.
     """
     if not triples or not question.strip() or len(question) > _MAX_QUESTION_CHARS:
@@ -138,12 +138,12 @@ def enhance_question(question: str, triples: Sequence[Triple]) -> str:
     ):
         return question
     added: list[str] = []
-    # 3 for what joins the two: a full stop, a blank and another full stop.
+    # 3 for the separators: a full stop, a blank and another full stop.
     room = int(len(question) * (_MAX_GROWTH - 1)) - 3
     for triple in triples[:_MAX_TRIPLES]:
         for part in (f"{triple.action} {triple.target}", triple.source):
             new = set(content_stems(part)) - stems
-            # A part whose words are all there already would only repeat the question.
+            # A part whose words are all present already would only repeat the question.
             if new and len(part) + 2 <= room:
                 added.append(part)
                 stems |= new

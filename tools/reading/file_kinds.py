@@ -1,4 +1,4 @@
-"""Kind of file that a message speaks of: "the PDF", "that sheet", "my slides". English, as small talk is."""
+"""Kind of file that a message mentions: "the PDF", "that sheet", "my slides". English, as small talk is."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _KINDS = (
     (r"html|web page", frozenset({".html", ".htm", ".xhtml"})),
     (r"text file", frozenset({".txt", ".text"})),
 )
-# Named first, "the file" may be of any kind, whatever it is asked about.
+# If named first, "the file" may be of any kind, whatever is asked about it.
 _NAMED = re.compile(
     "|".join([*(rf"\b({words})s?\b" for words, _ in _KINDS), r"\b(?:file|document|attachment)s?\b"]), re.IGNORECASE
 )
 
 
 def filter_by_kind(message: str, files: Sequence[Document]) -> list[Document]:
-    """Return the files of the kind named first; all of them if none is named, or none is of it."""
+    """Return the files of the kind named first; all of them if none is named, or if no file is of that kind."""
     named = _NAMED.search(message)
     # People also call a Word file "the PDF".
     suffixes = _KINDS[named.lastindex - 1][1] if named and named.lastindex else frozenset()

@@ -1,8 +1,8 @@
 """Recognition of questions about a file of the conversation: "What does the file say about wages?".
 
-What is asked is then searched for in that file alone, in words that do not mention the file. Conservative, as in
-`whole_file_questions.py`: "the manual" may be any document, "this document" and "rota.md" are what was attached.
-English, as small talk is.
+Such a question is then searched for in that file alone, without the words that mention the file. Conservative, as in
+`whole_file_questions.py`: "the manual" may be any document, "this document" and "rota.md" are attachments. English, as
+small talk is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLAIN = (
     r"(?:pdf|word|excel|powerpoint|text|markdown|csv)? ?(?:file|document|doc|docx|pdf|attachment|upload|xlsx|pptx|csv"
     r"|spreadsheet|presentation|slide deck)"
 )
-# Such a word may mean any document of the base; only with "this", "my" or "attached" it is a file of the conversation.
+# Such a word may mean any document; only with "this", "my" or "attached" it is a file of the conversation.
 _OWN = (
     r"(?:report|paper|manual|article|letter|memo|note|contract|agreement|invoice|guide|text|table|page|slides?|sheet)"
 )
@@ -62,7 +62,7 @@ _OF_A_QUESTION = tuple(
         rf"(?P<question>\S+ .+?),? (?:according to|based on|in|from|as per|using(?: only)?) {_FILE}",
     )
 )
-# "And in rota.md?": the question before, asked of another file.
+# "And in rota.md?": the previous question, asked of another file.
 _SAME_AGAIN = re.compile(
     rf"(?:what about|how about|and|now|same (?:question )?for|and what about)(?: (?:in|for|from))? {_NAMED}",
     re.IGNORECASE,
@@ -78,9 +78,9 @@ _END = re.compile(r"[\s?.!…]*(?:,? (?:please|pls|thanks))?[\s?.!…]*$", re.IG
 
 @dataclass(frozen=True, slots=True)
 class FileQuestion:
-    """A question and the file it is about. An empty `question` stands for the one before.
+    """A question and the file it is about. An empty `question` means the previous one.
 
-    `leans`: the question may refer to what was said before.
+    `leans`: the question may refer to earlier messages.
     """
 
     pointer: Pointer | int
@@ -91,10 +91,10 @@ class FileQuestion:
 def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | None:
     """Return the question that the message asks of a file; None if it mentions none.
 
-    Args:
+    names: of the available files; the pointer is the number of one that the message names.
         names: of the files there are; the pointer is the number of one that the message names.
     """
-    # The bound is on the asker's own words, whatever the length of a file's name.
+    # The limit applies to the asker's own words, whatever the length of a file's name.
     if len(message) > MAX_CHARS + max(map(len, names), default=0):
         return None
     said = _replace_names(_END.sub("", " ".join(message.replace("’", "'").split())), names)
@@ -103,7 +103,7 @@ def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | No
     said = _POLITE.sub("", said)
     if found := _match_first(_OF_A_TOPIC, said):
         topic = _restore_names(found["topic"], names)
-        # In the words of the topic alone: "what does the file say" would be searched for as well.
+        # In the words of the topic only: "what does the file say" would be searched for as well.
         return FileQuestion(_read_pointer(found), f"What about {topic}?", leans=_LEANS.fullmatch(topic) is not None)
     if found := _match_first(_OF_A_QUESTION, said):
         question = _restore_names(found["question"], names).rstrip(",;: ")
@@ -123,7 +123,7 @@ def _read_pointer(found: re.Match[str]) -> Pointer | int:
 
 
 def _replace_names(said: str, names: Sequence[str]) -> str:
-    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Return each file's name replaced by one word. Only with its extension: "puc.md" is a file, "PUC" is a term."""
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for number, name in sorted(enumerate(names), key=lambda one: -len(one[1])):
         if PurePosixPath(name).suffix:

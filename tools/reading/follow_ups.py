@@ -1,8 +1,8 @@
 """Makes a follow-up question stand alone, without a language model.
 
-Conservative: a question that is complete stays as it is, letter by letter. A follow-up either gets its pronoun
-replaced by the term it stands for, or takes the place of its counterpart in the question before ("and for the x8?"),
-or is read together with that question ("why?"). Nothing is taken from answers, which may be wrong.
+Conservative: a complete question stays exactly as it is. In a follow-up, the pronoun is replaced by its term, or the
+follow-up replaces its counterpart in the previous question ("and for the x8?"), or both questions are read together
+("why?"). Nothing is taken from answers, which may be wrong.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from argot.types import Mention, Turn
 TermFinder = Callable[[str], Sequence[Mention]]
 
 _MAX_TURNS = 6
-_MAX_FEW_STEMS = 2  # "How long does it take?" says that much and asks nothing
-_MAX_CHARS = 600  # characters of the question before that are still worth repeating
+_MAX_FEW_STEMS = 2  # words: "How long does it take?" has as many and no subject
+_MAX_CHARS = 600  # characters of the previous question that are still worth repeating
 
 _PREPOSITIONS = "for in on at with without by of from to under over above below during after before within using as"
 _PREPOSITION = re.compile(rf"(?:{'|'.join(_PREPOSITIONS.split())})\b", re.I)
@@ -29,7 +29,7 @@ _LEAD_IN = re.compile(
     r"|(?P<and>and|or|but))\s+(?P<rest>.+?)\s*\??\s*$",
     re.I | re.S,
 )
-# Complete messages that mean nothing without the question before: "why?", "for example?", "are there exceptions?"
+# Complete messages that mean nothing without the previous question: "why?", "for example?", "are there exceptions?"
 _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
     r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
@@ -38,7 +38,7 @@ _BARE = re.compile(
     r"|exclusions?|way|ways)|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
     re.I,
 )
-# Whoever doubts an answer wants to see what it rests on: the same question, and not the words of doubt beside it.
+# An asker who doubts an answer wants to see its basis: the same question, without the words of doubt.
 _DOUBTS = re.compile(
     r"^\s*(?:(?:and|but|hm+|ok(?:ay)?|so)[,.]?\s+)?(?:are\s+you\s+(?:really\s+|quite\s+|very\s+)?(?:sure|certain)"
     r"(?:\s+(?:about|of)\s+(?:that|this|it))?|really|seriously|is\s+(?:that|this|it)\s+(?:true|right|correct|so))"
@@ -53,7 +53,7 @@ _PRONOUN = re.compile(
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
     re.I,
 )
-# An "it" that stands for nothing: "Is it possible to ...", "How long does it take?"
+# An "it" without a referent: "Is it possible to ...", "How long does it take?"
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|would|will|be)\s+it\s+(?:be\s+)?(?:\w+ly\s+)?(?:possible|true|necessary|ok|okay|allowed|safe|required|normal|enough"
     r"|better|best|worth|recommended|correct|important|likely|the case)\b|\b(?:does|did|will|would)\s+it\s+"
@@ -70,7 +70,7 @@ _QUESTION_WORDS = re.compile(
 
 
 def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> str:
-    """Return the question, readable without its history; exactly as given when it is complete or nothing came before.
+    """Return the question, readable without its history; unchanged if it is complete or the first one.
 
     Earlier follow-ups are resolved on the way, so that a chain of them keeps its topic.
     """
@@ -94,7 +94,7 @@ def _resolve(question: str, previous: str, terms: TermFinder) -> str:
     if pronoun is not None:
         return _replace_pronoun(question, pronoun, previous, terms)
     lead_in = _LEAD_IN.match(question)
-    # "And who signs it?" is a question of its own, "and for the x8?" is not.
+    # "And who signs it?" is a separate question, "and for the x8?" is not.
     if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
         return _replace_counterpart(question, lead_in["rest"], previous, terms)
     if _is_fragment(question, terms):
@@ -103,7 +103,7 @@ def _resolve(question: str, previous: str, terms: TermFinder) -> str:
 
 
 def _join_questions(previous: str, question: str) -> str:
-    """Both questions, the earlier first: for a follow-up that cannot be merged into it."""
+    """Return both questions, the earlier first: for a follow-up that cannot be merged into it."""
     ended = previous.rstrip()
     ended = ended if ended.endswith(("?", ".", "!")) else f"{ended}?"
     follow_up = question.strip()
@@ -111,13 +111,13 @@ def _join_questions(previous: str, question: str) -> str:
 
 
 def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
-    """Return the first pronoun, unless something before it in the question can be what it refers to."""
+    """Return the first pronoun, unless it can refer to something before it in the question."""
     for match in _PRONOUN.finditer(question):
         if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
             continue
         before = question[: match.start()]
         named_before = bool(terms(before)) or bool(_NOUN_PHRASE.search(before)) or len(content_stems(before)) > 1
-        # Only the first pronoun counts: later ones may stand for what it stands for.
+        # Only the first pronoun counts: later ones may refer to the same thing.
         return None if named_before else match
     return None
 
@@ -125,7 +125,7 @@ def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | 
 def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
     topic = _find_topic(previous, terms)
     of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
-    # "they" means no single thing. Then both questions are searched for as one.
+    # "they" refers to several things. Both questions are then searched for as one.
     if not topic or (of_several and not topic.endswith("s")):
         return _join_questions(previous, question)
     if pronoun["owner"]:
@@ -134,7 +134,7 @@ def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms
 
 
 def _find_topic(previous: str, terms: TermFinder) -> str:
-    """Return what the question before was about: its one term, else its one noun phrase; empty if that is unclear."""
+    """Return the subject of the previous question: its one term, else its one noun phrase; empty if that is unclear."""
     surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
     if surfaces:
         # "its" after "KPU and QMB" may be either.
@@ -155,10 +155,10 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def _replace_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
-    """Return the question before, with the fragment where its counterpart stood; both questions when there is none."""
+    """Return the previous question with its counterpart replaced by the fragment; both questions if there is none."""
     body = previous.rstrip().rstrip("?.! ")
     preposition = _PREPOSITION.match(fragment)
-    # "And in legal?" replaces "in manufacturing" at the end; with no counterpart it is added: "for suppliers?".
+    # "And in legal?" replaces "in manufacturing" at the end; without a counterpart it is added: "for suppliers?".
     if preposition:
         thing = re.fullmatch(rf"(?:for|of|with|in|on|at)\s+({_THING})", fragment.strip(), re.I)
         theirs_at_end = re.search(rf"\b(?:for|of|with|in|on|at)\s+({_THING})$", body, re.I)
@@ -178,7 +178,7 @@ def _replace_counterpart(question: str, fragment: str, previous: str, terms: Ter
 
 
 def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
-    # From the end, so that the offsets of those before stay true.
+    # From the end, so that earlier offsets stay valid.
     for mention in reversed(mentions):
         if mention.end <= len(text):
             text = f"{text[: mention.start]}{new}{text[mention.end :]}"

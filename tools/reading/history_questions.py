@@ -1,6 +1,6 @@
 """Recognition of requests for earlier questions: "What did I ask first?". English, as small talk is.
 
-No document says that. Conservative: every word has to belong to such a request.
+No document answers that. Conservative: every word has to belong to such a request.
 """
 
 from __future__ import annotations
@@ -37,6 +37,6 @@ def find_recalled(message: str) -> RecallRequest | None:
     if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
-    # Behind the request as well as before it: "what did I ask first, please?"
+    # After the request as well as before it: "what did I ask first, please?"
     said = re.sub(r"(?: (?:please|again))+$", "", _POLITE.sub("", said))
     return next((kind for kind, pattern in _READ.items() if pattern.fullmatch(said)), None)

@@ -1,8 +1,8 @@
-"""Finds meanings that a question gives itself: "SLA (stereolithography)", "by SLA I mean ...".
+"""Finds definitions within a question: "SLA (stereolithography)", "by SLA I mean ...".
 
-What the asker explains is believed, whatever the glossary says. A short form in or before brackets must be spelt by
-its long form, checked as in Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in
-biomedical text" (2003): so "the PUC (used in NAND)" explains nothing.
+The asker's explanation takes precedence over the glossary. A short form in or before brackets must be spelt by its long
+form, checked as in Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
+text" (2003): so "the PUC (used in NAND)" explains nothing.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 Explanation = tuple[int, int, str]
-"""Start and end of the term in the question, and what it is said to mean."""
+"""Start and end of the term in the question, and its stated meaning."""
 
-# At most ten characters, of which one is a capital: SLA, tCCS, L2P.
+# At most ten characters, at least one of them a capital: SLA, tCCS, L2P.
 _SHORT = r"(?=[A-Za-z0-9/-]{0,9}[A-Z])[A-Za-z0-9][A-Za-z0-9/-]{0,9}"
 _SHORT_THEN_LONG = re.compile(rf"\b(?P<short>{_SHORT})\s{{0,2}}\((?P<long>[^()]{{3,120}})\)")
 _SHORT_IN_BRACKETS = re.compile(rf"\((?P<short>{_SHORT})\)")
@@ -26,7 +26,7 @@ _SAID = re.compile(
     re.VERBOSE,
 )
 _BRACKET_LEAD = re.compile(r"^(?:i\.?\s?e\.?,?|I mean|meaning|short for|=|that is,?|which means|stands for)\s+", re.I)
-# In "what does PUC mean in firmware" the words behind "mean" are no meaning.
+# In "what does PUC mean in firmware" the words after "mean" are no meaning.
 _ASKED_ABOUT = re.compile(
     r"""\b(?:what|does|do|did|can|could|may|might|would)\s+(?:the\s+|an?\s+|this\s+|that\s+)?
         (?:(?:term|word|abbreviation|acronym|letters)\s+)?["'“‘]?$""",
@@ -36,7 +36,7 @@ _ASKS = re.compile(r"^(?:what|which|who|how|why|where|when|something|anything|it
 
 
 def find_explanations(question: str) -> list[Explanation]:
-    """Return every meaning the question gives, by position; of several for one place the first rule's."""
+    """Return every meaning that the question states, by position; of several at one place the first rule's."""
     found: dict[int, Explanation] = {}
     for rule in (_from_brackets_after, _from_brackets_before, _from_words):
         for explanation in rule(question):
@@ -50,7 +50,7 @@ def find_long_form(short: str, text: str) -> str:
     low = text.lower()
     at = len(low) - 1
     for index in range(len(letters) - 1, -1, -1):
-        # The first letter has to begin a word; the others may stand anywhere, from the end to the beginning.
+        # The first letter has to begin a word; the others may be anywhere, from the end to the beginning.
         while at >= 0 and (low[at] != letters[index] or (index == 0 and at > 0 and low[at - 1].isalnum())):
             at -= 1
         if at < 0:
@@ -63,7 +63,7 @@ def _from_brackets_after(question: str) -> list[Explanation]:
     found = []
     for match in _SHORT_THEN_LONG.finditer(question):
         said = _BRACKET_LEAD.sub("", match["long"].strip())
-        # Words such as "short for" say that it is a meaning, whatever its letters.
+        # Words such as "short for" mark a meaning, whatever its letters.
         told = said != match["long"].strip()
         short = match["short"].removesuffix("s") if match["short"][:-1].isupper() else match["short"]
         if _is_meaning(said) and (told or find_long_form(short, said) == said):
@@ -85,7 +85,7 @@ def _from_brackets_before(question: str) -> list[Explanation]:
 
 
 def _from_words(question: str) -> list[Explanation]:
-    """Return the meanings that words give to a term, unless they ask for it: "what does PUC mean in firmware, and who
+    """Return the meanings stated in words, but not asked-for ones: "what does PUC mean in firmware, and who
     decides?".
     """
     found = []
@@ -99,7 +99,7 @@ def _from_words(question: str) -> list[Explanation]:
 
 
 def _is_short_form(word: str) -> bool:
-    """Return whether a word is like LLC, tCCS or L2P, and no capitalised word such as the first of a sentence."""
+    """Return whether a word is like LLC, tCCS or L2P, and not merely capitalised, like the first of a sentence."""
     return sum(c.isupper() or c.isdigit() for c in word) >= 2 or (word[0].islower() and not word.islower())
 
 

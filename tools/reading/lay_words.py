@@ -1,7 +1,7 @@
-"""Lay words for terms: people ask for "vacation", where the documents have PTO alone and the glossary "paid time off".
+"""Lay words for terms: people ask for "vacation", where the documents have only PTO and the glossary "paid time off".
 
-A word that stands in no document can find nothing. The term whose meaning is nearest to it may: cosine and margin were
-chosen on questions in employees' words (validation half) and on two sets of outsiders (bench/laboratory/answers.md).
+A word that occurs in no document can find nothing. The term with the nearest meaning may: cosine and margin were chosen
+on questions in employees' words (validation half) and on two sets of outsiders (bench/laboratory/answers.md).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from argot.tools.reading.matcher_cache import MatcherCache
 from argot.types import Principal, Sense
 
 MIN_COSINE = 0.42
-"""Cosine of a word with the meaning and the description of the term that may stand for it."""
+"""Cosine of a word with the meaning and the description of the term that may replace it."""
 MIN_MARGIN = 0.03
-"""By how much the next term is less like it: "holiday" is about as near to leave as to a shift."""
-MIN_WORD_LETTERS = 5  # letters; short words are mostly names or slips
+"""Lead over the next term: "holiday" is about as near to leave as to a shift."""
+MIN_WORD_LETTERS = 5  # letters; short words are usually names or typing errors
 MAX_SENSES = 500
-"""Of a larger glossary the meanings are not compared: embedding them would hold up a question for seconds."""
+"""The meanings of a larger glossary are not compared: embedding them would delay a question by seconds."""
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
 _JOINING = STOP_WORDS | {"many", "much"}
 
@@ -34,10 +34,8 @@ _JOINING = STOP_WORDS | {"many", "much"}
 def replace_lay_words(
     text: str, matcher: TermMatcher, meanings: Callable[[], TermMeanings], store: CorpusStore, principal: Principal
 ) -> str:
-    """Return the text with terms of the documents in the place of words that no document has and whose meaning
-    they are.
-    """
-    # From the end, so that the places of those before stay right.
+    """Return the text with words that no document has replaced by terms of the documents with that meaning."""
+    # From the end, so that earlier positions stay valid.
     for word in reversed(_find_unknown_words(text, matcher, store, principal)):
         term = meanings().nearest(word[0], lambda term: bool(store.phrase_count(principal, term)))
         text = text[: word.start()] + (term or word[0]) + text[word.end() :]
@@ -56,7 +54,7 @@ def _find_unknown_words(
         if word[0].islower()
         and len(word[0]) >= MIN_WORD_LETTERS
         and not joins[place]
-        # "chief executive officer": what stands within a name of several words means nothing by itself.
+        # "chief executive officer": a word within a name of several words has no meaning by itself.
         and (joins[place - 1] or joins[place + 1])
         and not any(start < word.end() and word.start() < end for start, end in named)
         and not store.phrase_count(principal, word[0])
@@ -65,15 +63,13 @@ def _find_unknown_words(
 
 @dataclass(frozen=True)
 class TermMeanings:
-    """The senses that somebody may read, by what they mean. Vectors are made when they are first asked for."""
+    """The meanings of the senses that somebody may read. Vectors are computed on first use."""
 
     senses: Sequence[Sense]
     embedder: Embedder
 
     def nearest(self, word: str, is_used: Callable[[str], bool]) -> str:
-        """Return the term that the word most likely stands for, of those that are used; empty where none is
-        near enough.
-        """
+        """Return the used term that the word most likely means; empty if none is near enough."""
         if not self.senses:
             return ""
         likeness = self._vectors @ self.embedder.embed_queries([word])[0]
@@ -96,7 +92,7 @@ _meanings = MatcherCache[TermMeanings](8)
 
 
 def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
-    """Return the meanings that go with a matcher; none of a glossary with more than `MAX_SENSES`."""
+    """Return the meanings for a matcher; none for a glossary with more than `MAX_SENSES`."""
 
     def make() -> TermMeanings:
         found = [sense for sense in senses() if sense.expansion]

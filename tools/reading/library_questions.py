@@ -1,7 +1,7 @@
-"""Recognition of questions about the documents there are: "What documents do you have?". English, as small talk is.
+"""Recognition of questions about the available documents: "What documents do you have?". English, as small talk is.
 
-No document says that. Conservative: every word has to belong to such a request, so that "Which documents do I need for
-a visa?" is a question like any other.
+No document answers that. Conservative: every word has to belong to such a request, so that "Which documents do I need
+for a visa?" is a question like any other.
 """
 
 from __future__ import annotations

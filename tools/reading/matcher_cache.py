@@ -16,7 +16,8 @@ class MatcherCache(Generic[Value]):
         self._latest: list[tuple[tuple[object, ...], Value]] = []
 
     def get(self, made_for: tuple[object, ...], make: Callable[[], Value]) -> Value:
-        # A copy: other threads append meanwhile. By identity, since a matcher of the same terms may have other senses.
+        # A copy, because other threads append meanwhile. By identity, since a matcher of the same terms may have other
+        # senses.
         for known, made in list(self._latest):
             if all(one is other for one, other in zip(known, made_for, strict=True)):
                 return made

@@ -1,7 +1,7 @@
 """Parts of documents that a question names by their printed numbers: "clause 2.2", "step three of the start-up", "§ 5".
 
-English. A number of a version, a table, a figure or an amount names no such part: only a word for a part before it, or
-brackets around a letter, make it a reference.
+English. The number of a version, a table, a figure or an amount names no such part: only a word for a part before it,
+or brackets around a letter, make it a reference.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _GENERAL = frozenset(
     )
     for word in line.split(" ")
 )
-"""Words for a document, a list or an order to Argot, which tell no place from another."""
+"""Words for a document, a list or an order to Argot, which do not distinguish places."""
 _DIVISIONS = ("chapter", "section", "article")
 _LIST_KINDS = ("step", "item", "point")
 _LISTED = frozenset(("agenda", "bullet", "action", "list", "numbered"))
@@ -77,10 +77,10 @@ _RARELY_PARTS = frozenset(("item", "point", "rule"))
 
 @dataclass(frozen=True, slots=True)
 class NumberedReference:
-    """A part that a question names. `kind`: as `KIND_NAMES` has it; empty for a letter in brackets alone.
+    """A part that a question names. `kind`: as in `KIND_NAMES`; empty for a letter in brackets alone.
 
-    `name`: the reference as the asker would write it. `container`: the words that say where the part stands ("start"
-    and "up" of "step 3 of the start-up"), without those that fit any document.
+    `name`: the reference as the asker would write it. `container`: the words for the part's location ("start" and "up"
+    of "step 3 of the start-up"), without those that fit any document.
     """
 
     kind: str
@@ -90,7 +90,7 @@ class NumberedReference:
 
 
 def find_numbered_references(question: str) -> list[NumberedReference]:
-    """Return the numbered parts that the question asks for, in its order; none where it asks for what is beside one."""
+    """Return the numbered parts that the question asks for, in its order; none if it asks for a neighbour of one."""
     found: list[NumberedReference] = []
     for match in _REFERENCE.finditer(question):
         if _is_reference(match, question):
@@ -112,7 +112,7 @@ def _is_reference(match: re.Match[str], question: str) -> bool:
     # "Item 4711" is a thing with a number.
     if kind in _RARELY_PARTS and len(match["label"]) > _MAX_COUNT_DIGITS and match["label"].isdigit():
         return False
-    # "I" and "A" in a sentence are mostly words.
+    # "I" and "A" in a sentence are usually words.
     return match["label"] not in ("A", "V", "X") or not re.match(r"\s+[a-z]", question[match.end() :])
 
 
@@ -145,7 +145,7 @@ def _find_word_before(text: str) -> str:
 
 
 def _find_container(question: str, start: int, end: int) -> tuple[str, ...]:
-    """Return the words that say where the part stands, behind it, right before it or at the question's beginning."""
+    """Return the words for the part's location: after it, directly before it, or at the question's beginning."""
     said = []
     if found := _CONTAINER.match(question, end):
         said.append(_END_OF_CONTAINER.sub("", found["words"]))
@@ -167,7 +167,7 @@ def _find_noun_before(text: str) -> str:
 
 
 def measure_part_fit(reference: NumberedReference, part: NumberedPart) -> int:
-    """Return how well the kind of a part fits the word that the question has for it; 0: not at all."""
+    """Return how well the kind of a part fits the question's word for it; 0: not at all."""
     kind = reference.kind
     if part.kind:
         if part.kind == kind:

@@ -1,4 +1,4 @@
-"""Names of people in a message: in its greeting and in how it is signed. English.
+"""Names of people in a message: in its greeting and in its signature. English.
 
 "Hi Priya, how much is the allowance? Best, Ann" asks about an allowance, whatever "Ann" looks like.
 """
@@ -17,7 +17,7 @@ _SIGNED = re.compile(
     r"\b(?i:best(?: wishes)?|regards|thanks(?: again| a lot| so much)?|thank you|thx|cheers|sincerely|greetings|yours)"
     rf"\s*[,.!–—-]*\s+(?:[-–—]\s*)?{_NAMES}\s*[.!)]*\s*$"
 )
-# Behind "Vpgm," another such word goes on with a list; so does one that "or" precedes.
+# After "Vpgm," another such word continues a list, and so does one that follows "or".
 _LAST = re.compile(
     r"(?:(?<!\w)(?P<before>[\w'’-]+),\s*|[?.!]\s+(?:[-–—]\s*)?)"
     rf"(?P<names>{_NAME})(?P<end>\s*[?.!]*\s*)$"
@@ -25,7 +25,7 @@ _LAST = re.compile(
 
 
 def find_name_spans(message: str) -> list[tuple[int, int]]:
-    """Return where names of people stand, start and end, in a message's greeting, behind its thanks and at its very
+    """Return the positions of people's names, start and end, in a message's greeting, after its thanks and at its very
     end.
     """
     found = [match.span("names") for match in (_GREETING.match(message), _SIGNED.search(message)) if match]
@@ -36,7 +36,7 @@ def find_name_spans(message: str) -> list[tuple[int, int]]:
 
 
 def _is_continued(last: re.Match[str]) -> bool:
-    """Return whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
+    """Return whether the last word continues a list ("Vpgm, Vrd") or is a separate question ("Vrd? Vpp?")."""
     if last["before"] is None:
         return "?" in last["end"]
     return last["before"].istitle()

@@ -1,7 +1,7 @@
 """A message that asks two or three things: "What is PLP and how tall may a pole be?".
 
-Searched as one, its words pull in two directions and one half goes unanswered. Conservative: every part has to ask
-something by itself, so that "and by how much?", "and why?" and "and how does it work?" stay with what they are about.
+Searched as one, its words match different passages and one half remains unanswered. Conservative: every part has to ask
+something by itself, so that "and by how much?", "and why?" and "and how does it work?" stay with their subject.
 English.
 """
 
@@ -17,7 +17,7 @@ MAX_CHARS = 400
 MAX_PARTS = 3
 
 _OPENS = rf"(?:{INTERROGATIVES})(?:'s)?\b"
-# After a question mark anything may begin a question; after "and" only a question word does.
+# After a question mark any word may begin a question; after "and" only a question word does.
 _BOUNDARY = re.compile(
     rf"(?P<end>\?)\s+(?:and\s+|also,?\s+|then,?\s+)*(?=\w)|(?:,|;|\s)\s*and\s+(?:also\s+)?(?={_OPENS})", re.IGNORECASE
 )
@@ -35,10 +35,8 @@ _EMBEDS = re.compile(
 
 
 def split_questions(question: str) -> list[str]:
-    """Return the questions in a message, each as one; a single one, exactly as it is, where it is not clearly
-    several.
-    """
-    # Several lines are a list or something pasted, and belong together.
+    """Return the questions in a message; a single one, unchanged, unless it clearly has several."""
+    # Several lines are a list or pasted text, and belong together.
     if len(question) > MAX_CHARS or "\n" in question.strip():
         return [question]
     parts, start = [], 0
@@ -47,7 +45,7 @@ def split_questions(question: str) -> list[str]:
             parts.append(_make_question(question[start : found.start()]))
             start = found.end()
     parts.append(_make_question(question[start:]))
-    # All parts or none: half of a message answered alone loses the other.
+    # All parts or none: answering half of a message loses the other half.
     whole = 1 < len(parts) <= MAX_PARTS and all(map(_can_stand, parts)) and not any(map(_is_leaning, parts[1:]))
     return parts if whole else [question]
 
@@ -58,7 +56,7 @@ def _make_question(text: str) -> str:
 
 
 def _is_leaning(part: str) -> bool:
-    """Return whether a part has a pronoun or the like that nothing before it in the same part can stand for."""
+    """Return whether a part has a pronoun or similar word without a referent before it in the same part."""
     found = _LEANS.search(part)
     before = part[: found.start()] if found else ""
     return found is not None and not (_NAMED.search(before) or len(content_stems(before)) > 1)

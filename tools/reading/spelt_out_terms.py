@@ -1,7 +1,7 @@
-"""Meanings of abbreviations that no glossary has: words of the documents that begin with their letters.
+"""Meanings of abbreviations that no glossary has: words of the documents with these initials.
 
-"MTBF" is no jargon to whoever may read a table with the column "Mean time between failures". Only passages that the
-question itself brings up are looked at, for among enough text any letters come together.
+"MTBF" is no jargon for a reader of a table with the column "Mean time between failures". Only passages that the
+question itself finds are searched, because in enough text any initials occur by chance.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from argot.jargon_db.mining.spelling_out import (
 from argot.jargon_db.mining.tokenizer import Token, blank_markup, split_blocks, tokenize
 
 MIN_LETTERS = 3
-"""Letters: any two come together by chance."""
+"""Minimum number of letters: any two occur together by chance."""
 _SHAPE = re.compile(r"[A-Z]{3,6}s?|[a-z]{3,6}")
 
 
 def may_be_spelt_out(term: str) -> bool:
-    """Return whether a term is written as an abbreviation, of letters enough."""
+    """Return whether a term is written as an abbreviation with enough letters."""
     return _SHAPE.fullmatch(term) is not None
 
 
 def find_spelt_out(term: str, texts: Sequence[str]) -> str:
-    """Return the words that spell the term out, as most of the texts have them; empty if none do."""
+    """Return the most common words among the texts that spell the term out; empty if none do."""
     letters = normalize_letters(term)
     found = Counter(phrase for text in texts for phrase in set(_find_phrases(letters, text)))
     return max(found, key=lambda phrase: (found[phrase], -len(phrase)), default="")
@@ -46,7 +46,7 @@ def _find_phrases(letters: str, text: str) -> Iterator[str]:
 
 
 def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield words that nothing but blanks and hyphens part."""
+    """Yield runs of words that are separated only by blanks and hyphens."""
     run: list[Token] = []
     for token in tokens:
         if token.is_word and token.text.isalpha():
@@ -58,7 +58,7 @@ def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _match_spelling(letters: str, run: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last word of each run that spells the letters; small words between them may give none."""
+    """Yield the first and last word of each run that spells the letters; small words between them may be skipped."""
     words = [strip_accents(token.text) for token in run]
     for first, word in enumerate(words):
         if run[first].is_small_word or not can_start(letters, word):

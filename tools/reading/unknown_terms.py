@@ -1,9 +1,9 @@
-"""Finds terms in a question that are in no glossary, by their shape alone (Golden-Retriever 3.2, without a model).
+"""Finds terms in a question that are in no glossary, only by their shape (Golden-Retriever 3.2, without a model).
 
-An abbreviation shows in how it is written: all capitals, capitals mixed with small letters or digits, often glued to
-a number ("40MUBO") or to its neighbours ("ES/NIRE/MUBO"). In small letters it shows where no English word is spelt so,
-and where its meaning or its value is asked for. What merely looks so is left alone: units, abbreviations everybody
-knows, shouting, Roman numerals, file names, part numbers, versions, names in camel case.
+An abbreviation is recognised by its spelling: all capitals, capitals mixed with small letters or digits, often attached
+to a number ("40MUBO") or to its neighbours ("ES/NIRE/MUBO"). In small letters it is recognised if no English word is
+spelt that way, or if its meaning or value is asked for. Similar words are skipped: units, widely known abbreviations,
+shouting, Roman numerals, file names, part numbers, versions, names in camel case.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHUNK = re.compile(r"\S+")
 _WITH_AMPERSAND = r"(?<![^\W\d])(?:[A-Z]{1,3}&[A-Z]|[A-Z]&[A-Z]{2,3})(?![\w&])"
 _PIECE = re.compile(_WITH_AMPERSAND + r"|[^\s/\\,;:=<>+*()\[\]{}|&!?\"“”„«»~^…·%-]+")
 _SENTENCE_STOP = re.compile(r"\.(?=[A-Z]\w|$)")
-# Units that may be glued to a number before a term: "10nsQRVT".
+# Units that may be attached to a number before a term: "10nsQRVT".
 _UNIT = r"(?:[numkµ](?:V|A|W|F|H|B|J|m|s|g|l|Pa)|[kMGT]?Hz|[KkMGT]?bps|[kMG]?Ohm|[cdk]m|kg|rpm|ppm|min|[smhgx])"
 _QUANTITY = re.compile(rf"(?!0x)\d+(?:[.,]\d+)*(?:{_UNIT}(?=[A-Z]{{2,6}}s?$)|(?=[A-Za-z]{{2}}|[A-Za-z]\d))")
 
@@ -98,16 +98,16 @@ _MAX_NEIGHBOUR_LETTERS = 4  # letters
 _ENGLISH_SHARE = 0.5
 _SHOUTED_SHARE = 0.7
 _MAX_QUESTION_CHARS = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
-_NEAR_CHARS = 60  # characters before and behind a word that are looked at
-_MAX_CHUNK_CHARS = 80  # characters without a space: what is longer is no term
+_NEAR_CHARS = 60  # characters before and after a word that are examined
+_MAX_CHUNK_CHARS = 80  # characters without a space; longer strings are no term
 
 
 def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
-    """Return every term of the question: those the glossary knows, near misses of them, and what is jargon by its
-    shape.
+    """Return every term of the question: those the glossary has, near misses of them, and jargon by its shape.
 
-    Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
-    What the question itself explains carries that meaning as `explained`. Whoever is greeted, or signs, is no term.
+    Known terms take precedence over near misses, these over shapes; among equals the longer one wins. They are in
+    order, without overlaps. A term that the question explains has that meaning as `explained`. Names in a greeting or
+    signature are no terms.
     """
     meanings = find_explanations(question[:_MAX_QUESTION_CHARS])
     people = find_name_spans(question[:_MAX_QUESTION_CHARS])
@@ -128,7 +128,7 @@ def _is_within(mention: Mention, spans: Iterable[_Span]) -> bool:
 
 
 def merge_mentions(*ranks: Iterable[Mention]) -> list[Mention]:
-    """Return the mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by
+    """Return the mentions of all ranks; where they overlap, an earlier rank takes precedence, then a longer mention; by
     position.
     """
     kept: list[Mention] = []
@@ -154,10 +154,12 @@ def find_unknown_terms(question: str) -> list[Mention]:
 
 
 def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
-    """Return the terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
+    """Return the terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". They are in
+    order.
+    """
     terms = set(found)
     words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
-    # Both ways: the one that its shape shows may come first ("KPU and rek") or last.
+    # In both directions: the one that its shape shows may come first ("KPU and rek") or last.
     for order in (1, -1):
         for one, other in pairwise(words[::order]):
             between = text[min(one[1], other[1]) : max(one[0], other[0])]
@@ -168,13 +170,13 @@ def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -
 
 
 def is_known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
-    """Return whether the documents this person may read use the term; then a missing definition is no miss."""
+    """Return whether the documents this person may read use the term, so that a missing definition is no query miss."""
     return store.phrase_count(principal, term) > 0
 
 
 def _split_pieces(text: str) -> Iterable[tuple[int, int]]:
-    """Return spans that could each be one term: words, freed of punctuation, numbers before them and endings
-    after them.
+    """Return spans that could each be one term: words, without punctuation, numbers before them and endings after
+    them.
     """
     for chunk in _CHUNK.finditer(text):
         start, bare = _strip_punctuation(chunk)
@@ -199,7 +201,7 @@ def _has_only_codes(chunk: str) -> bool:
 
 
 def _strip_punctuation(chunk: re.Match[str]) -> tuple[int, str]:
-    """Return a chunk without the punctuation around it, and where it starts."""
+    """Return a chunk without the punctuation around it, and its start."""
     word = chunk.group()
     left = len(word) - len(word.lstrip("([{<\"'“”„«*`‘"))
     return chunk.start() + left, word[left:].rstrip(".,;:!?)]}>\"'”“»*`’…")
@@ -237,7 +239,7 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:
-    """Return whether the meaning of a small-letter word is asked for, or it has a value or is unpronounceable; and it
+    """Return whether the meaning of a small-letter word is asked for, or it has a value or is unpronounceable, and it
     is no unit.
     """
     if _is_behind_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
@@ -250,12 +252,12 @@ def _is_used_as_term(text: str, start: int, end: int) -> bool:
 
 
 def _has_initials(text: str, start: int, end: int) -> bool:
-    """Return whether a word stands in brackets behind words that begin with its letters, in any order: "Clock Tree
+    """Return whether a word is in brackets after words with its letters as initials, in any order: "Clock Tree
     (tc)".
     """
     if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
         return False
-    # As many words as the short form has letters.
+    # There are as many words as the short form has letters.
     words = re.findall(r"[^\W\d_]+", text[max(0, start - _NEAR_CHARS) : start])[start - end :]
     return sorted(word[0].lower() for word in words) == sorted(text[start:end])
 
@@ -293,18 +295,20 @@ def _is_ordinary_number(text: str, start: int, word: str) -> bool:
 
 
 def _is_behind_digit(text: str, start: int) -> bool:
-    """Return whether a word is a unit with the number it counts ("10 mV"), known to the list of units or not."""
+    """Return whether a word is a unit with its number ("10 mV"), whether or not the list of units has it."""
     return bool(re.search(r"\d\s?$", text[max(0, start - 3) : start]))
 
 
 def _is_english(text: str) -> bool:
-    """Return whether enough words are English for others to stand out."""
+    """Return whether enough words are English for others to be conspicuous."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
 
 
 def _is_shouted(text: str) -> bool:
-    """Return whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
+    """Return whether the whole question is in capitals, which then carry no information, so that the word list
+    decides.
+    """
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     capitals = [word for word in words if word.isupper()]
     if len(capitals) < max(2, _SHOUTED_SHARE * len(words)):

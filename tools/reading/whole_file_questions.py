@@ -1,6 +1,6 @@
 """Recognition of questions about a whole file of the conversation: "Summarise this", "What's in the PDF?".
 
-No passage answers that by its words, and nothing could be searched for. Conservative: every word has to belong to such
+No passage answers that by its words, and there is nothing to search for. Conservative: every word has to belong to such
 a request, so that "What does the file say about costs?" is a question like any other. English, as small talk is.
 """
 
@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 MAX_CHARS = 200
-"""Characters: a longer message asks for more than what a file is about."""
+"""Characters: a longer message asks for more than the gist of a file."""
 
 Pointer = Literal["it", "file", "files"]
-"""How a message refers to it: by a word that may mean anything ("this"), as a file, or as several."""
+"""The kind of reference in a message: by a word that may mean anything ("this"), as a file, or as several."""
 
 _KIND = (
     r"(?:(?:pdf|word|excel|powerpoint|text|markdown|csv|html|office) )?"
@@ -36,7 +36,7 @@ _NAMED = rf"(?:(?:the|this|that|my|our) )?(?:{_KIND} )?(?:called )?(?P<name>name
 _IT = r"this(?: one| here| thing)?|that(?: one| thing)?|it|these|those|them"
 _WHAT = rf"(?:{_NAMED}|(?P<files>{_SEVERAL})|(?P<file>{_ONE})|(?P<it>{_IT}))"
 
-# What stands for a file as a whole, with the qualifiers people use: "the main points".
+# Words for a file as a whole, with the qualifiers people use: "the main points".
 _GIST = (
     r"(?:summary|summari[sz]ation|overview|outline|synopsis|abstract|gist|digest|recap|tl ?dr|contents?|subjects?"
     r"|topics?|purpose|structure|table of contents|(?:main|key|most important|important|central|core) "
@@ -77,7 +77,7 @@ _POLITE = re.compile(
     r"^(?:(?:please|pls|hi|hello|hey|argot|ok|okay|so|and|now|then|well|briefly|quickly|shortly|thanks|just"
     r"|(?:can|could|would|will) you(?: please| kindly)?) )+"
 )
-# How the gist is wanted changes nothing about what is asked: "in two sentences", "for me".
+# The wanted form of the gist does not change the request: "in two sentences", "for me".
 _MANNER = re.compile(
     r"(?: (?:please|pls|for me|for us|briefly|quickly|shortly|in short|in brief|in general|exactly|actually|thanks"
     r"|thank you|roughly|in detail|to me|then|in (?:a |one |two |three |four |five |\d+ |few |some |plain |simple "
@@ -92,10 +92,10 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def find_asked_file(message: str, names: Sequence[str]) -> Pointer | int | None:
-    """Return the file or files whose gist the message asks for; None where it asks for something else.
+    """Return the file or files whose gist the message asks for; None if it asks for something else.
 
     Args:
-        names: of the files there are; the number of one comes back where the message names it.
+        names: of the available files; the number of one is returned if the message names it.
     """
     if len(message) > MAX_CHARS + max(map(len, names), default=0):
         return None
@@ -124,7 +124,7 @@ def _normalize(text: str) -> str:
 
 
 def _replace_names(said: str, names: Sequence[str]) -> str:
-    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Return each file's name replaced by one word. Only with its extension: "puc.md" is a file, "PUC" is a term."""
     spelt = {_normalize(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):

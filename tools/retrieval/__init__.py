@@ -1,1 +1,1 @@
-"""Finding passages: hybrid search, re-ranking, triples, and what the documents lack."""
+"""Finding passages: hybrid search, re-ranking, triples, and subjects that the documents lack."""

@@ -1,7 +1,7 @@
-"""Likelihood that a passage bears a statement out: by shared words, by objections, and by likeness.
+"""Probability that a passage supports a statement, from shared words, objections and similarity.
 
 The weights are a logistic regression on the validation half of AttributionBench (`bench/attribution.py --fit`), which
-is cut in two by a hash of the question. Words alone overlook a paraphrase, likeness alone a changed number.
+is split in two by a hash of the question. Words alone overlook a paraphrase, similarity alone a changed number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from argot.tools.retrieval.reader_scorer import ReaderScorer
 
 
 class Weights(NamedTuple):
-    """Weights of the share of words, of an objection (0 or 1) and of the likeness (a cosine), and a constant."""
+    """Weights of the share of words, of an objection (0 or 1) and of the similarity (a cosine), and a constant."""
 
     words: float
     opposed: float
@@ -31,10 +31,10 @@ BY_WORDS = Weights(4.46, -0.63, 0.0, -2.11)
 
 
 def score_claim(statement: str, texts: Sequence[str], scorer: Scorer) -> list[float]:
-    """Return the chance, in [0, 1], that each text bears the statement out; all Markdown.
+    """Return the probability, in [0, 1], that each text supports the statement; all Markdown.
 
-    An objection lowers it and no more: `find_objection` itself says what must not differ at all. `scorer`: if it is the
-    reader, it also says how alike the two are.
+    An objection only lowers it; `find_objection` decides about contradictions. `scorer`: if it is the reader, it also
+    provides the similarity.
     """
     features = measure_claim_features(statement, texts, scorer)
     weights = np.array(WITH_READER if isinstance(scorer, ReaderScorer) else BY_WORDS)
@@ -44,7 +44,7 @@ def score_claim(statement: str, texts: Sequence[str], scorer: Scorer) -> list[fl
 def measure_claim_features(
     statement: str, texts: Sequence[str], scorer: Scorer
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return, for each text, the share of words, whether it opposes the statement, and the likeness; (texts, 3)."""
+    """Return, for each text, the share of words, whether it opposes the statement, and the similarity; (texts, 3)."""
     words = [support(statement, text) for text in texts]
     opposed = [bool(find_objection(statement, text)) for text in texts]
     alike = scorer.likeness(statement, texts) if isinstance(scorer, ReaderScorer) else [0.0] * len(texts)

@@ -1,4 +1,4 @@
-"""A cross-encoder of sentence-transformers as re-ranker: it reads question and passage together, each pair anew."""
+"""A cross-encoder of sentence-transformers as re-ranker: it reads question and passage together, one pair at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CrossEncoderScorer:
     def __init__(self, name: str) -> None:
         """
         Args:
-            name: the folder of a model, or the name of one that was downloaded before. Nothing is downloaded.
+            name: the folder of a model, or the name of one that was downloaded before. It never downloads anything.
         """
         self.name = name
         self._model: Any = None
@@ -31,7 +31,7 @@ class CrossEncoderScorer:
         model = self.load()
         from torch import nn
 
-        # Whatever the model's own last function is: scores are mixed with others, which lie in [0, 1].
+        # Whatever the model's own last function is: scores are mixed with others, which are in [0, 1].
         scores = model.predict(
             [(query, text) for text in texts],
             activation_fn=nn.Sigmoid(),
@@ -44,7 +44,7 @@ class CrossEncoderScorer:
         """Return the model, loaded at the first use.
 
         Raises:
-            InvalidSettings: there is no such model, or it gives a pair more than one score.
+            InvalidSettings: there is no such model, or it returns several scores for a pair.
         """
         with self._loading:
             if self._model is None:
@@ -54,14 +54,14 @@ class CrossEncoderScorer:
 
 def _open_model(name: str) -> Any:
     given = Path(name).expanduser()
-    # Looked up here: sentence-transformers would tell of a network that it may not use.
+    # Checked here: sentence-transformers would report a network error instead.
     folder = given if given.is_dir() else find_downloaded(name)
     if folder is None:
         raise _describe_missing(name, "there is no such folder, and none of that name was downloaded")
     from sentence_transformers import CrossEncoder
 
     try:
-        # Never with code that a model brings: it would run as ours.
+        # Never with code from a model: it would run with Argot's rights.
         model = CrossEncoder(str(folder), device="cpu", trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

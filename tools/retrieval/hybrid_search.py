@@ -1,9 +1,10 @@
-"""Hybrid search: by meaning and by words, over passages and what was derived from them, fused into one list.
+"""Hybrid search: by meaning and by words, over passages and texts derived from them, fused into one list.
 
 Weighted reciprocal rank fusion, w / (k + rank), with one change. Fusing a good and a poor list evenly is worse than the
-good one alone, and which one is good differs from question to question. So each vote is also weighted by how far its
-passage scores above the rest of its own list (`measure_standing`): one passage is far above the rest if a search finds
-the answer, and none is if it finds nothing. Weights were chosen on validation data (bench/laboratory/retrieval.md).
+good one alone, and which one is good differs from question to question. Each vote is therefore also weighted by how far
+its passage scores above the rest of its own list (`measure_standing`): one passage is far above the rest if a search
+finds the answer, and none is if it finds nothing. Weights were chosen on validation data
+(bench/laboratory/retrieval.md).
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ ScoredIds = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
 MAX_SCANNED = 20_000
-"""Derived texts looked through to find those of certain kinds."""
+"""Derived texts retrieved to find those of certain kinds."""
 
 FULL_STANDING_DEVIATIONS = 6.0
-"""Standard deviations above the end of its list at which a passage's vote counts fully: about a clear winner's."""
+"""Standard deviations above the end of its list at which a passage's vote counts fully: about those of a clear
+winner."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedQuery:
-    """One wording of the question, and how much its votes count."""
+    """One wording of the question, and the weight of its votes."""
 
     text: str
     weight: float = 1.0
@@ -54,7 +56,7 @@ class RankedList:
 
 
 class FusedScore(NamedTuple):
-    """A passage's fused score in [0, 1], and its best rank in each of the lists that hold it."""
+    """A passage's fused score in [0, 1], and its best rank in each of the lists that contain it."""
 
     score: float
     ranks: dict[str, int]
@@ -71,7 +73,7 @@ def hybrid_search(  # noqa: PLR0917
     """Return the passages this principal may read that fit the queries, best first; at most `profile.candidates` per
     list.
 
-    Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
+    Whatever the indexes contain, a passage is returned only if the store returns it for this principal.
 
     Args:
         scope: only documents in it are searched, and those of the conversation itself.
@@ -88,7 +90,7 @@ def hybrid_search(  # noqa: PLR0917
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
-    # The store decides who may read what, whatever an index still holds.
+    # The store decides who may read a passage, whatever an index still contains.
     readable = corpus.store.passages(principal, best)
     hits = []
     for id_ in best:
@@ -149,7 +151,7 @@ def search_lists(  # noqa: PLR0917
         _search_by_meaning, corpus, principal, query, vector, profile, documents
     )
     if corpus.is_shared:
-        # Beside each other only here: threads that search in this process wait for one another.
+        # Only these run in parallel: threads that search in this process wait for one another.
         by_meaning = _threads.submit(copy_context().run, by_meaning).result
     yield from _search_by_words(corpus, principal, query, profile, documents)
     yield from by_meaning()
@@ -206,7 +208,7 @@ def _find_kinds(
 ) -> list[tuple[DerivedText, float]]:
     """Return the best derived texts of the kinds the profile wants.
 
-    The indexes know no kinds: they are asked for more until enough are of them.
+    The indexes know no kinds: they are asked for more until enough have the right kind.
     """
     wanted = limit = profile.candidates
     while True:
@@ -221,7 +223,7 @@ def _find_kinds(
 
 
 def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
-    """Return the passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
+    """Return the passages of the derived texts found (RAIDD 3), each at the position of its best derived text."""
     passages: dict[str, float] = {}
     for text, score in found:
         for passage in text.passage_ids:
@@ -235,7 +237,7 @@ def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str,
 
 def fuse(lists: Sequence[RankedList], k: int) -> dict[str, FusedScore]:
     """Return each passage's sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the
-    lists that found anything; so 1 is first and far ahead everywhere.
+    lists that found anything; 1 means first and far ahead everywhere.
     """
     filled = [found for found in lists if found.found]
     # A list that found nothing must not lower all scores: `Profile.abstain_below` is one threshold for all questions.
@@ -253,10 +255,10 @@ def fuse(lists: Sequence[RankedList], k: int) -> dict[str, FusedScore]:
 
 
 def measure_standing(one: RankedList) -> Mapping[str, float]:
-    """Return how many standard deviations each item stands above the end of its list, over `FULL_STANDING_DEVIATIONS`.
+    """Return how many standard deviations each item is above the end of its list, over `FULL_STANDING_DEVIATIONS`.
 
-    A keyword list shorter than asked for names every passage with any of the words: the others scored `floor`, and
-    count, so that the only passage with a rare word stands far out. Where all score alike, all stand fully.
+    A keyword list shorter than requested contains every passage with any of the words: the others scored `floor`, and
+    count, so that the only passage with a rare word is far ahead. If all scores are equal, all count fully.
     """
     scores = [score for _, score in one.found]
     if one.floor is not None:
@@ -283,7 +285,7 @@ def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Pr
         found = corpus.search_semantic(principal, "triple", vector, profile.candidates)
         lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
     fused = fuse(lists, profile.rrf_k)
-    # By id where scores are equal, whatever order the indexes have for them.
+    # By id if scores are equal, whatever order the indexes have for them.
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))[:limit]
     readable = corpus.store.triples(principal, best)
     return [readable[id_] for id_ in best if id_ in readable]

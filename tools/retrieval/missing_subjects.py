@@ -1,4 +1,4 @@
-"""Subjects of a question that no document mentions: then no passage answers it, however many words it shares."""
+"""Subjects of a question that no document mentions, so that no passage answers it, however many words it shares."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from argot.tools.text.words import bare, find_identifiers, fold_words, is_questi
 from argot.types import Hit, Principal, ReadTerm
 
 MAX_SHORT_WORDS = 3
-"""Content words of a short question. A longer one may well paraphrase what a passage says."""
-MIN_SHARE = 0.5  # of the question's words, by rarity
-MIN_DESCRIPTION_SHARE = 0.75  # of a term's description, which has more words, and commoner ones, than its meaning
-BEST_PASSAGES = 3  # passages in which they are looked for
+"""Content words of a short question. A longer one may well paraphrase a passage."""
+MIN_SHARE = 0.5  # share of the question's words, by rarity
+MIN_DESCRIPTION_SHARE = 0.75  # share of a term's description, which has more words, and commoner ones, than its meaning
+BEST_PASSAGES = 3  # passages that are searched for them
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
 # "NX-4410B", "RS-485", "RS485"; not "May-2024", a date.
 _PART_NUMBER = re.compile(
     r"(?<![\w./-])(?![A-Z][a-z]+-(?:19|20)\d\d\b)"
     r"(?:[A-Z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Z]{2,}\d{3,}[A-Za-z]?)(?![\w/])"
 )
-_DIGITS = 2  # fewer make no part number: "Wi-Fi", "M-1"
+_DIGITS = 2  # shorter names are no part number: "Wi-Fi", "M-1"
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _SERIES = re.compile(r"^([^\W\d_]+)(?=\d)")
 
@@ -38,14 +38,14 @@ def has_only_numbers(query: str) -> bool:
 def lacks_half(
     query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal, terms: Sequence[ReadTerm] = ()
 ) -> bool:
-    """Return whether the best passages hold less than half of a short question, by the rarity of its words.
+    """Return whether the best passages contain less than half of a short question, by the rarity of its words.
 
-    Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
-    something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of
-    asking. On the validation questions of the samples and on EDA-Corpus no answer is lost by it.
+    Two or three words leave no room for a paraphrase: if the rarer half is missing, the question is about something
+    else ("who wrote Hamlet?"). It applies only to questions: "brief me on ..." has more words of asking. On the
+    validation questions of the samples and on EDA-Corpus it loses no answer.
 
     Args:
-        terms: those of the query that were read in the glossary. Where the passages speak of one, they hold its words.
+        terms: those of the query that were read in the glossary. Passages that mention one contain its words.
     """
     content = list(dict.fromkeys(_list_content(query)))
     if not is_question(query) or not 1 < len(content) <= MAX_SHORT_WORDS or not hits:
@@ -58,10 +58,10 @@ def lacks_half(
 def find_unspoken_terms(
     terms: Sequence[ReadTerm], hits: Sequence[Hit], store: CorpusStore, principal: Principal
 ) -> list[str]:
-    """Return terms that only the glossary knows: whatever the passages say, they say it of something else.
+    """Return terms that only the glossary has, so that the passages are about something else.
 
-    The documents speak of a term where any of them has one of its names or its meaning, or where the best passages
-    hold half of the meaning's words, by their rarity: "the assembly was expedited" for "expedited lot".
+    The documents mention a term if any of them has one of its names or its meaning, or if the best passages contain
+    half of the meaning's words, by their rarity: "the assembly was expedited" for "expedited lot".
     """
     best = _BestPassages.of(hits, store, principal)
     unspoken = (
@@ -74,7 +74,7 @@ def find_unspoken_terms(
 
 @dataclass(frozen=True, slots=True)
 class _BestPassages:
-    """The words of the best passages, and how rare a word is among all that the principal may read."""
+    """The words of the best passages, and how rare a word is among all passages that the principal may read."""
 
     words: frozenset[str]
     text: str
@@ -92,19 +92,19 @@ class _BestPassages:
         )
 
     def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:
-        """Return the share of the words, by their rarity, that the passages hold; they hold the given ones in
-        any case.
+        """Return the share of the words, by their rarity, that the passages contain; they contain the given ones in any
+        case.
         """
         rarity = {word: self.rarity(word) for word in content}
         there = sum(weight for word, weight in rarity.items() if word in given or self._holds(word))
         return there / sum(rarity.values()) if rarity else 0.0
 
     def speaks_of(self, term: ReadTerm) -> bool:
-        """Return whether the passages name the term, or hold half of its meaning, or most of its description."""
+        """Return whether the passages name the term, or contain half of its meaning, or most of its description."""
         if any(f" {bare(name)} " in self.text for name in _list_names(term)):
             return True
         description = _list_content(term.sense.description)
-        # Two or three words of a description stand together by chance: "a limit of the array".
+        # Two or three words of a description occur together by chance: "a limit of the array".
         described = len(description) > MAX_SHORT_WORDS and self.share(description) >= MIN_DESCRIPTION_SHARE
         return described or self.share(_list_content(term.sense.expansion)) >= MIN_SHARE
 
@@ -117,9 +117,9 @@ def _list_names(term: ReadTerm) -> Iterator[str]:
 
 
 def find_unknown_part_numbers(question: str, store: CorpusStore, principal: Principal) -> list[str]:
-    """Part numbers of the question that stand in no document: what is said of another part answers nothing.
+    """Return part numbers of the question that occur in no document: passages about another part do not answer it.
 
-    "RS485" is known where a document writes "RS-485" or "RS 485", and a variant ("NX-4410B-512") where its part is.
+    "RS485" counts as present if a document writes "RS-485" or "RS 485", and a variant ("NX-4410B-512") if its part is.
     """
     return [
         name
@@ -133,20 +133,20 @@ def _is_specific(name: str) -> bool:
 
 
 def _write_variants(name: str) -> Iterator[str]:
-    """Yield the name as it stands, in one word, and parted wherever letters meet digits; then the part that it is a
+    """Yield the name as written, in one word, and split wherever letters meet digits; then the part that it is a
     variant of.
     """
     yield name
     yield name.replace("-", "")
     yield " ".join(_LETTERS_OR_DIGITS.findall(name))
     yield _SERIES.sub(r"\1 ", name.replace("-", "")).strip()
-    # "NX-4410B-512" is answered by what is said of "NX-4410B".
+    # Passages about "NX-4410B" answer a question about "NX-4410B-512".
     part = name.rpartition("-")[0]
     if _is_specific(part):
         yield from _write_variants(part)
 
 
 def _list_content(query: str) -> list[str]:
-    """Return the words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
+    """Return the words that carry the subject; "many" of "how many" only names the kind of answer."""
     asked = {match.group(1).casefold() for match in _HOW.finditer(query)}
     return [word for word in fold_words(query) if word not in STOP_WORDS and word not in asked]

@@ -1,4 +1,4 @@
-"""Finds the parts of documents that a question names by their printed numbers, and tells which of them are nowhere."""
+"""Finds the parts of documents that a question names by their printed numbers, and reports the missing ones."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from argot.tools.text.words import stem
 from argot.types import Document, Hit, Passage, Principal
 
 MAX_DOCUMENTS = 12
-"""Of the best passages, and as many again of those that hold the number as it is printed."""
+"""Number of the best passages, and as many again of those that contain the printed number."""
 MAX_CHARS = 1_500
-"""Of a part that is quoted: a chapter is quoted from its beginning."""
+"""Maximum characters of a quoted part; a chapter is quoted from its beginning."""
 MAX_PARTS = 3
-"""Quoted for one reference, where nothing tells which of several documents is meant."""
+"""Quoted for one reference if several documents may be meant."""
 _MAX_TEXT_CHARS = 2_000_000
 _TITLE_CHARS = 200
 _MIN_NAMED_SHARE = 0.5
@@ -28,7 +28,7 @@ _MIN_NAMED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class QuotedPart:
-    """A part of a document as passages hold it. `spans`: of each passage the [start, end) of its text."""
+    """A part of a document as passages hold it. `spans`: the [start, end) in the text of each passage."""
 
     hits: tuple[Hit, ...]
     spans: tuple[tuple[int, int], ...]
@@ -38,8 +38,8 @@ class QuotedPart:
 class NumberedFindings:
     """The parts found for a question's references.
 
-    `missing`: the references that no document bears, with the passages that bear the nearest numbers. `is_placed`:
-    nothing that the question says of where a part stands is left unfound.
+    `missing`: the references whose number no document has, with the passages that have the nearest numbers.
+    `is_placed`: every location that the question names was found.
     """
 
     parts: list[QuotedPart] = field(default_factory=list)
@@ -50,7 +50,7 @@ class NumberedFindings:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A document that may hold the part: its text and its numbered parts."""
+    """A document that may contain the part: its text and its numbered parts."""
 
     document: Document
     markdown: str
@@ -66,9 +66,9 @@ class _Source:
 class _Candidate:
     source: _Source
     part: NumberedPart
-    place: float  # share of the words for its place that stand above it
+    place: float  # share of the words for its location that occur above it
     fit: int
-    told: int = 0  # words of the question that stand in it or above it
+    told: int = 0  # words of the question that occur in it or above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ class NumberedSearch:
     def find_parts(
         self, question: str, references: Sequence[NumberedReference], hits: Sequence[Hit], *, beyond_hits: bool
     ) -> NumberedFindings:
-        """Return the parts that bear the numbers, in the documents of the hits.
+        """Return the parts with the numbers, in the documents of the hits.
 
         Args:
-            beyond_hits: also look in other documents that hold the number as it is printed.
+            beyond_hits: also search other documents that contain the printed number.
         """
         documents = self._find_documents(references if beyond_hits else (), hits)
         sources = [source for document in documents if (source := self._read_source(document)) is not None]
@@ -117,8 +117,8 @@ class NumberedSearch:
         return _Source(document, markdown, find_numbered_parts(markdown)) if len(markdown) <= _MAX_TEXT_CHARS else None
 
     def _is_mentioned(self, reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-        """Return whether a document speaks of the part, or has a table with its number: it may answer without
-        bearing it.
+        """Return whether a document mentions the part, or has a table with its number: it may answer without containing
+        the part.
         """
         phrases = set(_list_phrases(reference))
         if not reference.kind or any(self.store.phrase_count(self.principal, phrase) for phrase in phrases):
@@ -133,7 +133,7 @@ class NumberedSearch:
         return QuotedPart(tuple(Hit(passage, one.source.document, 1.0, {}) for passage in held), spans)
 
     def _find_nearest(self, reference: NumberedReference, fitting: Sequence[_Candidate]) -> list[Hit]:
-        """Return the passage that bears the number nearest to a missing one, where the question says it stands."""
+        """Return the passage with the number nearest to a missing one, at the location that the question names."""
         if not fitting:
             return []
         one = min(fitting, key=lambda one: (-one.place, measure_label_distance(one.part.label, reference.label)))
@@ -141,7 +141,7 @@ class NumberedSearch:
         return [Hit(passage, one.source.document, 1.0, {}) for passage in held]
 
     def _list_passages(self, one: _Candidate, end: int) -> list[Passage]:
-        """Return the passages that hold the part from its beginning up to this place of the text."""
+        """Return the passages that contain the part from its beginning up to this position of the text."""
         whole = self.store.passages_of(self.principal, one.source.document.id)
         return [passage for passage in whole if passage.start < end and one.part.start < passage.end]
 
@@ -173,7 +173,7 @@ def _find_candidates(reference: NumberedReference, sources: Sequence[_Source]) -
         texts = [f"{part.surroundings}\n{part.words if part.is_title else ''}" for part in source.parts]
         shares = {text: _measure_place(wanted, text) for text in set(texts)}
         above = [shares[text] for text in texts]
-        # The document's name tells nothing where one of its lists or sections has the name too.
+        # The document's name is no evidence if one of its lists or sections has the same name.
         least = 0.0 if max(above, default=0.0) >= _MIN_NAMED_SHARE else _measure_place(wanted, source.title)
         candidates += [
             _Candidate(source, part, max(place, least), fit)
@@ -184,14 +184,12 @@ def _find_candidates(reference: NumberedReference, sources: Sequence[_Source]) -
 
 
 def _measure_place(wanted: frozenset[str], text: str) -> float:
-    """Return the share of the words for a place that a text holds; all of none."""
+    """Return the share of the words for a location that a text contains; 1 without such words."""
     return len(wanted & find_statement_stems(text)) / len(wanted) if wanted else 1.0
 
 
 def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
-    """Return whether the part has the number itself, or together with the part it stands in: "(b)" below "4" is
-    "4(b)".
-    """
+    """Return whether the part has the number itself, or together with its parent: "(b)" below "4" is "4(b)"."""
     if is_same_label(part.label, reference.label):
         return True
     tail = len(part.label)
@@ -201,7 +199,7 @@ def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
 
 
 def _select_best(bearing: Sequence[_Candidate], asked: frozenset[str]) -> list[_Candidate]:
-    """Return the best of the parts with the number; several where nothing in the question parts them."""
+    """Return the best of the parts with the number; several if the question does not distinguish them."""
     told = [replace(one, told=len(asked & find_statement_stems(_join_words(one)))) for one in bearing]
     best = max(((one.place, one.fit, one.told) for one in told), default=None)
     return [one for one in told if (one.place, one.fit, one.told) == best][:MAX_PARTS]
@@ -212,7 +210,7 @@ def _join_words(one: _Candidate) -> str:
 
 
 def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-    """Return whether the documents have a place as the question names it, where no part with the number stands."""
+    """Return whether the documents have the location that the question names, without a part of that number."""
     wanted = frozenset(stem(word) for word in reference.container)
     places = (
         text

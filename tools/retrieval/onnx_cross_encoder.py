@@ -1,4 +1,4 @@
-"""A cross-encoder that a training here wrote, through onnxruntime: neither torch nor transformers is imported."""
+"""A cross-encoder from Argot's own training, through onnxruntime: neither torch nor transformers is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import tokenizers
 
 CROSS_ENCODER_FILE = "cross-encoder-int8.onnx"
-"""Its graph in 8-bit integers, beside the `tokenizer.json` that also says how many tokens it reads."""
+"""Its graph in 8-bit integers, beside the `tokenizer.json` that also states how many tokens it reads."""
 BATCH_PAIRS = 4
 
 
@@ -27,7 +27,7 @@ class OnnxCrossEncoderScorer:
     def __init__(self, folder: Path, *, threads: int = 0) -> None:
         """
         Args:
-            folder: as a training of a re-ranker writes it.
+            folder: as a re-ranker's training writes it.
             threads: processor threads of one reading; 0: as many as there are processors.
         """
         self.folder = folder
@@ -51,7 +51,7 @@ class OnnxCrossEncoderScorer:
         """Return the chance that each text answers the query, in [0, 1]."""
         session, tokenizer = self.load()
         read = tokenizer.encode_batch([(query, text) for text in texts])
-        # Of like length together, so that little is padded.
+        # Sorted by length, so that little is padded.
         order = sorted(range(len(texts)), key=lambda number: len(read[number].ids))
         scores = [0.0] * len(texts)
         for first in range(0, len(order), BATCH_PAIRS):

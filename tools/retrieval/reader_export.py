@@ -3,7 +3,7 @@
     python -m argot.tools.retrieval.reader_export EXPORTED_MODEL TARGET_FOLDER NAME
 
 It starts from the ONNX graph that the embedder has anyway (`argot.corpus.embedding.onnx_export`), so torch is not
-needed. A process of its own, since the half gigabyte that it takes would stay in a service for good.
+needed. A separate process, since a service would never release the half gigabyte that it takes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CARD_FILE = "card.json"
 EXPORT_VERSION = 2
 
 Readings = dict[str, tuple[tuple[float, ...], float]]
-"""Of each task the weights of the three features, and what is added."""
+"""The weights of the three features for each task, and the constant."""
 
 READINGS: Readings = {"relevance": ((10.0, 1.0, 3.0), -6.0)}
-"""What is read from how the tokens match before any training."""
+"""The untrained scores from the token matches."""
 
 
 def export_reader(exported: Path, target: Path, name: str) -> None:
-    """Write `target` with graph, tokenizer and card, whole or not at all. Two processes may do so at once.
+    """Write `target` with graph, tokenizer and card, completely or not at all. Two processes may do so at once.
 
     Args:
         exported: the folder of the embedder, as `onnx_export` writes it.
@@ -48,9 +48,7 @@ def export_reader(exported: Path, target: Path, name: str) -> None:
 
 
 def _build_token_graph(path: Path) -> Any:
-    """Return the embedder's graph without what comes after its last layer: the pooling of the tokens into one
-    vector.
-    """
+    """Return the embedder's graph without the steps after its last layer: the pooling of the tokens into one vector."""
     import onnx
 
     model = onnx.load(path)

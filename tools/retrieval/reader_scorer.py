@@ -1,8 +1,8 @@
-"""The reader: a small model that says which passage answers a question, and how alike two texts are.
+"""The reader: a small model that scores which passage answers a question, and how similar two texts are.
 
-Question and passage are read apart into a vector for each token (late interaction: Khattab and Zaharia, 2020); each
-token of the question looks for its like in the passage. So a passage is read once, whatever is asked of it later.
-`reader_export` makes it of the embedder's encoder; `argot.learn.reader` can train one.
+Question and passage are read separately into a vector for each token (late interaction: Khattab and Zaharia, 2020);
+each token of the question is matched with the most similar one of the passage. A passage is therefore read once for all
+later questions. `reader_export` makes it from the embedder's encoder; `argot.learn.reader` can train one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from argot.protocols import Scorer
 from argot.tools.retrieval.token_vectors import Floats, TokenReader, TokenVectors
 
 _WORST_SHARPNESS = 12.0
-"""As in training (`argot.learn.reader.network`): how sharply the worst tokens are looked at alone."""
+"""As in training (`argot.learn.reader.network`): the sharpness with which the worst tokens dominate."""
 _STOP_WEIGHT = 0.5
-"""Of a stop word or mark of the query beside other words: on the validation questions better than 1 and 0."""
+"""Weight of a stop word or mark of the query beside other words: on the validation questions better than 1 and 0."""
 _MIN_TEXT_COUNT = 12
 
 
@@ -32,9 +32,9 @@ class ReaderScorer:
         """
         Args:
             folder: as `reader_export` or a training writes it.
-            before: judges all passages, of which the reader then reads the best.
+            before: scores all passages, of which the reader then reads the best.
             threads: processor threads of one reading; 0: as many as there are processors.
-            prepare: called before the folder is opened, to make it if need be.
+            prepare: called before the folder is opened, to make it if necessary.
         """
         self.before = before
         self.folder = folder
@@ -53,18 +53,18 @@ class ReaderScorer:
 
     @property
     def card(self) -> dict[str, Any]:
-        """Card that tells where the model comes from."""
+        """Card with the model's origin."""
         return self.load().card
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return each text as vectors, those read before from memory."""
+        """Return each text as vectors, cached ones from memory."""
         return self.load().read(texts)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well the query's tokens match each text, in [0, 1]; tokens that are rare among the texts count
         most.
 
-        For putting texts in order. Whether one answers is said by `answers`.
+        Use it to rank texts. `answers` decides whether one answers.
         """
         return self.score_and_answers(query, texts)[0]
 
@@ -73,7 +73,7 @@ class ReaderScorer:
         return self.score_and_answers(query, texts)[1]
 
     def score_and_answers(self, query: str, texts: Sequence[str]) -> tuple[list[float], list[float]]:
-        """Both at once: what takes the time, the tokens' best matches, is the same."""
+        """Return both at once: they share the slow part, the tokens' best matches."""
         if not texts:
             return [], []
         asked, *others = self.read([query, *texts])
@@ -81,7 +81,9 @@ class ReaderScorer:
         return _score_matches(query, asked, others, best), self._compute_chances(asked, others, best)
 
     def likeness(self, statement: str, texts: Sequence[str]) -> list[float]:
-        """Return how alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
+        """Return how similar the statement and each text are as a whole: the cosine of their mean vectors, in [-1,
+        1].
+        """
         if not texts:
             return []
         said, *others = self.load().means([statement, *texts])
@@ -99,9 +101,9 @@ class ReaderScorer:
 
 
 def _score_matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
-    """Return the asked tokens' best matches in each other text, averaged by how rare and how telling they are."""
+    """Return the asked tokens' best matches in each other text, averaged by their rarity and weight."""
     held = np.array([np.isin(asked.ids, other.ids) for other in others]).reshape(best.shape).sum(0)
-    # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
+    # Among few texts a word that one of them contains would seem common, and have less weight than one that none has.
     count = max(len(others), _MIN_TEXT_COUNT)
     rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
     weights = asked.weights * rarity * _measure_substance(query, asked)
@@ -127,14 +129,14 @@ def _measure_substance(query: str, asked: TokenVectors) -> Floats:
 
 
 def _find_best_matches(asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
-    """Return the cosine of each asked token with its like in each other text, (others, tokens); 0 where that is
+    """Return the cosine of each asked token with its best match in each other text, (others, tokens); 0 if that is
     empty.
     """
     best = np.zeros((len(others), len(asked.ids)), dtype=np.float32)
     held = [place for place, other in enumerate(others) if len(other.ids)]
     if not held or not len(asked.ids):
         return best
-    # All in one product: the threads of many small ones take longer to be woken than to multiply.
+    # All in one product: waking the threads for many small ones takes longer than multiplying.
     scales = np.concatenate([others[place].scales for place in held])
     levels = np.concatenate([others[place].levels for place in held]).astype(np.float32)
     cosines = (levels @ asked.vectors.T) * scales[:, None]

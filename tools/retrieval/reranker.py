@@ -1,8 +1,8 @@
-"""Puts the found passages in order of how well they answer, and says how strong the best evidence is.
+"""Ranks the found passages by how well they answer, and measures the strength of the best evidence.
 
-`LexicalScorer` needs no training and no download. It scores what a person would look for: are the question's
-rare words there, close together, in the question's order, perhaps already in the heading? Meaning enters through the
-fused score of the search, which `rerank` mixes in: nothing is embedded a second time.
+`LexicalScorer` needs no training and no download. It scores what a person would check: are the question's rare words
+present, close together, in the question's order, perhaps already in the heading? Meaning enters through the fused score
+of the search, which `rerank` mixes in: nothing is embedded a second time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from argot.tools.text.words import find_identifiers, fold_words, stem
 from argot.types import Hit
 
 WINDOW_WORDS = 40
-"""Words (stop words included) within which a question's words count as close together: two or three sentences."""
+"""Words (including stop words) within which a question's words count as close together: two or three sentences."""
 
 
 NAMED_WEIGHT = 0.3
-"""Weight of holding the part numbers and other names with digits of the question, where it has any."""
+"""Weight of containing the question's part numbers and other names with digits, if it has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class LexicalWeights:
 class LexicalScorer:
     """A `Scorer` made of rarity-weighted word overlap; 50 passages take about 10 ms.
 
-    Rarity is judged among the texts given: a word all of them hold tells nothing about which is best, and a word none
-    holds pulls every score down, so that a question about something else scores low everywhere. The first line of a
-    text is its heading (`Passage.with_header`).
+    Rarity is measured among the given texts: a word in all of them does not distinguish them, and a word in none lowers
+    every score, so that a question about something else scores low everywhere. The first line of a text is its heading
+    (`Passage.with_header`).
     """
 
     def __init__(self, weights: LexicalWeights | None = None) -> None:
@@ -98,7 +98,7 @@ def _read(text: str) -> _TextStems:
     for place, word in enumerate(fold_words(extract_prose(text).text)):
         places.setdefault(stem(word), []).append(place)
     for name in find_identifiers(text):
-        # Without a place: a whole name counts as held, its parts stand in the window.
+        # Without a position: a whole name counts as present if its parts are in the window.
         places.setdefault(name, [])
     first_line = text.split("\n", 1)[0]
     heading = frozenset(stem(word) for word in fold_words(first_line)) | find_identifiers(first_line)
@@ -109,7 +109,7 @@ def _read(text: str) -> _TextStems:
 def find_query_stems(query: str) -> tuple[str, ...]:
     """Return the question's content: stems of its words without stop words, in order, and its identifiers whole."""
     stems = [stem(word) for word in fold_words(query) if word not in STOP_WORDS]
-    # Sorted: a set has no order that holds from one process to the next.
+    # Sorted, because the order of a set differs between processes.
     return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
 
 
@@ -128,7 +128,7 @@ def _measure_share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | 
 
 
 def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) -> float:
-    """Return the largest share of the question's words that stand within `WINDOW_WORDS` words of each other."""
+    """Return the largest share of the question's words that occur within `WINDOW_WORDS` words of each other."""
     hits = sorted((place, item) for item in rarity for place in text.places.get(item, ()))
     best = current = 0.0
     inside: dict[str, int] = {}
@@ -149,9 +149,7 @@ def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) 
 
 
 def _score_adjacency(text: _TextStems, one: str, other: str) -> float:
-    """Return 1 if the two stand next to each other in this order (up to two words between), as in the question;
-    else 0.
-    """
+    """Return 1 if the two are adjacent in this order (up to two words between), as in the question; else 0."""
     before, after = text.places.get(one), text.places.get(other)
     if not before or not after:
         return 0.0
@@ -163,9 +161,9 @@ def _score_adjacency(text: _TextStems, one: str, other: str) -> float:
 
 
 READ_PASSAGES = 12
-"""Passages that the reader reads. On the validation questions 20 found the same ones first."""
+"""Number of passages that the reader reads. On the validation questions 20 found the same ones first."""
 READ_PASSAGES_FOR_MODEL = 30
-"""Where a model is given more of them than people are shown: 97 instead of 94 % have a gold one among the first 20."""
+"""If a model gets more of them than people see: 97 instead of 94 % have a gold one among the first 20."""
 
 
 def rerank(
@@ -174,8 +172,8 @@ def rerank(
     """Return the hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the
     search's.
 
-    Of several wordings of the question the one a passage answers best counts, by its weight. Where the scorer is the
-    reader, words judge all passages first, and it reads the best `read` of them.
+    With several wordings of the question, each passage's best one counts, by its weight. If the scorer is the reader,
+    words score all passages first, and it reads the best `read` of them.
     """
     if isinstance(scorer, ReaderScorer):
         return _read_again(queries, rerank(queries, hits, scorer.before, profile), scorer, read)
@@ -193,25 +191,26 @@ def rerank(
 
 MATCH_WEIGHT = 0.6
 _MAX_CONTENDERS = 3
-"""Of the passages read, those among which the answer is looked for. The others show how well a passage matches that
-merely stands in the same knowledge base: by how much the best exceeds them tells more than how well it matches."""
-_EVEN_MATCH = 0.40  # of a passage that has nothing to do with the question, where too few were found to tell
+"""Number of the passages read that may contain the answer. The others show the match of a passage that is merely in the
+same knowledge base: the lead over them says more than the match itself."""
+_EVEN_MATCH = 0.40  # score of an unrelated passage, if too few were found to measure it
 _FIT_WEIGHT = 0.3
 _CHANCE_WEIGHT = 0.6
 _EVEN_EVIDENCE = 0.03
 
 
 def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: ReaderScorer, read: int) -> list[Hit]:
-    """Return the best hits in the order that words, search and the reader together give, the others behind them.
+    """Return the best hits ordered by words, search and the reader together, followed by the others.
 
-    The best one's score is the evidence that the passages answer; between two of them stands what parts them.
+    The best one's score is the evidence that the passages answer; score differences between passages show how far apart
+    they are.
     """
     if not hits:
         return []
     near, far = hits[:read], hits[read:]
     texts = [hit.passage.with_header for hit in near]
     first, chances = reader.score_and_answers(queries[0].text, texts)
-    # By the wording it matches best: a passage may have the abbreviation and nothing of what it stands for.
+    # By its best-matching wording: a passage may have the abbreviation and no word of its expansion.
     by_query = [first, *(reader.score(other.text, texts) for other in queries[1:])]
     matches = [max(scores) for scores in zip(*by_query, strict=True)]
     fits = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, matches, strict=True)]
@@ -234,22 +233,22 @@ def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> fl
 
 
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
-MAX_SENTENCES = 30  # of the best passages: bounds what is embedded
+MAX_SENTENCES = 30  # number of the best passages: bounds the embedding work
 LIKELIEST_SENTENCES = 5
 """The number of them that is embedded first."""
 MIN_CLEAR_EVIDENCE = 0.5
-"""Evidence of the reader from which words that are missing tell nothing."""
+"""The reader's evidence from which missing words do not matter."""
 BEST_PASSAGES = 3
-"""Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
+"""Passages among which the best evidence is searched: the re-ranker may be wrong by a place or two."""
 
 
 def measure_evidence(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
     """Return how likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
-    `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best
-    hit's score, which has the search's and the scorer's judgement in it. The other is the share of the question's
-    content words, weighted by their rarity among all hits, that stand close together in one of the best passages or
-    its headings: a word that no hit holds weighs most of all, since a question about something else always brings some.
+    `hits` are re-ranked by the scorer. The reader's best score is its evidence. For another scorer one part is the best
+    hit's score, which combines the judgement of search and scorer. The other is the share of the question's content
+    words, weighted by their rarity among all hits, that occur close together in one of the best passages or its
+    headings: a word that no hit contains weighs most, since a question about something else always has some.
     """
     wanted = find_query_stems(query)
     if not wanted or not hits:
@@ -268,7 +267,7 @@ def is_quotable(  # noqa: PLR0917
     """Return whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
     if not hits or not profile.rerank or evidence >= profile.abstain_below:
         return bool(hits)
-    # The reader has compared them by meaning already: on the validation questions a second look changed nothing.
+    # The reader has compared them by meaning already: on the validation questions a second check changed nothing.
     return not isinstance(scorer, ReaderScorer) and has_near_sentence(query, hits, embedder, profile.answer_from)
 
 
@@ -278,17 +277,18 @@ def is_clear(evidence: float, scorer: Scorer) -> bool:
 
 
 def has_near_sentence(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
-    """Return whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
+    """Return whether a sentence of the best passages has this cosine with the question: a second check of weak
+    evidence.
 
-    Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
-    Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
+    Words alone rate a paraphrase as weak, the more so the larger the base: among many passages few stand out. Sentences
+    that share words with the question are compared first, since embedding takes nearly all of the time.
     """
     found = [
         unit.plain for hit in hits[:BEST_PASSAGES] for unit in read_units(hit.passage.text) if unit.kind != "heading"
     ]
     asked = find_statement_stems(query)
     sentences = sorted(found[:MAX_SENTENCES], key=lambda text: -len(asked & find_statement_stems(text)))
-    # In two batches: mostly the first decides, and the second is not embedded.
+    # In two batches: usually the first decides, and the second is not embedded.
     return any(
         _find_nearest(query, some, embedder) >= least
         for some in (sentences[:LIKELIEST_SENTENCES], sentences[LIKELIEST_SENTENCES:])
@@ -302,7 +302,7 @@ def _find_nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> f
 
 
 def _measure_held_together(rarity: dict[str, float], text: _TextStems) -> float:
-    """Return `_find_best_window`, with words of the headings counted as standing beside everything."""
+    """Return `_find_best_window`, with words of the headings counted as adjacent to everything."""
     total = sum(rarity.values())
     in_heading = {item: weight for item, weight in rarity.items() if item in text.heading}
     others = {item: weight for item, weight in rarity.items() if item not in text.heading}

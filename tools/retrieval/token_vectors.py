@@ -1,4 +1,4 @@
-"""Texts as vectors for each of their tokens, read once and remembered."""
+"""Texts as vectors for each of their tokens, read once and cached."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Value = TypeVar("Value")
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
 MAX_TOKENS = 256
 MAX_REMEMBERED_TEXTS = 2_000
-"""Texts whose vectors are kept: some 75 kB for a passage of 150 words."""
+"""Number of texts whose vectors are cached: some 75 kB for a passage of 150 words."""
 MAX_REMEMBERED_MEANS = 20_000
-"""Texts of which the mean alone is kept, 1.5 kB each: statements, and passages as they are compared with those."""
+"""Texts of which only the mean is cached, 1.5 kB each: statements, and passages as they are compared with those."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
     """A text as read: `levels` (tokens, dimensions) in 8 bits, which times `scales` (tokens,) are vectors of length 1;
-    `weights` (tokens,) positive, `spans` (tokens, 2): where each token stands in the text, `ids` (tokens,): which
-    it is, and `mean` (dimensions,): the vectors' mean, of length 1.
+    `weights` (tokens,) positive, `spans` (tokens, 2): the position of each token in the text, `ids` (tokens,): the
+    tokens themselves, and `mean` (dimensions,): the vectors' mean, of length 1.
     """
 
     levels: NDArray[np.int8]
@@ -60,14 +60,14 @@ def _compute_mean(vectors: Floats) -> Floats:
 
 
 class RecentlyUsedCache(Generic[Value]):
-    """Cache of values made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
+    """Cache of values made from texts; the least recently used are dropped first. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         self._kept: LRUCache[str, Value] = LRUCache(most)
         self._lock = threading.Lock()
 
     def all_of(self, texts: Sequence[str], make: Callable[[Sequence[str]], Sequence[Value]]) -> list[Value]:
-        """Return the value of each text; `make` makes what is missing, in the order of the texts it is given."""
+        """Return the value of each text; `make` makes the missing ones, in the order of the texts it receives."""
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -102,18 +102,18 @@ class TokenReader:
         self._means: RecentlyUsedCache[Floats] = RecentlyUsedCache(MAX_REMEMBERED_MEANS)
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return each text as vectors, those read before from memory."""
+        """Return each text as vectors, cached ones from memory."""
         return self._remembered.all_of(texts, self._read_vectors)
 
     def means(self, texts: Sequence[str]) -> list[Floats]:
-        """Return the mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another
-        one: many statements do not drive out the passages that `read` remembers.
+        """Return the mean of each text's vectors, (dimensions,), of length 1; its cache is separate, so that many
+        statements do not evict the passages that `read` caches.
         """
         return self._means.all_of(texts, lambda missing: [read.mean for read in self._read_vectors(missing)])
 
     def _read_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return each text by itself: in 8 bits, texts that are read together share a scale, and each would come out
-        otherwise beside another one.
+        """Return each text by itself: in 8 bits, texts that are read together share a scale, and each would differ with
+        its neighbours.
         """
         return [self._read_alone(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
 
@@ -127,5 +127,5 @@ class TokenReader:
 
     def _run(self, ids: Any, mask: Any) -> tuple[Any, Any]:
         vectors, *weights = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
-        # Without a training all tokens weigh alike, and the graph does not say so.
+        # Without training all tokens have the same weight, and the graph does not output it.
         return vectors, weights[0] if weights else np.ones(ids.shape, dtype=np.float32)

@@ -1,9 +1,8 @@
 """(source, action, target) triples from instructions, by rules, at ingest (KaPQA 5, step 1) without a language model.
 
-What a user wants to do stands in the words of the documents: "To edit the image, click on the triple line menu" gives
-(triple line menu, edit, image). Rules read the five ways in which instructions say so, and nothing else; where the
-wording is unclear there is no triple, since a wrong one misleads every search it matches. Each part stands word for
-word in the passage or its headings.
+A user's intention is in the words of the documents: "To edit the image, click on the triple line menu" gives (triple
+line menu, edit, image). The rules cover only the five forms of instructions; unclear wording gives no triple, since a
+wrong one misleads every search it matches. Each part occurs word for word in the passage or its headings.
 
     purpose first   To ACTION TARGET, [first] click [on] SOURCE
     purpose last    Click SOURCE to ACTION TARGET;  SOURCE is used to ACTION TARGET
@@ -25,9 +24,9 @@ from argot.tools.text.sentences import split_blocks
 from argot.types import DerivedText, Passage, Triple
 
 MAX_TRIPLES_PER_PASSAGE = 35
-"""As many as the paper's model made of one document."""
+"""As many as the paper's model made from one document."""
 
-_MAX_SENTENCE_CHARS = 400  # characters: what is longer is no instruction, and slow to match
+_MAX_SENTENCE_CHARS = 400  # characters; a longer sentence is no instruction, and slow to match
 
 _HANDLE = (
     r"(?:double-click|right-click|left-click|long-press|click|select|choose|press|tap|touch|hit|open|use|run|execute"
@@ -36,7 +35,7 @@ _HANDLE = (
 )
 _PREFIX = r"(?:on|to|in|into|at|down|up)"
 _DETERMINER = r"(?:the|an?|your|its|their|our|any|all|each|every|this|that|these|those|one|some|another)"
-# Words that begin another part of the sentence, and so cannot be part of a name.
+# Words that begin another part of the sentence, and cannot be part of a name.
 _BREAKS = (
     r"in|on|at|from|to|with|within|by|for|of which|when|if|and then|then|or|using|via|through|so|before|after|until"
     r"|while|as|because|unless|which|that|where|into|onto|over|under|between|during|without|is|are|was|were|will|can"
@@ -84,7 +83,7 @@ _CUE = re.compile(
 )
 """Every rule needs one of these. Most prose has none, and is skipped at once."""
 
-# A heading is an aim only if it begins with such a verb: "Installation notes" does not tell what to do.
+# A heading is an aim only if it begins with such a verb: "Installation notes" names no action.
 _IMPERATIVES = frozenset(
     """
     activate add adjust align apply approve archive assign attach back book borrow build calibrate cancel change
@@ -116,7 +115,7 @@ class ExtractiveDeriver:
     name = "extractive-triples-1"
 
     async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
-        """At most `MAX_TRIPLES_PER_PASSAGE` of each passage, in its order, without repeats."""
+        """Return at most `MAX_TRIPLES_PER_PASSAGE` of each passage, in its order, without repeats."""
         return [triple for passage in passages for triple in _extract_triples(passage)]
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
@@ -143,7 +142,7 @@ def _find_parts(passage: Passage) -> Iterator[_Parts]:
             aim = _find_aim(text)
             continue
         if kind == "prose":
-            # "To rotate it:" above a list is an aim; any other prose leaves that of the heading.
+            # "To rotate it:" above a list is an aim; any other prose keeps that of the heading.
             aim = _find_aim(text[:-1]) if text.endswith(":") and text.lower().startswith("to ") else aim
         for statement in _split_statements(text):
             yield from _match_rules(statement)
@@ -152,8 +151,8 @@ def _find_parts(passage: Passage) -> Iterator[_Parts]:
 
 
 def _split_statements(text: str) -> Iterator[str]:
-    """Yield sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most
-    a triple.
+    """Yield sentences that may contain an instruction. Split coarsely, for speed: an abbreviation costs at most a
+    triple.
     """
     for statement in re.split(r"(?<=[.!?]) (?=[A-Z*\"“])", text):
         if len(statement) <= _MAX_SENTENCE_CHARS and _CUE.search(statement):
@@ -187,7 +186,7 @@ def _strip_marker(text: str) -> str:
 
 
 def _strip_determiner(part: str) -> str:
-    """Return a part without quotation marks around it and without a determiner in front."""
+    """Return a part without quotation marks around it and without a leading determiner."""
     part = part.strip(" \"“”'‘’`*.,")
     return re.sub(rf"^{_DETERMINER} ", "", part, flags=re.IGNORECASE)
 

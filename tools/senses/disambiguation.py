@@ -1,10 +1,11 @@
 """Chooses among the senses of a term, with evidence (Golden-Retriever 3.3 and 3.4, without a language model).
 
-The best evidence is in the documents: the right expansion stands in passages that also speak of the rest of the
-question, a wrong one only where nothing else of it occurs. Names of contexts may say nothing and are never relied on.
-What else counts: the asker's context, how near the meaning is to the question, expansions whose words the question
-already uses, and that terms of one question tend to speak of one context ("one sense per discourse", Gale, Church and
-Yarowsky 1992). It all goes into one log-linear score whose weights were fitted on validation data (docs/senses.md).
+The best evidence is in the documents: the right expansion occurs in passages that are also about the rest of the
+question, a wrong one only in unrelated passages. Names of contexts may be uninformative and are never relied on.
+Further evidence: the asker's context, the similarity of the meaning to the question, expansions whose words the
+question already uses, and that terms of one question tend to belong to one context ("one sense per discourse", Gale,
+Church and Yarowsky 1992). One log-linear score combines all evidence; its weights were fitted on validation data
+(docs/senses.md).
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from argot.tools.text.words import content_stems
 from argot.types import ContextScore, Mention, Principal, Sense
 
 _MAX_QUESTION_CHARS = 4_000  # characters of a question
-_MAX_SENSES = 24  # of one term; those after them are ranked last, unweighed
+_MAX_SENSES = 24  # senses of one term; further ones are ranked last, without a score
 _DISCOURSE_ROUNDS = 2
 _MIN_LEAD = 0.1  # a lead in the score; less is no reason
 _MASS_PASSAGES = 200
 _SPREAD_PASSAGES = 60
-_WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by both
+_WELL_SUPPORTED = 1.0  # value of `near`: first by meaning or by words, or sixtieth by both
 
 
 @dataclass(frozen=True, slots=True)
 class SenseEvidence:
     """The evidence for one sense, each kind as the factor of its weight.
 
-    Its passages are those that hold the expansion, and those that use the bare term as far as they mean this sense by
-    it (`tools/senses/usage_evidence.py`).
+    Its passages are those that contain the expansion, and those that use the bare term, weighted by how likely they
+    mean this sense (`tools/senses/usage_evidence.py`).
 
     Attributes:
         near: the one of its passages that is nearest the rest of the question; [0, 2], by ranks.
@@ -43,13 +44,13 @@ class SenseEvidence:
         spread: logarithm of their number plus one, to 60; its weight is negative, so that common phrases gain nothing.
         keyword: best keyword score over the term's best: of the question with the expansion in place of the term, or
             of the question as it stands among the passages that mean this sense by the bare term.
-        likeness: cosine of the rest of the question with expansion and description; only where the documents have
-            little to say about any of the term's senses, for beside them it misled more than it helped.
+        likeness: cosine of the rest of the question with expansion and description; only if the documents have little
+            evidence for any of the term's senses, because otherwise it misled more than it helped.
         stated: share of the expansion's words that the rest of the question uses; [0, 1].
         context: score of the sense's context for this question; [0, 1].
-        preferred: 1 where it is the context the asker is at home in.
+        preferred: 1 if it is the asker's own context.
         thread: share of the jargon of the thread's last turns that was read in this context; [0, 1].
-        discourse: probability that the question's other terms speak of the same context, summed over them.
+        discourse: probability that the question's other terms belong to the same context, summed over them.
     """
 
     near: float = 0.0
@@ -93,7 +94,7 @@ _GROUPS = {
 class SenseRanking:
     """The senses of one mention, best first, with probabilities; `margin` is the best one's lead, in [0, 1].
 
-    The lead is over the best sense that means something else: two contexts may hold the same expansion.
+    The lead is over the best sense with another meaning: two contexts may have the same expansion.
     """
 
     mention: Mention
@@ -106,7 +107,7 @@ class SenseChooser:
     """Ranks the senses of the terms of one question, on behalf of one principal. Cheap to make."""
 
     def __init__(self, corpus: Corpus, principal: Principal, signatures: ContextSignatures | None = None) -> None:
-        """`signatures` tell which contexts a document speaks of; without them its bare terms say less."""
+        """`signatures` show the contexts of a document; without them its bare terms are weaker evidence."""
         self._corpus = corpus
         self._principal = principal
         self._signatures = signatures
@@ -125,8 +126,8 @@ class SenseChooser:
         sense.
 
         Args:
-            senses_by_term: by `mention.term`, or by its surface where the glossary has no spelling of its own.
-            remembered: ids of senses chosen earlier in the thread, by term; they win outright.
+            senses_by_term: by `mention.term`, or by its surface if the glossary has no spelling for it.
+            remembered: ids of senses chosen earlier in the thread, by term; they take precedence.
             thread: the share of the thread's last jargon that was read in each context.
         """
         known = [mention for mention in mentions if senses_by_term.get(_get_term(mention))]
@@ -151,7 +152,7 @@ class SenseChooser:
         undecided: Mapping[str, Sequence[Sense]],
         leaning: _ContextEvidence,
     ) -> dict[str, list[SenseEvidence]]:
-        """Return all evidence but that of the other terms, for the senses of each undecided term, in their order."""
+        """Return all evidence except that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
         blank = dict.fromkeys(undecided, " ")
         rest = _remove_terms(question, mentions, settled, undecided)
@@ -164,7 +165,7 @@ class SenseChooser:
                 replace_mentions(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable
             ]
             if not stems:
-                # Nothing is left of "What is ECC?" that a passage could be near to.
+                # Nothing remains of "What is ECC?" that a passage could be near to.
                 found[term] = _build_unwitnessed(weighable, nearness.measure_similarities(queries), leaning)
                 continue
             used = find_usages(self._corpus, self._principal, term, weighable, self._signatures)
@@ -186,8 +187,8 @@ class SenseChooser:
         stems: set[str],
         leaning: _ContextEvidence,
     ) -> SenseEvidence:
-        """Return all evidence for a sense but the keyword score. `used`: passages with the bare term, and how far each
-        means this sense by it.
+        """Return all evidence for a sense except the keyword score. `used`: passages with the bare term, and the
+        probability that each means this sense by it.
         """
         documents = dict.fromkeys(find_sense_passages(self._corpus.store, self._principal, sense), 1.0)
         shares = {**documents, **{id_: share for id_, share in used.items() if id_ not in documents}}
@@ -206,7 +207,7 @@ class SenseChooser:
 
 @dataclass(frozen=True, slots=True)
 class _ContextEvidence:
-    """Evidence for contexts that needs no look at documents."""
+    """Evidence for contexts that needs no documents."""
 
     scores: Mapping[str, float]
     preferred: str | None = None
@@ -226,7 +227,7 @@ def _build_unwitnessed(
     """Return the evidence for a question such as "What is GR?": the asker must choose. Until then the sense that some
     passage explains best comes first.
 
-    Similarity stands in for `mass`, whose small weight lets it break ties and no more.
+    Similarity replaces `mass`, whose small weight only lets it break ties.
     """
     return [replace(leaning.build_evidence(sense), mass=near) for sense, near in zip(senses, similarities, strict=True)]
 
@@ -234,7 +235,7 @@ def _build_unwitnessed(
 def _add_likeness(
     evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: QuestionProximity
 ) -> list[SenseEvidence]:
-    # Beside good support from the documents likeness misled more than it helped (`SenseEvidence.likeness`). It also
+    # With good support from the documents similarity misled more than it helped (`SenseEvidence.likeness`). It also
     # costs an embedding for each sense.
     if max(one.near for one in evidence) >= _WELL_SUPPORTED:
         return evidence
@@ -252,7 +253,7 @@ def _remove_terms(
 def replace_mentions(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
     """Return the question with each mention whose term is in `by` replaced; mentions must not overlap."""
     text = question
-    # From the end, so that the offsets of those before stay true.
+    # From the end, so that earlier offsets stay valid.
     for mention in sorted(mentions, key=lambda m: -m.start):
         if _get_term(mention) in by:
             text = text[: mention.start] + by[_get_term(mention)] + text[mention.end :]
@@ -271,7 +272,7 @@ def _get_term(mention: Mention) -> str:
 def _find_settled(
     mentions: Sequence[Mention], senses_by_term: Mapping[str, Sequence[Sense]], remembered: Mapping[str, int]
 ) -> dict[str, SenseRanking]:
-    """Return the rankings of terms that need no weighing: chosen earlier in the thread, or with only one sense."""
+    """Return the rankings of terms that need no scoring: chosen earlier in the thread, or with only one sense."""
     settled: dict[str, SenseRanking] = {}
     for mention in mentions:
         term = _get_term(mention)
@@ -342,10 +343,10 @@ def _build_ranking(
     *,
     thin: bool,
 ) -> SenseRanking:
-    """Best first; ties keep the glossary's order. Senses beyond those weighed come last.
+    """Return the ranking, best first; ties keep the glossary's order. Senses beyond those scored come last.
 
-    `thin`: one word is all there is beside the terms. The context that it speaks of is a guess, and leads only where
-    the documents do: "How often is DR tested?" need not be asked of the test department.
+    `thin`: the question has only one word beside the terms. Its context is a guess, and decides only if the documents
+    agree: "How often is DR tested?" need not be about the test department.
     """
     order = sorted(range(len(chances)), key=lambda i: (-chances[i], i))
     ranked = [(senses[i], chances[i]) for i in order] + [(sense, 0.0) for sense in senses[len(chances) :]]

@@ -12,48 +12,47 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
-_NEAREST_PASSAGES = 300  # passages of each list; further ones count as if they stood at _FAR
+_NEAREST_PASSAGES = 300  # passages of each list; further ones count as if they were at _FAR
 _FAR_RANK = 1000
 _RANK_CONSTANT = 60  # of reciprocal rank fusion
 _MAX_PASSAGES = 2000  # with one expansion
 _TITLED_PASSAGES = 50
 _MAX_ALIASES = 4
-_MIN_ALIAS_CHARS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
-_BARE_TERM_WEIGHT = (
-    0.85  # of a keyword score: a rare short form matches itself wherever it stands, whatever the rest says
-)
+_MIN_ALIAS_CHARS = 5  # characters: shorter ones are abbreviations themselves and fit every sense
+_BARE_TERM_WEIGHT = 0.85  # weight of a keyword score: a rare short form matches itself anywhere, whatever the rest says
 
 _KEPT_BYTES = 24_000_000
-_ENTRY_BYTES = 1_500  # an entry with nothing in it: a vector, or the key with its senses
+_ENTRY_BYTES = 1_500  # an entry without content: a vector, or the key with its senses
 _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
 T = TypeVar("T", bound=Collection[Any])
 
 
 def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
-    """Return the result of `work` about senses in documents, by ids of passages; cached for all who may read the same.
+    """Return the result of `work` about senses in documents, by ids of passages; cached for all readers with the same
+    access.
 
     A result is kept until the next change of a document; while documents are added, that is a few seconds.
 
     Args:
-        what: names the result; anything else computed has another name.
+        what: names the result; another computation needs another name.
     """
     read_key = store.cache_key(principal)
     cache, key = store.memo(read_key[0], _KEPT_BYTES), (read_key, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
-        # A document that changed meanwhile may be in the result by half.
+        # A document that changed meanwhile may be only partly in the result.
         if store.cache_key(principal) == read_key:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found
 
 
 def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
-    """Return ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
+    """Return ids of the passages this principal may read that contain the expansion or a longer alias; densest first.
 
-    All passages near the top of a keyword search for it count too if it stands in their document's title: a section
-    called "Metal fill" need not say so again.
+    All passages near the top of a keyword search for it count too if their document's title contains it: a section
+    called "Metal fill" need not repeat it.
     """
     aliases = [alias for alias in sense.aliases if len(alias) >= _MIN_ALIAS_CHARS][:_MAX_ALIASES]
 
@@ -66,7 +65,7 @@ def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) 
 
 
 def _find_titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
-    """Return passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
+    """Return passages of documents with the phrase in their title that a keyword search for it returns."""
     stems = content_stems(phrase)
     near = [passage_id for passage_id, _ in store.keyword_search(principal, phrase, _TITLED_PASSAGES)]
     found = store.passages(principal, near).items() if stems else ()
@@ -87,17 +86,17 @@ def measure_meaning_similarities(
 
 
 def embed_meanings(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
-    """Return one vector a sense, of its expansion and description. The embedder remembers those it has met."""
+    """Return one vector per sense, of its expansion and description. The embedder caches them."""
     return list(corpus.embedder.embed_queries([_join_meaning(sense) for sense in senses]))
 
 
 class QuestionProximity:
-    """Distances from one question, without the terms in doubt, to passages and meanings."""
+    """Distances of one question, without its undecided terms, to passages and meanings."""
 
     def __init__(self, corpus: Corpus, principal: Principal, rest: str) -> None:
         """Searches once by meaning and once by words.
 
-        `rest` empty: the question says nothing besides the terms, and everything is equally far.
+        `rest` empty: the question has no other words, and everything is equally far.
         """
         self._corpus = corpus
         self._principal = principal
@@ -139,8 +138,8 @@ class QuestionProximity:
         """Return the best keyword score of each query over the best of all, in [0, 1].
 
         Args:
-            queries: one a sense.
-            typed: the question as it stands; a passage that uses the bare term speaks for each sense by its share.
+            queries: one for each sense.
+            typed: the question as typed; a passage that uses the bare term counts for each sense by its share.
             used: those passages, each with its shares in the order of `queries`.
         """
         if not self._rest:

@@ -1,4 +1,4 @@
-"""Passages that use a term in another sense than the one the asker chose: they answer another question."""
+"""Passages that use a term in another sense than the asker chose: they answer another question."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ def find_rival_passages(
     senses: Sequence[Sense],
     signatures: ContextSignatures | None = None,
 ) -> frozenset[str]:
-    """Return ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was
-    meant.
+    """Return ids of the passages that spell a rival sense out, or clearly use the bare term in one, and not in the
+    sense that was meant.
 
     Args:
         meant: the sense the asker chose.
-        senses: all senses of its term. One whose name is a part of the other's ("single-level cell cache") is no rival.
+        senses: all senses of its term. A sense whose name is a part of the other's ("single-level cell cache") is no
+            rival.
     """
     rivals = [sense for sense in senses if sense.id != meant.id and _is_rival(sense, meant)]
     if not rivals:
         return frozenset()
     weighed = [meant, *rivals]
     spelt = {passage for rival in rivals for passage in find_sense_passages(corpus.store, principal, rival)}
-    # A passage that spells both out is about the sense that was meant, too.
+    # A passage that spells both out is also about the sense that was meant.
     spelt -= set(find_sense_passages(corpus.store, principal, meant))
     bare = find_usages(corpus, principal, meant.term, weighed, signatures)
     theirs = {passage for passage, shares in bare.items() if max(shares[1:]) >= _MIN_CLEAR_PROBABILITY}

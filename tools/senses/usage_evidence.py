@@ -1,11 +1,11 @@
 """Meaning of a short form in documents: for each passage that uses it bare, the probability of each of its senses.
 
-Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
-it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
+Many documents never spell a term out: the export handbook uses "the ECC" throughout, and only the glossary says that it
+means export control classification. Such a passage is still evidence once its sense is clear. It is read as
 `evaluate/experiments/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and
-Yarowsky 1992): what the document spells out, whose context's other expansions it uses, and how near its passages are to
-each meaning.
-A sense that other documents spell out is less likely here: writers keep to their habit.
+Yarowsky 1992): the senses that the document spells out, the contexts whose other expansions it uses, and the similarity
+of its passages to each meaning. A sense that other documents spell out is less likely here: writers keep to their
+habit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.senses.document_evidence import cache_evidence, find_sense_passages, measure_meaning_similarities
 from argot.types import Document, Passage, Principal, Sense
 
-_MAX_PASSAGES = 120  # that use the short form
+_MAX_PASSAGES = 120  # passages that use the short form
 _MAX_DOCUMENTS = 16
 _MAX_DOCUMENT_PASSAGES = 24  # passages of one document, the nearest to its uses of the term
 _MAX_TERM_CHARS = 40  # characters
@@ -33,7 +33,7 @@ _NEAR_IN_MEANING = 8.0
 _NONE_OF_THEM = -1.0
 
 Shares = Mapping[str, tuple[float, ...]]
-"""Passage id -> the probability of each sense, in their order; the rest to 1 is that of none of them."""
+"""Passage id -> the probability of each sense, in their order; the difference to 1 is that of another sense."""
 
 
 def find_usages(
@@ -62,7 +62,7 @@ def _compute_usages(
     found: dict[str, tuple[float, ...]] = {}
     for document, own in list(by_document.items())[:_MAX_DOCUMENTS]:
         told = _measure_contexts(corpus, principal, document, own, signatures)
-        # Less the average, so that a document that speaks of every context speaks for none.
+        # Less the average, so that a document with words of every context counts for none.
         average = sum(told.values()) / max(1, len({sense.context for sense in senses}))
         logits = []
         for sense, documents, similarities in zip(senses, spelt, near, strict=True):
@@ -76,7 +76,7 @@ def _compute_usages(
 
 
 def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
-    """Return the passages that hold the term as a word of its own, or its plural."""
+    """Return the passages that contain the term as a separate word, or its plural."""
     if len(term) > _MAX_TERM_CHARS:
         return []
     ids = corpus.store.find_phrase(principal, term, _MAX_PASSAGES)
@@ -89,7 +89,7 @@ def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Pass
 
 
 def _find_spelling_documents(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
-    """For each sense the ids of the documents that spell it out."""
+    """Return, for each sense, the ids of the documents that spell it out."""
     found = []
     for sense in senses:
         ids = find_sense_passages(corpus.store, principal, sense)
@@ -118,7 +118,7 @@ def _measure_contexts(
 
 
 def _compute_softmax(logits: Sequence[float]) -> tuple[float, ...]:
-    # Subtracted before exp: no overflow, and the same quotients.
+    # Subtracted before exp to avoid overflow; the quotients are the same.
     best = max(*logits, _NONE_OF_THEM) if logits else 0.0
     weights = [math.exp(value - best) for value in logits]
     total = sum(weights) + math.exp(_NONE_OF_THEM - best)

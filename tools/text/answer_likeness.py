@@ -1,4 +1,4 @@
-"""Likeness of an answer to its reference, by words: exact match, ROUGE-1 and ROUGE-L."""
+"""Similarity of an answer to its reference, by words: exact match, ROUGE-1 and ROUGE-L."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from argot.tools.text.words import fold_words
 
 
 def exact_match(answer: str, reference: str) -> bool:
-    """Whether both are the same words, but for case, marks and articles (SQuAD: Rajpurkar et al., 2016)."""
+    """Return whether both are the same words, except for case, marks and articles (SQuAD: Rajpurkar et al., 2016)."""
     said, wanted = _without_articles(answer), _without_articles(reference)
     return bool(wanted) and said == wanted
 
@@ -19,7 +19,7 @@ def _without_articles(text: str) -> list[str]:
 
 
 def rouge_1(answer: str, reference: str) -> float:
-    """F1 of the words that both have, each as often as in the one that has it less often (Lin, 2004), unstemmed."""
+    """Return F1 of the words that both have, each counted as often as in the one with fewer (Lin, 2004), unstemmed."""
     said, wanted = fold_words(answer), fold_words(reference)
     if not said or not wanted:
         return 0.0

@@ -1,4 +1,4 @@
-"""Subject of a document, whatever its revision: it shows that two documents speak of the same thing."""
+"""Subject of a document, whatever its revision: it shows that two documents are about the same thing."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _REVISION = re.compile(
 _SECTION = re.compile(r"^\s*(?:\d+|[a-z])(?:\.\d+)*[.)]?\s+")
 _COPY = re.compile(r"\s*\(\d\)\s*$")
 _COUNTED = re.compile(r"(?<=[^\W\d])[ _-]\d\s*$")
-"""What tells two files of one folder apart: "rules-2"; of "2025-04-1" and "r7" the digit is part of a name."""
+"""Text that distinguishes two files of one folder: "rules-2"; in "2025-04-1" and "r7" the digit is part of a name."""
 _MODEL = re.compile(r"[a-z]*\d[a-z\d]*")
 SCOPE_FIELDS = ("region", "country", "site", "location", "market", "plant", "office")
-"""The fields by which one title holds for several places."""
+"""The fields that distinguish documents with one title for several places."""
 _FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "department")
-"""Where two documents give other values for one of these, they speak of other things."""
+"""Fields in which different values mean different subjects."""
 
 
 def has_same_subject(one: PassageInDocument, other: PassageInDocument) -> bool:
-    """Return whether two passages stand under the same headings of documents with the same subject."""
+    """Return whether two passages are under the same headings of documents with the same subject."""
     return _read_subject(*one) == _read_subject(*other) and not list_unlike_fields(one[1], other[1], _FIELDS)
 
 
 def has_same_part(one: PassageInDocument, other: PassageInDocument) -> bool:
-    """Return whether two passages have the same subject, also if one of them stands under more headings."""
+    """Return whether two passages have the same subject, even if one of them is under more headings."""
     (title, headings, models), (theirs, others, named) = _read_subject(*one), _read_subject(*other)
     if (title, models) != (theirs, named) or list_unlike_fields(one[1], other[1], _FIELDS):
         return False
@@ -47,8 +47,8 @@ def list_unlike_fields(one: Document, other: Document, names: tuple[str, ...] = 
 
 
 def find_revisions(text: str) -> frozenset[str]:
-    """Return the years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number
-    counts not.
+    """Return the years, numbers and letters of revisions that a text names: "2024", "rev a". The word for the kind of
+    number is ignored.
     """
     found = _REVISION.findall(re.sub(r"[_\W]+", " ", text.casefold()))
     return frozenset(
@@ -57,12 +57,12 @@ def find_revisions(text: str) -> frozenset[str]:
 
 
 def strip_revision(title: str) -> str:
-    """Return the words of a title or heading but for its year, revision or status."""
+    """Return the words of a title or heading without its year, revision or status."""
     return bare(_REVISION.sub(" ", _COPY.sub("", title.casefold())))
 
 
 Subject = tuple[str, tuple[str, ...], frozenset[str]]
-"""The title without its year or revision, the headings below it, and the models that the file's name names."""
+"""The title without its year or revision, the headings below it, and the models in the file's name."""
 
 
 def _read_subject(passage: Passage, document: Document) -> Subject:

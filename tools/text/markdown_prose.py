@@ -1,4 +1,4 @@
-"""Turns Markdown into prose, and maps each character of it back to its place in the source."""
+"""Turns Markdown into prose, and maps each character back to its position in the source."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
-# What follows a link's "[text]". A reference begins with a letter: "[1][3]" are citation marks, no link.
-# Every part is bounded, so that no hostile text takes quadratic time.
+# The part after a link's "[text]". A reference begins with a letter: "[1][3]" are citation marks, no link. Every part
+# is bounded, so that no hostile text takes quadratic time.
 _TARGET = r"(?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
 _ATTRIBUTES = r"(?:\s{1,9}[\w:-]{1,40}=(?:\"[^\"<>]{0,500}\"|'[^'<>]{0,500}'|[^\s\"'<>]{1,500})){%s,20}\s{0,9}/?>"
 _APART = r"(?:p|br|hr|div|li|ul|ol|tr|td|th|h[1-6])"
 _WITHIN = r"(?:a|b|i|u|s|em|strong|span|sup|sub|code|pre|small|font|table|tbody|thead|img|center|big|kbd|mark)"
-# "the <table> element" speaks of a tag: one without attributes that no word follows at once is text.
+# "the <table> element" mentions a tag: one without attributes that no word follows at once is text.
 _TAG = (
     rf"(?P<apart></?{_APART}{_ATTRIBUTES % 0})"
     rf"|(?P<within>(?<![\s(\"'])</{_WITHIN}\s{{0,9}}>"
@@ -21,7 +21,7 @@ _TAG = (
 )
 _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
-    # The target is looked ahead for: "[x]" without one is text, such as an array index or a check box.
+    # The target is found by look-ahead: "[x]" without one is text, such as an array index or a check box.
     rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"
     rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
@@ -37,7 +37,7 @@ _MARKUP = re.compile(
     r"|(?P<space>\s{2,}|[^\S ]))",
     re.MULTILINE,
 )
-# Of these marks a part stays readable; of all others nothing does.
+# Part of the text of these marks stays readable; others are removed.
 _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 
 
@@ -45,7 +45,7 @@ _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 class PlainProse:
     """`text` has no mark-up, and one blank for each run of white space.
 
-    It is made of pieces that stand unchanged in the source: the n-th begins at `places[n]` of the text and at
+    It consists of pieces that are unchanged in the source: the n-th begins at `places[n]` of the text and at
     `origins[n]` of the source.
     """
 
@@ -54,8 +54,8 @@ class PlainProse:
     origins: tuple[int, ...]
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the [start, end) of the source that holds text[start:end]."""
-        # The end by its last character: the one behind it may begin a piece that stands much later in the source.
+        """Return the [start, end) of the source that contains text[start:end]."""
+        # The end by its last character: the next one may begin a piece much later in the source.
         return self._origin(start), self._origin(end - 1) + 1
 
     def _origin(self, place: int) -> int:
@@ -65,8 +65,8 @@ class PlainProse:
 
 @lru_cache(maxsize=8_000)
 def extract_prose(source: str) -> PlainProse:
-    """Return the prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of
-    HTML gone.
+    """Return the prose of `source` without links, images, emphasis, code ticks, heading marks, escapes and HTML
+    tags.
     """
     building = _ProseBuilder(source)
     position = 0
@@ -98,7 +98,7 @@ class _ProseBuilder:
             self._add(self._source[start:end], start)
 
     def add_prose(self, start: int, end: int) -> None:
-        # A mark that is gone may leave a blank on both sides of it: "a ** b".
+        # A removed mark may leave a blank on both sides of it: "a ** b".
         if start < end and self._source[start] == " " and self._ends_blank():
             start += 1
         self.keep(start, end)

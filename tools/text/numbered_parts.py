@@ -1,4 +1,4 @@
-"""Parts of a Markdown text that bear a printed number: headings, list items and paragraphs, with all below them.
+"""Parts of a Markdown text that have a printed number: headings, list items and paragraphs, with everything below them.
 
 A heading's part ends at the next heading of its level, "2.2" also where a paragraph "2.3" begins; an item's at the next
 item beside it, or at a paragraph that is not indented under it.
@@ -43,8 +43,8 @@ _MAX_TITLE_CHARS = 80
 class NumberedPart:
     """A part with its number, as [start, end) of the text.
 
-    `kind`: the word printed before the number, as `KIND_NAMES` has it, or empty. `above`: the parts and headings
-    that it stands in, outermost first; `lead`: the line that introduces its list; `is_title`: its first line is one.
+    `kind`: the word printed before the number, as `KIND_NAMES` has it, or empty. `above`: the parts and headings around
+    it, outermost first; `lead`: the line that introduces its list; `is_title`: its first line is one.
     """
 
     start: int
@@ -75,7 +75,7 @@ class _Walk:
     last_item: NumberedPart | None = None
 
     def close(self, at: int, is_left: Sequence[bool]) -> None:
-        """Close the open parts from the first one on that is left at this place."""
+        """Close the open parts from the first one that ends at this position."""
         if True in is_left:
             first = is_left.index(True)
             for part in self.stack[first:]:
@@ -90,7 +90,7 @@ class _Walk:
 
 
 def find_numbered_parts(markdown: str) -> list[NumberedPart]:
-    """Return the numbered parts of a text in their order, those within others too."""
+    """Return the numbered parts of a text in their order, including nested ones."""
     headings = {heading.start: (heading.depth, heading.text) for heading in find_headings(markdown)}
     walk, fenced, after_blank, last_end = _Walk(), False, True, 0
     for line in _LINE.finditer(markdown):
@@ -136,7 +136,7 @@ def _read_line(walk: _Walk, at: int, line: str, after_blank: bool) -> None:
     if part is not None:
         part.indent = indent
         if walk.last_item and not after_blank:
-            # Lines right below each other are items of a list, however short.
+            # Lines directly below each other are items of a list, however short.
             part.is_title = walk.last_item.is_title = False
         _count_item(part, walk.last_item)
         walk.close(at, [not _has_inside(one, part) for one in walk.stack])
@@ -158,7 +158,7 @@ def _count_item(part: NumberedPart, before: NumberedPart | None) -> None:
 
 
 def _has_inside(outer: NumberedPart, part: NumberedPart) -> bool:
-    """Return whether a numbered line stands in an open part."""
+    """Return whether an open part contains a numbered line."""
     if outer.line_kind == "heading":
         # Plain paragraphs "2.2" and "2.3" below a heading "2.2": the second is none of its parts.
         return not (len(outer.label) > 1 and len(part.label) > 1 and not is_label_below(part.label, outer.label))
@@ -191,7 +191,7 @@ def _read_named_part(said: str, text: str, at: int, line_kind: LineKind) -> Numb
     if found["label"].isalpha() and len(label[0]) > len("xxxix") and not label[0].isdigit():
         return None
     titled = _is_title(rest)
-    # "Section 4 applies to all." speaks of a section and is none.
+    # "Section 4 applies to all." mentions a section and is none.
     if line_kind != "heading" and not (found["mark"].strip() or not rest or (titled and rest[:1].isupper())):
         return None
     kind = KIND_NAMES[found["kind"].casefold().rstrip(".")]
@@ -209,7 +209,7 @@ def _read_bare_part(said: str, text: str, at: int, line_kind: LineKind) -> Numbe
     # "2.3 V is the limit" begins with an amount.
     if not mark and (_UNIT.match(rest) or (line_kind == "prose" and not _SENTENCE_BEGINS.match(rest))):
         return None
-    # A letter with a full stop at the beginning of a paragraph is mostly somebody's initial.
+    # A letter with a full stop at the beginning of a paragraph is usually an initial.
     if line_kind == "prose" and written[0].isalpha() and len(written.rstrip(".")) == 1 and not rest[:1].isupper():
         return None
     kind: LineKind = "item" if line_kind == "prose" and mark and not is_dotted and "**" not in text else line_kind

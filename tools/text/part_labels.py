@@ -1,4 +1,4 @@
-"""The printed number of a part of a document, such as "2.2", "(b)" or "IV": how it is written and compared."""
+"""The printed number of a part of a document, such as "2.2", "(b)" or "IV": its spelling and comparison."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def is_label_below(inner: PartLabel, outer: PartLabel) -> bool:
 
 
 def read_level(level: str) -> int:
-    """Return the number that digits or a Roman number stand for; 0 for a letter."""
+    """Return the value of digits or a Roman number; 0 for a letter."""
     if level.isdigit():
         return int(level)
     if not _ROMAN.fullmatch(level):
@@ -68,7 +68,7 @@ def read_level(level: str) -> int:
 
 
 def measure_label_distance(one: PartLabel, other: PartLabel) -> tuple[int, int]:
-    """Return how far apart two numbers are: in levels that differ, then in the first one that does."""
+    """Return how far apart two numbers are: in the number of different levels, then in the first different one."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1

@@ -137,16 +137,16 @@ _WEEKDAYS = {
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
 CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
-    # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" hold no quantity.
+    # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" contain no quantity.
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
     r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
-    # "5ms", "20°C", "30€"; behind three letters it is a name rather than a unit.
+    # "5ms", "20°C", "30€"; after three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
 _NUMBER_WORD = re.compile(
-    # "one" is mostly a pronoun ("the one that ...").
+    # "one" is usually a pronoun ("the one that ...").
     rf"\b(?P<number>{'|'.join(word for word in NUMBER_WORDS if word not in ('one', 'zero'))})\b"
     r"(?:[ \u00a0-](?P<unit>[A-Za-z]+))?",
     re.IGNORECASE,
@@ -161,7 +161,7 @@ _HOUR = re.compile(
 _MONTH = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
     rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
-    # Alone only behind such a word: "May I ..." is no month.
+    # Alone only after such a word: "May I ..." is no month.
     rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
     re.IGNORECASE,
 )
@@ -190,7 +190,7 @@ _RATE = re.compile(
 
 
 class _NumberReading(NamedTuple):
-    """A number as written and, where a scale follows ("2 million"), as it counts."""
+    """A number as written and, if a scale follows ("2 million"), its value."""
 
     bare: str
     number: str
@@ -207,7 +207,7 @@ def find_quantities(text: str) -> frozenset[Quantity]:
 
 
 def find_missing_quantity(said: str, source: str) -> str:
-    """Return a number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
+    """Return a number of `said` that `source` does not contain, or has in another unit; empty if there is none."""
     wanted = _read(said) | _find_articles(said)
     if not wanted:
         return ""
@@ -221,14 +221,14 @@ def find_missing_quantity(said: str, source: str) -> str:
             return f"{one.number} {one.unit}".strip()
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
-        # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
+        # In a table the number is alone and the header names the unit: "| latency (ms) | 40 |".
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in find_units(source)):
             return f"{one.number} {one.unit}"
     return ""
 
 
 def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:
-    """Return the quantity in the smallest unit of its kind; None where it has no unit."""
+    """Return the quantity in the smallest unit of its kind; None if it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
     smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
@@ -239,7 +239,7 @@ def find_other_noun(said: str, source: str) -> str:
     """Return a number of `said` with its noun if `source` has another noun for it: "300 robots" for "300 people"."""
     theirs = {number for number, _ in _find_counted(source)}
     mine = [(number, words) for number, words in _find_counted(said) if number in theirs]
-    if not mine:  # as of most sentences: the words of the source are not looked at
+    if not mine:  # as in most sentences: the words of the source are not examined
         return ""
     known = {stem(word) for word in fold_words(source)}
     return next((f"{number} {words[0]}" for number, words in mine if not any(stem(one) in known for one in words)), "")
@@ -247,7 +247,7 @@ def find_other_noun(said: str, source: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _find_counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return each number and the one or two words behind it, stop words and units left out."""
+    """Return each number and the one or two words after it, without stop words and units."""
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
@@ -270,7 +270,7 @@ def _has_number_apart(one: _NumberReading, there: frozenset[_NumberReading], sou
 
 @lru_cache(maxsize=4_000)
 def _read(text: str) -> frozenset[_NumberReading]:
-    if not _MAY_COUNT.search(text):  # most sentences: spares them the seven searches below
+    if not _MAY_COUNT.search(text):  # most sentences: saves the seven searches below
         return frozenset()
     found, rest = _find_dates(text)
     return frozenset([*found, *_find_figures(rest), *_find_number_words(rest)])
@@ -284,7 +284,7 @@ def _make_reading(number: str, unit: str = "") -> _NumberReading:
 
 
 def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
-    """Return the dates and hours of a text, and what is left of it without them."""
+    """Return the dates and hours of a text, and the text without them."""
     found = [_make_reading(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
     def take_date(match: re.Match[str]) -> str:
@@ -299,7 +299,7 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
         if not name[0].isupper():  # "may" and "march" are verbs
             return match[0]
         found.append(_make_reading(_MONTHS[name.lower()], "date"))
-        return f"{match['day']} , " if match["day"] else " "  # the comma: what follows is not the day's unit
+        return f"{match['day']} , " if match["day"] else " "  # the comma: the next word is not the day's unit
 
     def take_hour(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
@@ -309,7 +309,7 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
             found.append(_make_reading(str(int(match["minute"]))))
         return " "
 
-    # What one pattern reads is taken out, so that no later one, and no quantity, reads it again.
+    # Text that one pattern matches is removed, so that no later one, and no quantity, reads it again.
     for pattern, take in ((_ISO_DATE, take_date), (_DOTTED_DATE, take_date), (_MONTH, take_month), (_HOUR, take_hour)):
         text = pattern.sub(take, text)
     return found, text
@@ -354,7 +354,7 @@ def normalize_number(number: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _find_articles(text: str) -> frozenset[_NumberReading]:
-    """Return one of a unit of time by its article: "within a week", but not "twice a week"."""
+    """Return the number 1 for a unit of time with an article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
     return frozenset(_make_reading("1", _find_unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
@@ -368,7 +368,7 @@ def _apply_scale(number: str, scale: str) -> str:
 
 @lru_cache(maxsize=2_000)
 def find_units(source: str) -> frozenset[str]:
-    """Return the units that a text names, with a number or without, as in the head of a table."""
+    """Return the units that a text names, with or without a number, as in the head of a table."""
     named = {unit for _, unit in find_quantities(source)} | {_find_unit(word) for word in fold_words(source)}
     return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
 
@@ -393,7 +393,7 @@ def is_rate(name: str) -> bool:
 
 
 def find_other_rate(said: str, nearest: str, source: str) -> str:
-    """Return the rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
+    """Return the rate of `said` that neither `source` nor its unit `nearest` has; empty if nothing contradicts it."""
     mine = find_rates(said)
     if not mine:
         return ""

@@ -1,7 +1,7 @@
-"""Cuts a Markdown text into the units an answer quotes and a citation supports.
+"""Splits a Markdown text into the units that an answer quotes and a citation supports.
 
-Prose is cut by pysbd, which knows abbreviations, decimals and initials ("Fig. 3", "e.g.", "5.2 V"). A heading, a list
-item, a table row and a block of code is a unit of its own. Every unit is a [start, end) of the given text.
+pysbd splits prose; it knows abbreviations, decimals and initials ("Fig. 3", "e.g.", "5.2 V"). A heading, a list item, a
+table row and a block of code is a separate unit. Every unit is a [start, end) of the given text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UnitKind = Literal["prose", "heading", "item", "row", "code"]
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _FENCES = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
 _CLOSES = re.compile(r"[^\S\n]*(?:\n[^\S\n]*(?:\n|\Z)|\Z)")
-"""Behind a fence that closes a block: nothing on its line, then a blank line or the end."""
+"""After a fence that closes a block: nothing on its line, then a blank line or the end."""
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 # At least two hyphens: a single one is more likely an empty list item.
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
@@ -30,15 +30,15 @@ _DIVIDER = re.compile(r"\s{0,3}\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*$")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 
 _STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
-# Four small letters before the stop leave out "Fig.", "e.g." and "Dr."; what follows must look like a sentence's start,
+# Four small letters before the stop exclude "Fig.", "e.g." and "Dr."; the next word must look like a sentence's start,
 # which "V" and "ODT" do not.
 _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
 _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
-"""After "5 ms." and the like, which pysbd takes for titles and initials."""
+"""After "5 ms." and similar, which pysbd reads as titles and initials."""
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
-_MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which a sentence is quoted
+_MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which single sentences are quoted
 _MAX_LIST_MARKS = 25
 
 
@@ -71,7 +71,7 @@ def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
     for start, end in _split_lines(text):
         line = text[start:end]
         kind = _identify_line_kind(line, open_kind, fence)
-        # In plain text what follows an indented list at the margin is a paragraph of its own.
+        # In plain text a paragraph at the margin after an indented list is separate.
         if kind == "more" and open_kind == "item" and text[open_start].isspace() and line[:1].isupper():
             kind = "prose"
         # An opening fence ends the paragraph or list item before it, even without a blank line.
@@ -81,7 +81,7 @@ def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
         was_fenced, fence = bool(fence), _find_fence_after(line, fence)
         if open_kind and (kind == "more" or kind == open_kind == "code"):
             open_end = end
-            # The closing fence belongs to the block, and ends it even where prose follows at once.
+            # The closing fence belongs to the block, and ends it even if prose follows at once.
             if was_fenced and not fence:
                 yield open_start, open_end, "code"
                 open_kind = ""
@@ -92,7 +92,7 @@ def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
         if open_kind:
             yield open_start, open_end, _get_kind(open_kind)
         open_start, open_end, open_kind = start, end, "" if kind == "blank" else kind
-        # One line each, so nothing can go on with them.
+        # One line each, so nothing can continue them.
         if kind in ("heading", "row") and open_kind:
             yield start, end, _get_kind(kind)
             open_kind = ""
@@ -101,9 +101,9 @@ def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
 
 
 def _find_fence_above(text: str) -> str:
-    """Return the fence that was opened before the text, which is cut out of a long block of code: or nothing.
+    """Return the fence that was opened before the text, which may be a part of a long block of code; or nothing.
 
-    A fence that stands right below a line and above a blank one can only close.
+    A fence directly below a line and above a blank one can only close.
     """
     found = _FENCES.search(text)
     above = text[: found.start()].rpartition("\n")[0].rpartition("\n")[2] if found else ""
@@ -126,11 +126,11 @@ def _get_kind(kind: str) -> UnitKind:
 
 
 def _identify_line_kind(line: str, before: str, fence: str) -> str:
-    """Its kind, or `blank`; `more`: goes on with the block before; `underline`: makes that a heading."""
+    """Return its kind, or `blank`; `more`: continues the previous block; `underline`: makes that a heading."""
     if fence or _FENCE.match(line):
         return "code"
-    # The order decides where a line fits several kinds: "---" is an underline below prose and a ruler elsewhere,
-    # "* * *" is a ruler, not a list item, and an indented line goes on with its paragraph (CommonMark 4.4).
+    # The order decides if a line fits several kinds: "---" is an underline below prose and a ruler elsewhere, "* * *"
+    # is a ruler, not a list item, and an indented line continues its paragraph (CommonMark 4.4).
     for kind, applies in (
         ("blank", not line.strip() or (_DIVIDER.match(line) and "|" in line)),
         ("underline", before == "prose" and _UNDERLINE.match(line)),
@@ -162,7 +162,7 @@ def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield spans of at most `_MAX_PIECE_CHARS` characters, cut at plain sentence ends where there are any."""
+    """Yield spans of at most `_MAX_PIECE_CHARS` characters, cut at plain sentence ends if there are any."""
     while end - start > _MAX_PIECE_CHARS:
         window = text[start : start + _MAX_PIECE_CHARS]
         # Else at the last blank, else in the middle of a word: a megabyte without a space must end as well.
@@ -176,7 +176,7 @@ def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
-    # One blank for each character, so that offsets hold; pysbd would take a line break for the end of a sentence.
+    # One blank for each character, so that offsets stay valid; pysbd would read a line break as the end of a sentence.
     piece = re.sub(r"\s", " ", text[start:end])
     position = 0
     for sentence in _cut(piece):
@@ -187,7 +187,7 @@ def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
         position = found + len(sentence)
         if span[0] < span[1]:
             yield span
-    # What pysbd dropped at the end is a unit as well: no word of a text may be lost.
+    # Text that pysbd dropped at the end is a unit as well: no word of a text may be lost.
     rest = _trim_span(text, start + position, end)
     if rest[0] < rest[1]:
         yield rest
@@ -197,13 +197,13 @@ def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut(piece: str) -> tuple[str, ...]:
     """Return the sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
 
-    Remembered by the piece, not by the text around it: reference matching joins the same sentences in many ways.
+    Cached by the piece, not by the text around it: reference matching joins the same sentences in many ways.
     """
     stops = list(_STOP.finditer(piece.rstrip()))
     if not stops:
         return (piece.strip(),) if piece.strip() else ()
     plain_ends = [match.end() for match in _PLAIN_STOP.finditer(piece)]
-    # Quotation marks and brackets may hold a stop that ends no sentence; pysbd knows those cases.
+    # Quotation marks and brackets may contain a stop that ends no sentence; pysbd knows those cases.
     if plain_ends == [stop.end() for stop in stops] and not re.search(r"[\"'“”‘’()\[\]]", piece):
         cuts = [0, *plain_ends, len(piece)]
         return tuple(piece[a:b].strip() for a, b in pairwise(cuts))
@@ -215,9 +215,9 @@ def _cut(piece: str) -> tuple[str, ...]:
 
 
 def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
-    """Yield the sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
+    """Yield the sentences of pysbd that occur unchanged in the piece, in order, each with the blanks after it.
 
-    Does what `Segmenter.segment` does, which spends half of its time on compiling a pattern for each sentence.
+    Equivalent to `Segmenter.segment`, which spends half of its time compiling a pattern for each sentence.
     """
     last = 0
     for sentence in filter(None, sentences):
@@ -225,7 +225,7 @@ def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
         while start >= 0:
             end = start + len(sentence)
             end += len(piece[end:]) - len(piece[end:].lstrip())
-            # The same words may stand earlier in the piece: that place belongs to a sentence before.
+            # The same words may occur earlier in the piece: that position belongs to a previous sentence.
             if end > last:
                 yield piece[start:end]
                 last = end

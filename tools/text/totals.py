@@ -1,4 +1,4 @@
-"""Totals that a text adds up itself: "1,500 at filing and 2,500 at grant (4,000 in total)"."""
+"""Totals that a text itself computes: "1,500 at filing and 2,500 at grant (4,000 in total)"."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MAX_ADDENDS = 6
 
 
 def strip_totals(said: str) -> str:
-    """Return the text without numbers that it calls a total, where they are the sum of others in it: anybody
-    can add.
+    """Return the text without numbers that it calls a total, if they are the sum of others in it, which anyone can
+    compute.
     """
     found = _TOTAL.search(said)
     if found is None:

@@ -29,7 +29,7 @@ NUMBER_WORDS = {
 # A decimal or grouped number ("3.5", "40,000") is one word, so is "boss's", and "C++" and "C#" keep their marks.
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?(?:\+\+|#(?!\w))?")
 _ASKS = re.compile(
-    # Up to three words may come before the question word: "In which year ...", "And by what ...".
+    # Up to three words may precede the question word: "In which year ...", "And by what ...".
     r"\s*(?:\w+\s+){0,3}?(?:what|which|who|whose|where|when|why|how"
     r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
     re.IGNORECASE,
@@ -39,7 +39,7 @@ _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _IDENTIFIER = re.compile(r"(?<![\w/.-])/?[A-Za-z0-9]+(?:(?:[-_./:]|::)[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
 _PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]*|\d+")
 _JOINED = re.compile(r"[/_]|::|\+\+$|#$")
-# "tCCS" and "OnFi" by a capital behind a small letter, "ODT" by nothing but capitals.
+# "tCCS" and "OnFi" by a capital after a small letter, "ODT" by having only capitals.
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}$")
 
 
@@ -54,7 +54,7 @@ def fold_words(text: str) -> list[str]:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text begins as an English question does, and not as a list of search words."""
+    """Return whether a text begins like an English question, not like a list of search words."""
     return _ASKS.match(text) is not None
 
 
@@ -72,7 +72,7 @@ def fold(word: str) -> str:
 
 def content_stems(text: str) -> list[str]:
     """Return the stems of all words that are no stop words, in order, with repeats."""
-    # A single letter is the label of a list item or what is left of a contraction; a single digit is a number.
+    # A single letter is the label of a list item or the rest of a contraction; a single digit is a number.
     return [stem(word) for word in fold_words(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
@@ -82,7 +82,7 @@ def find_identifiers(text: str) -> frozenset[str]:
     : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.
-    In a text that shouts, "HOW LONG IS THE PERIOD", capitals alone make no name.
+    In a text in capitals, "HOW LONG IS THE PERIOD", they alone make no name.
     """
     candidates = {word for word in _IDENTIFIER.findall(text) if not _PLAIN_WORD.fullmatch(word)}
     found = {word for word in candidates if _is_identifier(word)}
@@ -93,7 +93,7 @@ def find_identifiers(text: str) -> frozenset[str]:
 
 def _is_shouted(text: str) -> bool:
     capitals = _CAPITALS.findall(text)
-    # Stop words in capitals tell shouting from a list of abbreviations: "ODT, DCC" has none, "IT or HR" only IT.
+    # Stop words in capitals distinguish shouting from a list of abbreviations: "ODT, DCC" has none, "IT or HR" only IT.
     joining = {word.lower() for word in capitals} & STOP_WORDS
     return len(joining) > 1 and 2 * len(capitals) >= len(text.split())
 
@@ -117,14 +117,14 @@ def _is_identifier(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Porter's stem of a lower-case English word; anything but plain ASCII letters comes back as it is."""
+    """Return Porter's stem of a lower-case English word; anything but plain ASCII letters is returned unchanged."""
     from snowballstemmer import stemmer
 
     if word in NUMBER_WORDS:
         return NUMBER_WORDS[word]
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):
         return word
-    # One for each word, which costs little beside its work: a stemmer keeps its word, and threads would mix theirs.
+    # One stemmer per word, which costs little beside its work: a stemmer stores its word, and threads would mix theirs.
     stemmed: str = stemmer("porter").stemWord(word)
     return stemmed
 

@@ -1,1 +1,1 @@
-"""The API: OpenAI-compatible, our own with server-sent events, and tools for other assistants (MCP)."""
+"""The API: OpenAI-compatible addresses, Argot's own with server-sent events, and MCP tools for other assistants."""

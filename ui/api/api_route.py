@@ -1,4 +1,4 @@
-"""What all addresses of the API share: limits on the size and kind of bodies, and errors as JSON."""
+"""The base of every API address: limits on the size and kind of request bodies, and errors as JSON."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ MIB = 2**20
 JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 HEARTBEAT_SECONDS = 15.0
-"""After this time without an event a stream sends a comment, so that no proxy takes it for dead and closes it."""
+"""A stream that has sent no event for this long sends a comment, so that no proxy takes it for dead and closes it."""
 ASSISTANT_AGENT = "argot-mcp/"
-"""How `argot mcp` on another machine calls itself: its questions are counted apart. Nothing else depends on it."""
-# nginx's number for a client that closed the request. Nobody reads the answer, but the metrics count it.
+"""The user agent of `argot mcp` on another machine, so that its questions are counted apart."""
+# nginx's status for a client that closed the request. No client reads the response, but the metrics count it.
 HUNG_UP_STATUS = 499
 UNREADABLE_BODY = "There was an error parsing the body"
-"""FastAPI's text for a body that is not in UTF, is nested too deeply, or has numbers of thousands of digits."""
-NO_JSON = "The body is no JSON that can be read here"
-UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
+"""FastAPI's message for a body that is not UTF-8, is nested too deeply, or has numbers of thousands of digits."""
+NO_JSON = "The body is not valid JSON"
+UNEXPECTED = "Something went wrong in Argot. An administrator can find it in the log by the response's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _BODY_LIMITS = "__argot_takes__"
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """What the body of a request may be."""
+    """The kind and the largest size of a request body."""
 
     kind: str = JSON_TYPE
     most: int = MIB
 
 
 def limit_body(kind: str, most: int) -> Callable[[F], F]:
-    """Declare the kind and largest size, in bytes, of an endpoint's bodies. Without it: JSON, 1 MiB."""
+    """Declare the kind and the largest size, in bytes, of an endpoint's bodies. The default is JSON of 1 MiB."""
 
     def declare(function: F) -> F:
         setattr(function, _BODY_LIMITS, BodyLimits(kind, most))
@@ -64,9 +64,9 @@ def limit_body(kind: str, most: int) -> Callable[[F], F]:
 
 
 class ApiRoute(APIRoute):
-    """A route that refuses bodies that are too large or of another kind before parsing them."""
+    """A route that refuses a body that is too large or of the wrong kind before it is parsed."""
 
-    # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
+    # `authorization.py` reads this: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -74,7 +74,7 @@ class ApiRoute(APIRoute):
         taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
         name = "openai" if self.path.startswith("/v1/") else "api"
 
-        async def checked(request: Request) -> Response:
+        async def handle_checked(request: Request) -> Response:
             surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _limit_request(request, taken)
@@ -86,15 +86,15 @@ class ApiRoute(APIRoute):
                 raise HTTPException(400, str(error)) from error
             except RequestValidationError as error:
                 if (unread := _explain_unreadable_json(error)) is not None:
-                    # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
+                    # OpenAI's clients expect 400 for anything malformed; our own addresses answer 422.
                     raise HTTPException(400 if name == "openai" else 422, unread) from error
                 if name == "openai":
                     return _build_validation_error(error)
                 raise
             except HTTPException as error:
-                # A file that is sent lies in the system's folder for temporary files until it is read.
+                # An uploaded file lies in the system's folder for temporary files until it is read.
                 if is_no_room(error):
-                    raise build_no_room_error(tempfile.gettempdir(), "what is sent finds no room there") from error
+                    raise build_no_room_error(tempfile.gettempdir(), "there is no room for the upload") from error
                 if error.detail == UNREADABLE_BODY:
                     raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
                 raise
@@ -104,18 +104,18 @@ class ApiRoute(APIRoute):
                 logger.exception("%s %s failed", request.method, self.path)
                 return answer_program(500, UNEXPECTED, path=self.path)
 
-        return checked
+        return handle_checked
 
 
 def _build_validation_error(error: RequestValidationError) -> Response:
-    """As OpenAI's own service says it: with 400, and the parameter named."""
+    """Describe an invalid request as OpenAI does: status 400, with the name of the parameter."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     return answer_program(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
 
 
 def _explain_unreadable_json(error: RequestValidationError) -> str | None:
-    """Why a body is no JSON, and where; None if it is JSON, or there was none."""
+    """Say why a body is not JSON and at which character; None if it is JSON or there is none."""
     first = error.errors()[0]
     if first["type"] != "json_invalid":
         return None
@@ -130,7 +130,7 @@ def _limit_request(request: Request, taken: BodyLimits) -> Request:
     length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
-    # What is JSON of a certain form may be called JSON.
+    # `application/json` also stands for kinds based on JSON, as SCIM's.
     plain = JSON_TYPE if taken.kind.endswith("+json") else taken.kind
     if kind not in (taken.kind, plain) and (kind or not empty):
         raise HTTPException(415, f"Send the body as {taken.kind}, and say so in the header Content-Type.")
@@ -141,23 +141,23 @@ def _limit_request(request: Request, taken: BodyLimits) -> Request:
 
 
 async def cancel_on_hang_up(request: Request, work: Awaitable[T]) -> T:
-    """The result of the work, which is cancelled when the program that asked for it hangs up.
+    """Return the result of the work, and cancel the work when the client hangs up.
 
     Raises:
-        HTTPException: 499, which nobody will read.
+        HTTPException: 499; the client is gone, so nobody reads it.
     """
     task = asyncio.ensure_future(work)
     gone = asyncio.create_task(_wait_for_hang_up(request))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise HTTPException(HUNG_UP_STATUS, "The request was given up.")
+            raise HTTPException(HUNG_UP_STATUS, "The client closed the request.")
         return task.result()
     finally:
         gone.cancel()
         if not task.done():
             task.cancel()
-            # Waited for, so that the question is over, and its place in the queue free, when this returns.
+            # Wait for the cancelled task: when this returns, the question is over and its place in the queue is free.
             with suppress(asyncio.CancelledError, ArgotError):
                 await task
 
@@ -171,22 +171,22 @@ async def _wait_for_hang_up(request: Request) -> None:
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events. When the program hangs up, their generator is closed at once."""
+    """Server-sent events whose generator is closed at once when the client hangs up."""
 
     def __init__(self, lines: AsyncGenerator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-        # nginx would otherwise collect the events and hand them on in lumps.
+        # nginx would otherwise buffer the events and pass them on in bursts.
         self.headers["X-Accel-Buffering"] = "no"
         self._lines = lines
 
     async def stream_response(self, send: Send) -> None:
-        # Starlette leaves an unfinished generator to the garbage collector: the model would go on writing meanwhile.
+        # Starlette leaves an unfinished generator to the garbage collector, so the model would go on writing.
         async with aclosing(self._lines):
             await super().stream_response(send)
 
 
 def build_error_event(error: Exception) -> dict[str, Any]:
-    """The last event of a stream in which something went wrong. Unexpected errors are logged."""
+    """Build the last event of a stream that failed, and log an unexpected error."""
     if isinstance(error, TooManyQuestions):
         return build_error_body(429, str(error))
     if isinstance(error, ArgotError):
@@ -196,28 +196,28 @@ def build_error_event(error: Exception) -> dict[str, Any]:
 
 
 async def start_stream(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """The same items, once the first is there: an error before it can still be answered with its own status."""
+    """Wait for the first item, so that an error before it still has a status of its own; return all the items."""
     try:
         first = await cancel_on_hang_up(request, anext(items))
-    # Also when it is cancelled: nobody else holds these items yet.
+    # Also on cancellation: nobody else holds the generator yet.
     except BaseException:
         await items.aclose()
         raise
 
-    async def all_of_them() -> AsyncGenerator[T]:
+    async def yield_all() -> AsyncGenerator[T]:
         async with aclosing(items):
             yield first
             async for item in items:
                 yield item
 
-    return all_of_them()
+    return yield_all()
 
 
 async def keep_alive(lines: AsyncGenerator[str], seconds: float = HEARTBEAT_SECONDS) -> AsyncGenerator[str]:
-    """The same lines, with a comment whenever none has come for `seconds`."""
+    """Pass the lines on, and send a comment whenever none has come for `seconds`."""
     async with aclosing(lines):
         while True:
-            # One task across all comments: a timeout around `anext` would cancel the question.
+            # One task for all comments: a timeout around `anext` would cancel the question.
             line = asyncio.ensure_future(anext(lines, None))
             try:
                 while not (await asyncio.wait((line,), timeout=seconds))[0]:

@@ -1,4 +1,4 @@
-"""The addresses of the API."""
+"""The router of all API addresses."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def build_api_routes(kb: KnowledgeBase) -> APIRouter:
     )
     @needs("asker", program=True)
     async def me(who: Who) -> Response:
-        """Whose key it is, and what they may do."""
+        """Show whose key this is, and what its owner may do."""
         groups, manages = sorted(who.principal.groups), sorted(who.principal.manages)
         named = {"name": who.name, "display_name": who.display_name, "role": who.role}
         return JSONResponse({**named, "groups": groups, "manages": manages}, headers={"Cache-Control": "no-store"})
 
-    # Made at the first request: it takes every route's models, and most processes are never asked for it.
+    # Built at the first request: it needs every route's models, and most processes never serve it.
     document = cache(lambda: truth.build_document(router.routes))
 
     @router.get(OPENAPI_PATH, include_in_schema=False)
     @needs("anonymous", program=True)
     async def openapi() -> Response:
-        """This document."""
+        """Return this OpenAPI document."""
         return JSONResponse(document())
 
     return router

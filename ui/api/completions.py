@@ -1,7 +1,7 @@
-"""`/v1`: chat completions and models, as programs know them from OpenAI.
+"""`/v1`: chat completions and models in the form of OpenAI's API.
 
-The conversation is the one the program sends. Messages of the system are data like any other text here: they do not
-change how questions are answered. Profiles are models: `argot` is the service's own, `argot-strict` the strict one.
+The program sends the whole conversation. System messages are data like any other text: they do not change how questions
+are answered. Profiles are models: `argot` is the service's own profile, `argot-strict` the strict one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Part(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """One message. Those of `system`, `developer`, `tool` and `function` are not read."""
+    """One message. Messages of `system`, `developer`, `tool` and `function` are not read."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -63,14 +63,14 @@ class StreamOptions(BaseModel):
 
 
 class ArgotOptions(BaseModel):
-    """What OpenAI's API has no name for."""
+    """Options that OpenAI's API has no name for."""
 
-    # OpenAI's own parameters may come and go, and are let through. Of ours a misspelt one is an error.
+    # Unknown parameters of OpenAI's are accepted, for they come and go; a misspelt one of ours is an error.
     model_config = ConfigDict(extra="forbid")
 
-    context: str | None = Field(None, description="the context one is at home in, to settle ambiguous terms")
+    context: str | None = Field(None, description="the asker's own context, which settles ambiguous terms")
     tags: list[str] | None = Field(None, max_length=100, description="only documents that carry one of these tags")
-    since: str | None = Field(None, description="only documents dated then or later, as 2025-03-01, 2025-03 or 2025")
+    since: str | None = Field(None, description="only documents of this date or later: 2025-03-01, 2025-03 or 2025")
     fields: dict[str, list[str]] | None = Field(
         None, max_length=20, description='only documents that have one of the values of each, as {"region": ["EU"]}'
     )
@@ -90,7 +90,7 @@ class ChatRequest(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens of the language model; 0 where none was asked."""
+    """Tokens of the language model; 0 where no model was called."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -134,7 +134,7 @@ class ModelCards(BaseModel):
 
 
 class RequestRefusal(Exception):
-    """A request that cannot be done as it is meant."""
+    """A request that cannot be answered as its sender means it."""
 
     def __init__(self, message: str, param: str, status: int = 400, code: str | None = None) -> None:
         self.status, self.param, self.code = status, param, code
@@ -149,7 +149,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
     @router.get("/models", response_model=None, responses={200: {"model": ModelCards}, **declare_errors(401)})
     @needs("asker", program=True)
     async def models(who: Who) -> Response:
-        """The ways to answer, as models."""
+        """List the ways to answer, as models."""
         abouts = await _describe_models(kb, who)
         return JSONResponse(
             {"object": "list", "data": [_describe_model(name, about) for name, about in abouts.items()]}
@@ -160,7 +160,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
     )
     @needs("asker", program=True)
     async def model(model: str, who: Who) -> Response:
-        """One of them."""
+        """Describe one model."""
         abouts = await _describe_models(kb, who)
         if model not in abouts:
             return _answer_refusal(_refuse_unknown_model(model, abouts))
@@ -178,8 +178,8 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
     async def completions(request: Request, who: Who, given: ChatRequest) -> Response:
         """Answer the last message, given those before it.
 
-        The text carries marks ([1]) and footnotes; the same as data stands in the message's field `argot`. Where a term
-        has several meanings, the message is a numbered question; the next message of the user answers it.
+        The text carries marks ([1]) and footnotes; the message's field `argot` holds the same as data. Where a term has
+        several meanings, the message is a numbered question; the user's next message answers it.
         """
         try:
             profile = await kb.blocking(_find_profile, kb, given.model)
@@ -188,11 +188,11 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
             return _answer_refusal(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
-        site = kb.settings.public_url.rstrip("/")
+        site = kb.settings.web.public_url.rstrip("/")
         if not given.stream:
             result = await cancel_on_hang_up(request, get_answer(asked))
             return JSONResponse(_build_completion(head, result, site), headers={"Cache-Control": "no-store"})
-        # A question that cannot begin is an error with a status, which a stream could no longer have.
+        # A question that cannot begin is answered with an error status, which a stream could no longer send.
         events = await start_stream(request, asked)
         streamed = StreamedText(site, live=await _is_written_live(kb, profile))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
@@ -205,17 +205,17 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
 
 
 def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
-    """The answer on its way.
+    """Answer the question of the last message, event by event.
 
     Raises:
-        RefusedRequest: something is asked for that would be left out in silence.
+        RequestRefusal: something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
     said = [(one, role) for one in given.messages if (role := _read_speaker(one))]
     messages = [Message(role, _read_text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
     if not messages:
-        raise RequestRefusal("There is no message of the user. Send the question as the last message.", "messages")
+        raise RequestRefusal("There is no user message. Send the question as the last message.", "messages")
     return converse(
         kb,
         who.principal,
@@ -236,12 +236,12 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
         if more.get(name) and not (calls_none and name != "audio"):
-            raise RequestRefusal(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
+            raise RequestRefusal(f"'{name}' is not supported: Argot answers from documents and calls no tools.", name)
     if more.get("logprobs"):
         raise RequestRefusal("'logprobs' is not supported. Leave it out.", "logprobs")
     form = more.get("response_format")
     if isinstance(form, dict) and form.get("type", "text") != "text":
-        text = "Answers are text; as data they stand in the message's field 'argot', and at /api/ask."
+        text = "Answers are text; the message's field 'argot' and /api/ask have them as data."
         raise RequestRefusal(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 
@@ -250,9 +250,10 @@ def _read_speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
 
 
 def _read_text(message: ChatMessage, *, asked: bool) -> str:
-    """A message's text. What is no text is refused in the message that is `asked`; of earlier ones it is left out.
+    """Return the text of a message. A part that is not text is refused in the message that is `asked`, and left out of
+    earlier ones.
 
-    They are sent again with every question that follows, and would make each of them fail.
+    Earlier messages are sent again with every later question, so a refusal would make each of them fail.
     """
     content = message.content
     if isinstance(content, list):
@@ -261,20 +262,21 @@ def _read_text(message: ChatMessage, *, asked: bool) -> str:
             raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
         content = "\n".join(part.text or "" for part in content)
     text = content or ""
-    # Our own footnotes would read as part of the conversation, and as questions about sources.
+    # Our own footnotes would be read as part of the conversation, as if they asked about sources.
     return strip_footnotes(text) if message.role == "assistant" else text
 
 
 def _list_models(kb: KnowledgeBase) -> dict[str, str | None]:
-    """The profile behind each model; None: the service's own."""
+    """Map each model to its profile; None stands for the service's own profile."""
     names = [name for name in PROFILES if name != "default"] + kb.profiles.names()
     return {DEFAULT_MODEL: None, **{f"{DEFAULT_MODEL}-{name.replace('_', '-')}": name for name in names}}
 
 
 def _find_profile(kb: KnowledgeBase, model: str) -> str | None:
-    """
+    """Return the profile of a model.
+
     Raises:
-        RefusedRequest: there is no such model.
+        RequestRefusal: there is no such model.
     """
     models = _list_models(kb)
     if model not in models:
@@ -283,7 +285,7 @@ def _find_profile(kb: KnowledgeBase, model: str) -> str | None:
 
 
 async def _describe_models(kb: KnowledgeBase, who: Visitor) -> dict[str, str]:
-    """What each model is for."""
+    """Describe the purpose of each model."""
     abouts = {one.name: one.about for one in await profile_list(kb, who.principal)}
     models = await kb.blocking(_list_models, kb)
     return {model: abouts.get(profile or "default", "") for model, profile in models.items()}
@@ -306,7 +308,7 @@ def _describe_model(model: str, about: str) -> dict[str, Any]:
 
 
 def build_metadata(result: AskResult) -> dict[str, Any]:
-    """What the message's field `argot` says: how the question was read, and what each sentence rests on."""
+    """Build the message's field `argot`: how the question was read, and the sources of each sentence."""
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     shown = [one for place, one in enumerate(result.passages) if one.n in cited or (not cited and place < 3)]
     told = {
@@ -344,34 +346,34 @@ def _count_usage(result: AskResult) -> dict[str, int]:
 
 
 async def _is_written_live(kb: KnowledgeBase, profile: str | None) -> bool:
-    """Whether a language model may write, slowly; quotations are there all at once, and are sent with their marks."""
+    """Tell whether a language model may write the answer word by word; quotations come at once, with their marks."""
     chosen = await kb.blocking(kb.profiles.find, profile or kb.settings.profile)
-    return bool(kb.settings.model_url) and chosen.use_model
+    return bool(kb.settings.model_server.url) and chosen.use_model
 
 
 async def _stream_chunks(
     events: AsyncGenerator[AskEvent], streamed: StreamedText, head: Mapping[str, Any], *, usage: bool
 ) -> AsyncGenerator[str]:
-    """The stream: pieces of the text, then the end with the metadata, if wanted the usage, and the mark of the end."""
+    """Stream pieces of the text, then the end with the metadata, the usage if it is wanted, and `[DONE]`."""
     more = {"usage": None} if usage else {}
 
-    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+    def make_chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _format_line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
 
-    # OpenAI's first piece holds the role and no text; clients make the message of it.
-    yield chunk({"role": "assistant", "content": ""})
+    # OpenAI's first chunk holds the role and no text; clients create the message from it.
+    yield make_chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
             async for event in events:
                 for piece in read_pieces(streamed, event):
-                    yield chunk({"content": piece})
+                    yield make_chunk({"content": piece})
     except Exception as error:
-        # The status was sent long ago: the error is the last event, and no [DONE] follows.
+        # The status was sent long ago: the error is the last event, without a [DONE] behind it.
         yield _format_line(build_error_event(error))
         return
     result = streamed.result
-    yield chunk({"argot": build_metadata(result)}, "stop")
+    yield make_chunk({"argot": build_metadata(result)}, "stop")
     if usage:
         yield _format_line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _count_usage(result)})
     yield "data: [DONE]\n\n"

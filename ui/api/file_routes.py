@@ -1,4 +1,4 @@
-"""Addresses that take or give files: documents and the glossary."""
+"""API addresses that take or return files: documents and the glossary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from argot.ui.web.open_connections import INERT_POLICY
 from argot.ui.web.sent_files import read_sent_name
 
 FORM_OVERHEAD_BYTES = MIB
-"""Bytes that a form may have besides the file: its other fields and the boundaries between them."""
+"""Bytes of a form besides the file: its other fields and the boundaries between them."""
 MAX_FIELDS = 100
 TEXT = {"type": "string"}
 ATTACHMENT_RESPONSE = {
@@ -39,7 +39,7 @@ ATTACHMENT_RESPONSE = {
     "Content-Security-Policy": INERT_POLICY,
     "X-Content-Type-Options": "nosniff",
 }
-"""Files come from people: they are saved, and never shown as a page of ours."""
+"""Headers of files that people uploaded: a browser saves them, and never shows them as a page of ours."""
 
 
 def build_file_routes(kb: KnowledgeBase) -> APIRouter:
@@ -51,7 +51,7 @@ def build_file_routes(kb: KnowledgeBase) -> APIRouter:
 
 def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"])
-    most = int(kb.settings.max_file_mb * 1_000_000)
+    most = int(kb.settings.limits.max_file_mb * 1_000_000)
     done: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
         201: {"model": UploadShown, "description": "It is in."},
@@ -74,16 +74,16 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
     ) -> Response:
         """Put a document in, or the documents in an archive (ZIP, TAR): `files` says what became of each.
 
-        The same name again is a new revision of it; half an upload leaves nothing.
+        A name that exists already gets a new revision; an upload that breaks off leaves nothing.
 
-        Without `audience` a new document is for everyone, and a known one keeps its own. Its readers come one in a
-        field; the same for `tags`.
+        Without `audience` a new document is for everyone, and a known one keeps its readers. Give each reader, and each
+        tag, in a field of its own.
         """
-        data = await _the_file(request, file)
-        # Here already, for a status of its own; the use case would refuse it as any other input.
+        data = await read_only_file(request, file)
+        # Checked here for a status of its own; the use case would refuse it like any other invalid input.
         name = read_sent_name(file)
         if not is_media_type_known(name, data):
-            raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
+            raise HTTPException(415, "Argot cannot read files of this kind. See docs/managers.md for those it can.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
             result = await cancel_on_hang_up(request, putting)
@@ -100,8 +100,8 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         document: Annotated[Text, Path()],
         file: Annotated[UploadFile, File(description="the document")],
     ) -> Response:
-        """Put a new revision of a document in: another file of the same format, under any name."""
-        data = await _the_file(request, file)
+        """Put in a new revision of a document: another file of the same format, under any name."""
+        data = await read_only_file(request, file)
         name = read_sent_name(file)
         replacing = revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
@@ -109,12 +109,12 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
-    async def _the_file(request: Request, file: UploadFile) -> bytes:
-        # FastAPI takes one of several, and drops the others in silence.
+    async def read_only_file(request: Request, file: UploadFile) -> bytes:
+        # FastAPI would take one of several files and silently drop the others.
         if len((await request.form()).getlist("file")) > 1:
             raise HTTPException(422, "Send one file at a time.")
         if file.size is not None and file.size > most:
-            raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
+            raise HTTPException(413, f"That is too large: a document may have {kb.settings.limits.max_file_mb:g} MB.")
         return await file.read()
 
     original: dict[int | str, dict[str, Any]] = {
@@ -125,7 +125,7 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
     @router.get("/documents/{document}/original", response_model=None, response_class=Response, responses=original)
     @needs("asker", program=True)
     async def read_original(request: Request, who: Who, document: Annotated[Text, Path()]) -> Response:
-        """The bytes of a document as they were put in, to be saved."""
+        """Return the bytes of a document as they were put in, for saving."""
         found = await cancel_on_hang_up(request, documents.read_original(kb, who.principal, document=document))
         return _send_attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
 
@@ -136,7 +136,7 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(
         prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
     )
-    most = int(kb.settings.max_glossary_mb * MIB)
+    most = int(kb.settings.limits.max_glossary_mb * MIB)
     names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
     exported: dict[int | str, dict[str, Any]] = {
         200: {"content": {one.media_type: {"schema": {} if "json" in one.media_type else TEXT} for one in FORMATS}},
@@ -144,12 +144,12 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     }
 
     async def export(request: Request, who: Any, format: str = "csv") -> Response:
-        """The senses one may read, as a file that can be imported again."""
+        """Export the senses that you may read, as a file that can be imported again."""
         found = find_format(format)
         told = await cancel_on_hang_up(request, glossary_export_file(kb, who.principal, format=found.name))
         return _send_attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 
-    # The formats are known only by now, and the module's annotations are strings, which FastAPI looks up globally.
+    # The formats are known only at run time, and the module's annotations are strings, which FastAPI looks up globally.
     export.__annotations__ |= {"request": Request, "who": Who, "format": Annotated[names, Query()], "return": Response}
     router.get("/export", response_model=None, response_class=Response, responses=exported)(
         needs("asker", program=True)(export)
@@ -166,12 +166,14 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
         request: Request,
         who: Who,
         file: Annotated[UploadFile, File(description="CSV, JSON or SKOS")],
-        context: Annotated[Text, Form(max_length=200, description="of terms for which the file names none")] = "",
+        context: Annotated[
+            Text, Form(max_length=200, description="the context of terms for which the file names none")
+        ] = "",
         why: Annotated[Text, Form(max_length=10_000)] = "",
-        dry_run: Annotated[bool, Form(description="only say what would change")] = False,
+        dry_run: Annotated[bool, Form(description="only report what would change")] = False,
     ) -> Response:
-        """Take in a glossary, all of it or nothing, as one change that can be rolled back."""
-        # Some browsers and programs send the whole path, of Windows too. The name alone says the format.
+        """Import a glossary, all of it or nothing, as one change that can be rolled back."""
+        # Some browsers and programs send the whole path, also of Windows. The format depends on the name alone.
         name = (file.filename or "glossary.csv").replace("\\", "/").rsplit("/", 1)[-1][:200]
         data = base64.b64encode(await file.read()).decode("ascii")
         principal = who.principal
@@ -185,6 +187,6 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
 
 
 def _send_attachment(data: bytes, name: str, media_type: str) -> Response:
-    # Names are in any script, which plain `filename=` does not take (RFC 6266).
+    # Names may be in any script, which plain `filename=` does not allow (RFC 6266).
     headers = {**ATTACHMENT_RESPONSE, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return Response(data, media_type=media_type, headers=headers)

@@ -1,4 +1,4 @@
-"""A client for a running service over HTTP with a key, for programs of this repository on another machine."""
+"""A client for a running service, over HTTP with a key, for programs of this repository on another machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import httpx
 
 REQUEST_SECONDS = 120.0
-"""The longest an answer may take."""
+"""The timeout of a request."""
 _ADDRESSES = {
     "converse": ("POST", "/v1/chat/completions"),
     "search": ("POST", "/api/search"),
@@ -31,13 +31,13 @@ _ERRORS: Mapping[int, type[ArgotError]] = {
 
 
 class RemoteClient:
-    """Runs the few use cases that other programs need.
+    """A client that runs the few use cases that other programs need.
 
     Args:
         url: where the service is, as https://argot.example.com.
         key: as `argot key add` printed it.
-        agent: what this program calls itself.
-        transport, async_transport: in the place of the network, for tests.
+        agent: the name of this program, for the header User-Agent.
+        transport, async_transport: replace the network in tests.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RemoteClient:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise InvalidSettings(f"Invalid service address '{url}'. Use one such as https://argot.example.com.")
-        # A header takes nothing else; httpx would fail on a line feed with an error that shows the key.
+        # A header allows nothing else; at a line feed httpx would raise an error that shows the key.
         if not key.isascii() or not key.isprintable() or not key:
             raise InvalidSettings("There is no key for the service. Make one there with: argot key add NAME")
         self.url = url.rstrip("/")
@@ -60,18 +60,18 @@ class RemoteClient:
         self._transport, self._async_transport = transport, async_transport
 
     def call(self, case: str, /, **parameters: Any) -> Any:
-        """The result of a use case.
+        """Run a use case and return its result.
 
         Raises:
-            ArgotError: what the service says, or that it does not answer.
+            ArgotError: the service refused the request or does not answer.
         """
         import httpx
 
         with httpx.Client(transport=self._transport, **self._options()) as client:
-            return self._read(self._asked(lambda: client.request(**self._request(case, parameters))))
+            return self._read_response(self._send(lambda: client.request(**self._request(case, parameters))))
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
-        """As `call`, without blocking the event loop."""
+        """Do the same as `call`, without blocking the event loop."""
         import httpx
 
         async with httpx.AsyncClient(transport=self._async_transport, **self._options()) as client:
@@ -79,25 +79,25 @@ class RemoteClient:
                 answer = await client.request(**self._request(case, parameters))
             except httpx.HTTPError as error:
                 raise self._describe_failure(error) from error
-            return self._read(answer)
+            return self._read_response(answer)
 
     def close(self) -> None:
-        """Nothing to do: no connection is kept between calls."""
+        """Do nothing: no connection is kept between calls."""
 
     def _options(self) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}", "User-Agent": self._agent}
-        # `trust_env`: a proxy of the environment would be handed the key, and a .netrc could replace it.
+        # `trust_env`: a proxy named in the environment would see the key, and a .netrc could replace it.
         return {"headers": headers, "timeout": REQUEST_SECONDS, "trust_env": False}
 
     def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         method, path = _ADDRESSES[case]
         given = {name: value for name, value in parameters.items() if value is not None}
-        # Over HTTP `converse` is the chat completions of OpenAI's API; what that has no name for goes under `argot`.
+        # Over HTTP `converse` is OpenAI's chat completions; parameters unknown to OpenAI go under `argot`.
         if case == "converse":
             given = {"model": "argot", "messages": given.pop("messages"), "argot": given}
         return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given}
 
-    def _asked(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
+    def _send(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
         import httpx
 
         try:
@@ -111,21 +111,23 @@ class RemoteClient:
             f"The service at {self.url} does not answer ({kind}: {error}). Is 'argot serve' running there?"
         )
 
-    def _read(self, answer: httpx.Response) -> Any:
+    def _read_response(self, answer: httpx.Response) -> Any:
         try:
             told = answer.json()
         except ValueError:
             raise ArgotError(
-                f"{self.url} answered {answer.status_code}, and not as Argot does. Check the address."
+                f"{self.url} answered with status {answer.status_code}, and not like Argot. Check the address."
             ) from None
         if answer.is_success:
             return told if "choices" not in told else _read_message(told)
         error = told.get("error") if isinstance(told, dict) else None
         text = str(error.get("message", "")) if isinstance(error, dict) else ""
-        raise _ERRORS.get(answer.status_code, ArgotError)(text or f"{self.url} answered {answer.status_code}.")
+        raise _ERRORS.get(answer.status_code, ArgotError)(
+            text or f"{self.url} answered with status {answer.status_code}."
+        )
 
 
 def _read_message(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a chat completion: its data, and the finished `text`."""
+    """Return the data of a chat completion, and its finished `text`."""
     message = told["choices"][0]["message"]
     return {**message["argot"], "text": message["content"]}

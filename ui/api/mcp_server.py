@@ -1,6 +1,6 @@
-"""Tools for other assistants, over the Model Context Protocol on standard input and output.
+"""MCP tools for other assistants, over standard input and output.
 
-What the tools return comes from documents and the glossary. It is data, and the instructions to the assistant say so.
+The tools return text of documents and the glossary. It is data, and the instructions to the assistant say so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AGENT = f"argot-mcp/{__version__}"
-"""By this a service on another machine counts these questions as what they are."""
+"""The user agent by which a service on another machine counts these questions apart."""
 INSTRUCTIONS = """Argot answers from the documents of one organisation, and knows its jargon.
 
 Use `ask` for a question: the answer carries a numbered source behind every sentence. Use `search` for the passages
@@ -38,13 +38,13 @@ MAX_PASSAGES = 20
 Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question, in the asker's own words.")]
 Team = Annotated[
     str,
-    Field(max_length=200, description="The team or field the asker is at home in, if known; settles what terms mean."),
+    Field(max_length=200, description="The asker's team or field, if known; it settles what terms mean."),
 ]
 
 
 Meaning = Annotated[
     str,
-    Field(max_length=200, description="Only after a question was asked back: the number of a meaning, or its words."),
+    Field(max_length=200, description="Only after Argot asked back: the number of a meaning, or its words."),
 ]
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
 
@@ -63,14 +63,14 @@ def serve_mcp(settings: Settings, as_user: str | None) -> None:
     """
     calls = choose_client(settings, as_user)
     try:
-        build_server(calls, settings.log_level).run("stdio")
+        build_server(calls, settings.telemetry.log_level).run("stdio")
     finally:
         calls.close()
 
 
 def choose_client(settings: Settings, as_user: str | None) -> UseCaseCaller:
-    if settings.service_url:
-        return RemoteClient(settings.service_url, settings.service_key.get_secret_value(), agent=AGENT)
+    if settings.remote.url:
+        return RemoteClient(settings.remote.url, settings.remote.key.get_secret_value(), agent=AGENT)
     return BackgroundClient(settings.home, settings, as_user, surface="mcp")
 
 
@@ -80,19 +80,19 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
     from mcp.types import ToolAnnotations
 
     server: FastMCP[None] = FastMCP("argot", instructions=INSTRUCTIONS, log_level=log_level)  # type: ignore[arg-type]
-    # FastMCP takes no version, and would tell its own.
+    # FastMCP has no parameter for the version, and would report its own.
     server._mcp_server.version = __version__
     looks = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
-    async def told(case: str, **parameters: Any) -> Any:
+    async def call_service(case: str, **parameters: Any) -> Any:
         try:
             return await calls.acall(case, **parameters)
         except ArgotError as error:
             raise ToolError(str(error)) from error
         except Exception as error:
             logger.exception("a tool failed")
-            # The kind alone: the text of an error nobody foresaw may hold paths of this machine.
-            raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log tells more.") from error
+            # Only the kind: the text of an unexpected error may hold paths of this machine.
+            raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log has the details.") from error
 
     @server.tool(annotations=looks, structured_output=False)
     async def ask(question: Question, context: Team = "", meaning: Meaning = "") -> str:
@@ -101,15 +101,15 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         choose, and ask the same question again with `meaning`. If the documents do not say, it says so: do not make an
         answer up.
         """
-        # Tools keep no conversation: what Argot asked back is sent along as a message, and answered by the next one.
+        # Tools keep no conversation: Argot's question is sent along as a message, which the next message answers.
         messages = [{"role": "user", "content": question}]
-        found = await told("converse", messages=messages, context=context or None)
+        found = await call_service("converse", messages=messages, context=context or None)
         if meaning and found["choices"]:
             offered = format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
             messages += [{"role": "assistant", "content": strip_footnotes(format_answer(found))}]
             messages += [{"role": "user", "content": meaning}]
-            found = await told("converse", messages=messages, context=context or None)
-            if _is_same_text(found["stand_alone_question"], meaning):  # it was taken for another question
+            found = await call_service("converse", messages=messages, context=context or None)
+            if _is_same_text(found["stand_alone_question"], meaning):  # it was read as another question
                 raise ToolError(f"Unknown meaning '{meaning}'. {offered}")
         return format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
 
@@ -119,10 +119,10 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="Maximum number of passages.")] = 5,
         context: Team = "",
     ) -> str:
-        """Find the passages of the organisation's documents that bear on a question, best first, with where each one
-        stands. Abbreviations and jargon are understood, so use the asker's own words.
+        """Find the passages of the organisation's documents that answer a question, best first, each with its source.
+        Abbreviations and jargon are understood, so use the asker's own words.
         """
-        return format_passages(await told("search", query=query, limit=limit, context=context or None))
+        return format_passages(await call_service("search", query=query, limit=limit, context=context or None))
 
     @server.tool(annotations=looks, structured_output=False)
     async def look_up_term(
@@ -131,9 +131,9 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[No
         """Look up what a term or abbreviation means in this organisation: every meaning, with the team that uses it so.
         For an unknown one, the closest known terms.
         """
-        found = await told("glossary_term", term=term)
+        found = await call_service("glossary_term", term=term)
         meant = [one for one in (*found["senses"], *found["alias_of"]) if one["status"] == "approved"]
-        near = [] if meant else await told("glossary_similar", term=term, limit=5)
+        near = [] if meant else await call_service("glossary_similar", term=term, limit=5)
         return format_term(found["term"], meant, near)
 
     return server
@@ -144,12 +144,12 @@ def _is_same_text(one: str, other: str) -> bool:
 
 
 def format_answer(found: Mapping[str, Any]) -> str:
-    """An answer as a message. A service on another machine sends it as `text`."""
+    """Format an answer as a message. A service on another machine sends it as `text`."""
     return str(found["text"]) if "text" in found else format_message(AskResult.model_validate(found))
 
 
 def format_passages(found: Mapping[str, Any]) -> str:
-    """Passages as text: where each stands, then what it says."""
+    """Format passages as text: the source of each, then its words."""
     terms = dict.fromkeys(f"{one['surface']} = {one['expansion'] or one['term']}" for one in found["jargon"])
     head = [f"Understood: {'; '.join(terms)}."] if terms else []
     passages = [
@@ -157,11 +157,11 @@ def format_passages(found: Mapping[str, Any]) -> str:
         f"{' · ' + one['heading'] if one['heading'] else ''} (passage {one['passage_id']})\n{one['text']}"
         for number, one in enumerate(found["passages"], 1)
     ]
-    return "\n\n".join([*head, *passages]) if passages else "No passage that you may read bears on this."
+    return "\n\n".join([*head, *passages]) if passages else "No passage that you may read is about this."
 
 
 def format_term(term: str, senses: Sequence[Mapping[str, Any]], near: Sequence[Mapping[str, Any]]) -> str:
-    """The meanings of a term as text, or what may have been meant."""
+    """Format the meanings of a term as text, or the terms that may have been meant."""
     if not senses:
         known = ", ".join(one["term"] for one in near)
         return f"The glossary does not know '{term}'." + (f" Known terms like it: {known}." if known else "")

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what each address takes and gives, in our own words and with every status."""
+"""The OpenAPI document: the parameters, results and statuses of each address, in our own words."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from argot import __version__
 
 ERROR_DESCRIPTIONS = {
     400: "Invalid request; the message says why.",
-    401: "No key, or one that opens nothing.",
-    403: "One's role does not allow it.",
+    401: "No key, or one that is not valid.",
+    403: "Your role does not allow it.",
     404: "Not found, or not visible to you (not distinguished).",
-    409: "It changed in the meantime, or is in the way of something.",
+    409: "It has changed meanwhile, or conflicts with something else.",
     413: "Too large.",
-    415: "Another kind of content than this takes.",
+    415: "The wrong kind of content.",
     422: "A parameter is missing, unknown or of the wrong kind.",
-    429: "Too many questions; the header Retry-After says when to come again.",
-    503: "The service is busy, is being stopped, or a store or the language model cannot be used now.",
+    429: "Too many questions; the header Retry-After says when to try again.",
+    503: "The service is busy or stopping, or a store or the language model is not available.",
 }
-DESCRIPTION = """Ask questions of an organisation's documents, and look after its glossary.
+DESCRIPTION = """Ask questions of an organisation's documents, and manage its glossary.
 
-Every request carries a key (`Authorization: Bearer argot_...`). It acts for the person it belongs to: answers,
-documents, terms and conversations are those this person may see. Make one with `argot key add NAME`, or on `/account`.
+Every request carries a key (`Authorization: Bearer argot_...`). It acts for its owner: answers,
+documents, terms and conversations are those that this person may see. Make one with `argot key add NAME`, or on
+`/account`.
 """
 TAGS = [
     {"name": "OpenAI-compatible", "description": "For programs that know OpenAI's API."},
     {"name": "Asking", "description": "Questions, and what Argot asks back."},
-    {"name": "Conversations", "description": "One's own threads."},
-    {"name": "Documents", "description": "Managers of all contexts put documents in and take them out."},
+    {"name": "Conversations", "description": "Your own threads."},
+    {"name": "Documents", "description": "Managers of all contexts add and remove documents."},
     {"name": "Learning", "description": "Managers of everything train models, and adopt those that measure better."},
     {"name": "Glossary", "description": "Managers change the terms of their contexts."},
 ]
 
 
-# Their schemas stay behind when the answers that name them are taken out.
+# Their schemas remain when the responses that refer to them are removed.
 FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
-"""FastAPI's schemas of an error, which our errors do not have."""
+"""FastAPI's own error schemas, which our errors do not use."""
 MAX_SUMMARY_CHARS = 100
 RETRY_HEADERS = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -54,7 +55,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "/api/search": {"query": "How much die area does PUC save?", "limit": 5},
     "/api/glossary/senses": {"term": "PUC", "context": "NAND design", "expansion": "peripheral under cell"},
 }
-"""Bodies of POST, one for each address that most begin with."""
+"""Example bodies of POST, for the addresses that people try first."""
 
 
 class ErrorBody(BaseModel):
@@ -65,13 +66,13 @@ class ErrorBody(BaseModel):
 
 
 class Error(BaseModel):
-    """What went wrong, in the form of OpenAI's API."""
+    """An error in the form of OpenAI's API."""
 
     error: ErrorBody
 
 
 def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers other than success, for the declaration of an address."""
+    """Declare the error responses of an address."""
     return {
         status: {
             "model": Error,
@@ -83,7 +84,7 @@ def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def build_document(routes: Sequence[Any]) -> dict[str, Any]:
-    """The OpenAPI document of these routes."""
+    """Build the OpenAPI document of these routes."""
     from fastapi.openapi.utils import get_openapi
 
     found = get_openapi(
@@ -104,17 +105,17 @@ def build_document(routes: Sequence[Any]) -> dict[str, Any]:
 
 
 def _summarize(operation: dict[str, Any]) -> None:
-    # The summary is the description's first sentence: FastAPI would make one of the function's name.
+    # The summary is the first sentence of the description: FastAPI would derive one from the function's name.
     first = re.split(r"(?<=\w)[.:;](?=\s|$)", " ".join(operation["description"].split()), maxsplit=1)[0]
     if len(first) > MAX_SUMMARY_CHARS:
         first = f"{first[:MAX_SUMMARY_CHARS].rsplit(' ', 1)[0]} ..."
     operation["summary"] = first
-    # FastAPI adds a 422 of its own to whatever takes parameters, unless one is declared.
+    # FastAPI adds its own 422 to every address with parameters, unless one is declared.
     own = operation["responses"].get("422", {})
     if any(name in str(own.get("content")) for name in FASTAPI_SCHEMAS):
         del operation["responses"]["422"]
 
 
 def get_operation_id(route: APIRoute) -> str:
-    """The operation's id, of which client generators make a function's name."""
+    """Return the operation's id, which client generators turn into a function name."""
     return route.name

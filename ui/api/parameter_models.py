@@ -10,9 +10,9 @@ from argot.service.usecases.usecase_registry import Declared
 
 
 def build_parameter_model(case: Declared, *, without: Collection[str] = ()) -> type[BaseModel]:
-    """The model of a use case's parameters, without those that are part of the path."""
+    """Build the model of a use case's parameters, without those in the path."""
     fields = case.parameters.model_fields
     wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}
     title = "".join(part.title() for part in case.name.split("_"))
-    # `forbid`: a misspelt parameter is an error, and not silently the default.
+    # `forbid`: a misspelt parameter is an error, instead of silently taking the default.
     return create_model(title, __config__=ConfigDict(extra="forbid"), **wanted)  # type: ignore[call-overload, no-any-return]

@@ -1,4 +1,4 @@
-"""`/api/ask`, `/api/answer` and `/api/search`: the whole result as JSON, or what happens on the way as events."""
+"""`/api/ask`, `/api/answer` and `/api/search`: the whole result as JSON, or its stages as events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.parameter_models import build_parameter_model
 from argot.ui.web.authorization import Who, needs
 
-# Types made at run time: mypy knows none of them, hence the ignores below.
+# These types are made at run time: mypy does not know them, hence the ignores below.
 Question, Reply, Query = (
     build_parameter_model(questions.ask),
     build_parameter_model(questions.answer),
@@ -34,15 +34,15 @@ ANSWER_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "model": AskResult,
         "content": {EVENT_STREAM_TYPE: {"schema": {"type": "string"}}},
-        "description": "The result; or with 'Accept: text/event-stream' the events stage, token, retract, and at last"
-        " result (or error), each with its JSON.",
+        "description": "The result; or with 'Accept: text/event-stream' the events stage, token, retract, and "
+        "finally result (or error), each with its JSON.",
     },
     **declare_errors(400, 401, 404, 409, 413, 415, 422, 429, 503),
 }
 
 
 class Found(BaseModel):
-    """What `/api/search` finds."""
+    """The result of `/api/search`."""
 
     query: str
     jargon: list[Jargon]
@@ -59,16 +59,16 @@ def build_question_routes(kb: KnowledgeBase) -> APIRouter:
     @router.post("/ask", response_model=None, responses=ANSWER_RESPONSES)
     @needs("asker", program=True)
     async def ask(request: Request, who: Who, given: Question) -> Response:  # type: ignore[valid-type]
-        """Ask a question, in a new thread or as the next turn of one of yours.
+        """Ask a question, in a new thread or as the next turn of a thread of yours.
 
-        With status `needs_choice`, send one of the `choices` to `/api/answer`.
+        With the status `needs_choice`, send one of the `choices` to `/api/answer`.
         """
         return await _send_answer(request, kb, questions.ask(kb, who.principal, **_read_parameters(given)))
 
     @router.post("/answer", response_model=None, responses=ANSWER_RESPONSES)
     @needs("asker", program=True)
     async def answer(request: Request, who: Who, given: Reply) -> Response:  # type: ignore[valid-type]
-        """Answer what was asked back in a thread: with the `answer` of a choice, its number, or in words."""
+        """Answer what Argot asked back in a thread: with the `answer` of a choice, its number, or in words."""
         return await _send_answer(request, kb, questions.answer(kb, who.principal, **_read_parameters(given)))
 
     found: dict[int | str, dict[str, Any]] = {
@@ -79,7 +79,7 @@ def build_question_routes(kb: KnowledgeBase) -> APIRouter:
     @router.post("/search", response_model=None, responses=found)
     @needs("asker", program=True)
     async def search(request: Request, who: Who, given: Query) -> Response:  # type: ignore[valid-type]
-        """The passages that answer a question best, its jargon understood; nothing is asked back."""
+        """Find the passages that answer a question best. Its jargon is understood; Argot asks nothing back."""
         searching = conversations.search(kb, who.principal, **_read_parameters(given))
         return JSONResponse(convert_to_json(await cancel_on_hang_up(request, searching)))
 
@@ -87,14 +87,14 @@ def build_question_routes(kb: KnowledgeBase) -> APIRouter:
 
 
 def _read_parameters(given: Any) -> dict[str, Any]:
-    # What was left out stays left out: the use case has the defaults.
+    # Parameters that were left out stay so: the use case has the defaults.
     parameters: dict[str, Any] = given.model_dump(exclude_unset=True)
     return parameters
 
 
 async def _send_answer(request: Request, kb: KnowledgeBase, answering: AsyncGenerator[AskEvent]) -> Response:
     if EVENT_STREAM_TYPE in request.headers.get("accept", ""):
-        # Until the first event an error can still have a status of its own.
+        # An error before the first event still has a status of its own.
         events = await start_stream(request, answering)
         return EventStream(keep_alive(_stream_lines(events)))
     result = await cancel_on_hang_up(request, get_answer(answering))
@@ -102,13 +102,13 @@ async def _send_answer(request: Request, kb: KnowledgeBase, answering: AsyncGene
 
 
 async def _stream_lines(events: AsyncGenerator[AskEvent]) -> AsyncGenerator[str]:
-    """Each event under its kind. A stage that begins has no `seconds` yet."""
+    """Format each event under its kind. A stage that begins has no `seconds` yet."""
     try:
         async with aclosing(events):
             async for event in events:
                 yield _format_line(event.kind, _describe_event(event))
     except Exception as error:
-        # The status was sent before: what goes wrong now is the last event.
+        # The status has been sent: an error is now the last event.
         yield _format_line("error", build_error_event(error))
 
 

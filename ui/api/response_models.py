@@ -9,9 +9,9 @@ from argot.types import Document, Sense
 
 
 class Shown(BaseModel):
-    """An object; the use case's own description says what is in it."""
+    """An object of the API; the description of its use case names its fields."""
 
-    # Use cases may give more than is named here, and clients made from the document must take it.
+    # Use cases may return more fields than are named here, and generated clients must accept them.
     model_config = ConfigDict(extra="allow")
 
 
@@ -25,7 +25,7 @@ class ThreadShown(Shown):
 
 
 class FeedbackShown(Shown):
-    """What was said of the answer of a turn, counted from 0."""
+    """A judgement of the answer of a turn, counted from 0."""
 
     thread: str
     turn: int
@@ -35,7 +35,9 @@ class FeedbackShown(Shown):
 
 
 class ThreadRead(ThreadShown):
-    """A conversation with its turns as one may see them now; the last one may be `waiting` for a choice."""
+    """A conversation with its turns, as far as its owner may still see them; the last one may be `waiting` for a
+    choice.
+    """
 
     turns: list[AskResult]
     waiting: bool
@@ -81,7 +83,7 @@ class TermShown(Shown):
 
 
 class MemberShown(Shown):
-    """What became of a file: added, updated, unchanged, or duplicate (its content is there under another name)."""
+    """The outcome of a file: added, updated, unchanged, or duplicate (its content is there under another name)."""
 
     kind: str
     name: str
@@ -90,8 +92,8 @@ class MemberShown(Shown):
 
 
 class UploadShown(MemberShown):
-    """The same; `files` are the first of those in an archive, of which each may also be skipped or failed; `unlisted`
-    says how many more there are.
+    """The outcome of an upload; `files` are the first of those in an archive, each of which may also be skipped or
+    failed; `unlisted` says how many more there are.
     """
 
     files: list[MemberShown]
@@ -100,7 +102,7 @@ class UploadShown(MemberShown):
 
 
 class Me(Shown):
-    """Whose key it is."""
+    """The owner of a key."""
 
     name: str
     display_name: str

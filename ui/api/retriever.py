@@ -1,9 +1,9 @@
-"""Argot as a LangChain retriever: finds passages, with the question's jargon understood, and says where they stand.
+"""A LangChain retriever that finds passages with Argot, which understands the question's jargon.
 
 from argot.ui.api.retriever import ArgotRetriever
 
 retriever = ArgotRetriever(url="https://argot.example.com", key="argot_...")
-retriever = ArgotRetriever(home="kb")               # a knowledge base of this machine, without a service
+retriever = ArgotRetriever(home="kb")               # a knowledge base on this machine, without a service
 documents = retriever.invoke("How much die area does PUC save?")
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class ArgotRetriever(BaseRetriever):
-    """Finds the passages that answer a question best.
+    """A LangChain retriever that finds the passages that answer a question best.
 
-    Each document's metadata: `source` (URI), `document` (name), `page`, `heading`, `passage_id`, `score` (higher is
-    better), `rank` from 1, and `jargon`: how the question's terms were understood.
+    The metadata of each document: `source` (URI), `document` (name), `page`, `heading`, `passage_id`, `score` (higher
+    is better), `rank` from 1, and `jargon`: how the question's terms were understood.
 
-    With `url` and `key` it asks a service, for the person the key belongs to. With `home` it opens a knowledge base of
-    this machine, or goes through the service that has it open; `as_user`: on whose behalf, else that of the person at
-    this machine, who reads everything.
+    With `url` and `key` it asks a service, on behalf of the key's owner. With `home` it opens a knowledge base on this
+    machine, or goes through the service that has it open, on behalf of `as_user`; without a user, of the person at this
+    machine, who may read everything.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -44,8 +44,8 @@ class ArgotRetriever(BaseRetriever):
     home: Path | None = None
     as_user: str | None = None
     k: int = Field(5, ge=1, le=100, description="maximum number of passages")
-    context: str | None = Field(None, description="the context the asker is at home in, to settle ambiguous terms")
-    # Not `tags`, which is a field of LangChain's own, for tracing.
+    context: str | None = Field(None, description="the asker's own context, which settles ambiguous terms")
+    # Not named `tags`: that is LangChain's own field, for tracing.
     document_tags: list[str] | None = Field(None, description="only documents that carry one of these tags")
     _client: RemoteClient | BackgroundClient | None = PrivateAttr(None)
 
@@ -56,32 +56,32 @@ class ArgotRetriever(BaseRetriever):
         return self
 
     def close(self) -> None:
-        """Let go of the knowledge base. It is opened again when the next question comes."""
+        """Close the knowledge base. The next question opens it again."""
         client, self._client = self._client, None
         if client is not None:
             client.close()
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _make_documents(self._connect().call("search", **self._asked(query)))
+        return _make_documents(self._connect().call("search", **self._build_parameters(query)))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return _make_documents(await self._connect().acall("search", **self._asked(query)))
+        return _make_documents(await self._connect().acall("search", **self._build_parameters(query)))
 
-    def _asked(self, query: str) -> dict[str, Any]:
+    def _build_parameters(self, query: str) -> dict[str, Any]:
         return {"query": query, "limit": self.k, "context": self.context, "tags": self.document_tags}
 
     def _connect(self) -> RemoteClient | BackgroundClient:
-        # At the first question, not when it is made: opening a knowledge base loads the embedding model.
+        # Opened by the first question: opening a knowledge base loads the embedding model.
         if self._client is None:
-            self._client = self._connect_remote() if self.url else self._local()
+            self._client = self._connect_remote() if self.url else self._open_local()
         return self._client
 
     def _connect_remote(self) -> RemoteClient:
         return RemoteClient(self.url, self.key.get_secret_value())
 
-    def _local(self) -> BackgroundClient:
+    def _open_local(self) -> BackgroundClient:
         from argot.service.transport.background_base import BackgroundClient
         from argot.settings import load_settings
 

@@ -1,4 +1,4 @@
-"""Bodies of SCIM requests: what can be read at all, and what providers write in their own ways."""
+"""Bodies of SCIM requests: the limits of their JSON, and the deviations of some providers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any
 from argot.errors import InvalidInput
 
 MAX_OPERATIONS = 1000
-"""Of one PATCH. Each reads all values of its attribute; a list of members is one operation."""
+"""Operations of one PATCH. Each reads all values of its attribute; a list of members is one operation."""
 
 
 def read_body(body: bytes) -> Any:
-    """
+    """Read a JSON body.
+
     Raises:
-        ValueError, RecursionError: it is no JSON, nested too deeply, or has text that no database takes.
+        ValueError, RecursionError: it is not JSON, is nested too deeply, or has text that no database can store.
     """
     sent = json.loads(body)
-    # JSON may escape halves of a character, which no UTF-8 has; PostgreSQL takes no zeros.
+    # JSON may hold lone surrogates, which UTF-8 cannot encode; PostgreSQL stores no zero characters.
     text = json.dumps(sent, ensure_ascii=False)
     text.encode()
     if "\\u0000" in text.replace("\\\\", ""):
-        raise ValueError("zero in a text")
+        raise ValueError("a text holds a zero character")
     return sent
 
 
 def convert_booleans(sent: Any) -> Any:
-    """The body of a PATCH with truth in the places where Microsoft Entra writes it as text ("False").
+    """Return the body of a PATCH with booleans in the places where Microsoft Entra writes text ("False").
 
     Raises:
         InvalidInput: there are too many operations.

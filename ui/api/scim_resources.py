@@ -1,4 +1,4 @@
-"""People and groups as SCIM 2.0 has them (RFC 7643), with those attributes alone that are kept here."""
+"""People and groups as SCIM 2.0 resources (RFC 7643), with only the attributes that Argot keeps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPers
 
 MAX_RESULTS = 200
 TOLERANT_POLICY = ScimPolicy(
-    # Providers send telephone numbers and photographs, too.
+    # Providers also send telephone numbers and photographs.
     unknown=ScimPolicy.Unknown.ignore,
     remove_value_as_filter=ScimPolicy.RemoveValue.apply,  # as Microsoft Entra sends it
 )
@@ -43,7 +43,7 @@ class ScimUser(Resource[Any]):
     __schema__ = URN("urn:ietf:params:scim:schemas:core:2.0:User")
 
     user_name: Annotated[str | None, Uniqueness.server, Required.true, Mutability.immutable] = None
-    """The name here. It stays, for documents and the glossary's history name people by it."""
+    """The name of the person in Argot. It never changes: documents and the glossary's history refer to it."""
     display_name: str | None = None
     active: bool | None = None
     groups: Annotated[list[GroupMembership] | None, Mutability.read_only] = None
@@ -90,9 +90,10 @@ PROVIDER = ScimProvider(
 
 
 def make_scim_user(person: ProvisionedPerson, root: str) -> ScimUser:
-    """
+    """Build the SCIM resource of a person.
+
     Args:
-        root: the address of SCIM here.
+        root: the address of SCIM in this service.
     """
     return ScimUser(
         id=person.id,

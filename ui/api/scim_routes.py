@@ -1,6 +1,6 @@
-"""`/scim/v2`: where an identity provider sends people and groups by SCIM 2.0 (RFC 7644), with an administrator's key.
+"""`/scim/v2`: an identity provider sends people and groups here by SCIM 2.0 (RFC 7644), with an administrator's key.
 
-What is not supported (bulk, sorting, ETags, changing passwords) is said at `/scim/v2/ServiceProviderConfig`.
+`/scim/v2/ServiceProviderConfig` names what is not supported: bulk, sorting, ETags, changing passwords.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from argot.ui.api.scim_resources import ScimGroup, ScimUser
 
 MAX_BODY_BYTES = 8 * 2**20
-"""Of a body: a group has as many members as a company has people."""
+"""Bytes of a body: a group may have as many members as a company has people."""
 MAX_FILTER_CHARS = 10_000
-"""Characters of a filter, which every resource is held against."""
+"""Characters of a filter, which is applied to every resource."""
 _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
     NotFound: (404, None),
     Conflict: (409, "uniqueness"),
@@ -45,59 +45,59 @@ def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
     changing = threading.Lock()
 
-    async def answered(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
+    async def answer(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
         if importlib.util.find_spec("scim2_models") is None:
             return _refuse(501, f"SCIM is not installed. Install it with: {install_command('sso')}")
         try:
             sent = read_body(await request.body() or b"{}")
         except (ValueError, RecursionError):
-            return _refuse(400, "The body is no JSON that can be read here.", "invalidSyntax")
+            return _refuse(400, "The body is not valid JSON.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
-        root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
+        root = f"{kb.settings.web.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
 
-        def allowed(one: ScimExchange) -> Response:
+        def work_if_allowed(one: ScimExchange) -> Response:
             rows.require_in()
             return work(one)
 
-        def changed() -> Response:
-            # A resource is read, changed and written again: of two requests at once, one would be lost.
+        def change_alone() -> Response:
+            # A resource is read, changed and written back: of two simultaneous changes one would be lost.
             with changing:
-                return _run_exchange(exchange, allowed)
+                return _run_exchange(exchange, work_if_allowed)
 
         reads = request.method == "GET" or request.url.path.endswith("/.search")
-        return await kb.blocking((lambda: _run_exchange(exchange, work)) if reads else changed)
+        return await kb.blocking((lambda: _run_exchange(exchange, work)) if reads else change_alone)
 
     for method, path, work in _ADDRESSES:
-        _serve(router, method, path, answered, work)
+        _serve(router, method, path, answer, work)
     return router
 
 
-def _serve(router: APIRouter, method: str, path: str, answered: Callable[..., Any], work: Work) -> None:
+def _serve(router: APIRouter, method: str, path: str, answer: Callable[..., Any], work: Work) -> None:
     @needs("admin", program=True)
     @limit_body(SCIM_TYPE, MAX_BODY_BYTES)
     async def endpoint(request: Request, who: Who) -> Response:
         named = next(iter(request.path_params.values()), "")
-        return await answered(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
+        return await answer(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
 
     router.add_api_route(path, endpoint, methods=[method])
 
 
 class ScimExchange:
-    """One request: `sent` is its body, `query` its parameters, `root` the address of SCIM here."""
+    """One request: `sent` is its body, `query` its parameters, and `root` the address of SCIM in this service."""
 
     def __init__(self, rows: Provisioning, root: str, sent: Any, query: dict[str, str]) -> None:
         self.rows, self._root, self.sent, self._query = rows, root, sent, query
 
     # -- people --------------------------------------------------------------------------------------------------------
 
-    def users(self, asked: Any = None) -> Response:
+    def list_users(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
-        return self._listed([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
+        return self._send_list([make_scim_user(one, self._root) for one in self.rows.people()], ScimUser, asked)
 
-    def user(self, id_: str) -> Response:
-        return self._send_resource(self._user(id_))
+    def get_user(self, id_: str) -> Response:
+        return self._send_resource(self._load_user(id_))
 
     def make_user(self) -> Response:
         from scim2_models import Context
@@ -116,9 +116,9 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        now = self._user(id_)
+        now = self._load_user(id_)
         given.replace(now)
-        if given.active is None:  # what is left out lets nobody in again
+        if given.active is None:  # a person who is suspended stays so where the request does not say
             given.active = now.active
         return self._change_user(id_, given)
 
@@ -127,13 +127,13 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimUser
 
-        user = self._user(id_)
+        user = self._load_user(id_)
         PatchOp[ScimUser].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
             user
         )
         return self._change_user(id_, user)
 
-    def _user(self, id_: str) -> ScimUser:
+    def _load_user(self, id_: str) -> ScimUser:
         from argot.ui.api.scim_resources import make_scim_user
 
         return make_scim_user(self.rows.person(id_), self._root)
@@ -152,13 +152,13 @@ class ScimExchange:
 
     # -- groups --------------------------------------------------------------------------------------------------------
 
-    def groups(self, asked: Any = None) -> Response:
+    def list_groups(self, asked: Any = None) -> Response:
         from argot.ui.api.scim_resources import ScimGroup, make_scim_group
 
-        return self._listed([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
+        return self._send_list([make_scim_group(one, self._root) for one in self.rows.groups()], ScimGroup, asked)
 
-    def group(self, id_: str) -> Response:
-        return self._send_resource(self._group(id_))
+    def get_group(self, id_: str) -> Response:
+        return self._send_resource(self._load_group(id_))
 
     def make_group(self) -> Response:
         from scim2_models import Context
@@ -174,7 +174,7 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimGroup
 
         given = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        given.replace(self._group(id_))
+        given.replace(self._load_group(id_))
         return self._put_group(id_, given)
 
     def patch_group(self, id_: str) -> Response:
@@ -182,13 +182,13 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimGroup
 
-        group = self._group(id_)
+        group = self._load_group(id_)
         PatchOp[ScimGroup].model_validate(convert_booleans(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(
             group
         )
         return self._put_group(id_, group)
 
-    def _group(self, id_: str) -> ScimGroup:
+    def _load_group(self, id_: str) -> ScimGroup:
         from argot.ui.api.scim_resources import make_scim_group
 
         return make_scim_group(self.rows.group(id_), self._root)
@@ -211,7 +211,7 @@ class ScimExchange:
 
         people = [make_scim_user(one, self._root) for one in self.rows.people()]
         groups = [make_scim_group(one, self._root) for one in self.rows.groups()]
-        return self._listed([*people, *groups], ScimUser | ScimGroup, self.sent)
+        return self._send_list([*people, *groups], ScimUser | ScimGroup, self.sent)
 
     def describe_configuration(self) -> Response:
         from argot.ui.api.scim_resources import PROVIDER
@@ -219,7 +219,7 @@ class ScimExchange:
         assert PROVIDER.config is not None
         return self._send_resource(PROVIDER.config)
 
-    def description(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
+    def describe(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
         from scim2_models import Context
 
         from argot.ui.api.scim_resources import PROVIDER
@@ -229,7 +229,7 @@ class ScimExchange:
             return self._send_page(found, len(found), 1)
         one = next((one for one in found if id_ in (one.id, getattr(one, "name", None))), None)
         if one is None:
-            raise NotFound(f"There is nothing of the name '{id_}'.")
+            raise NotFound(f"There is no resource type or schema '{id_}'.")
         return _send_json(one.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE))
 
     def _send_resource(self, resource: Resource[Any], status: int = 200) -> Response:
@@ -241,7 +241,7 @@ class ScimExchange:
         place = told.get("meta", {}).get("location", "")
         return _send_json(told, status, {"Location": place} if place else None)
 
-    def _listed(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
+    def _send_list(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
         from scim2_models import Context, SearchRequest
 
         from argot.ui.api.scim_resources import MAX_RESULTS
@@ -270,29 +270,29 @@ class ScimExchange:
 
 
 Work: TypeAlias = Callable[[ScimExchange, str], Response]
-"""What is done at an address, with what stands in it: an id or a name."""
+"""The work of an address, given the exchange and the id or name in the path."""
 _ADDRESSES: Sequence[tuple[str, str, Work]] = (
-    ("GET", "/Users", lambda exchange, _: exchange.users()),
+    ("GET", "/Users", lambda exchange, _: exchange.list_users()),
     ("POST", "/Users", lambda exchange, _: exchange.make_user()),
-    ("GET", "/Users/{id_}", ScimExchange.user),
+    ("GET", "/Users/{id_}", ScimExchange.get_user),
     ("PUT", "/Users/{id_}", ScimExchange.replace_user),
     ("PATCH", "/Users/{id_}", ScimExchange.patch_user),
     ("DELETE", "/Users/{id_}", ScimExchange.remove_user),
-    ("GET", "/Groups", lambda exchange, _: exchange.groups()),
+    ("GET", "/Groups", lambda exchange, _: exchange.list_groups()),
     ("POST", "/Groups", lambda exchange, _: exchange.make_group()),
-    ("GET", "/Groups/{id_}", ScimExchange.group),
+    ("GET", "/Groups/{id_}", ScimExchange.get_group),
     ("PUT", "/Groups/{id_}", ScimExchange.replace_group),
     ("PATCH", "/Groups/{id_}", ScimExchange.patch_group),
     ("DELETE", "/Groups/{id_}", ScimExchange.remove_group),
-    ("POST", "/Users/.search", lambda exchange, _: exchange.users(exchange.sent)),
-    ("POST", "/Groups/.search", lambda exchange, _: exchange.groups(exchange.sent)),
+    ("POST", "/Users/.search", lambda exchange, _: exchange.list_users(exchange.sent)),
+    ("POST", "/Groups/.search", lambda exchange, _: exchange.list_groups(exchange.sent)),
     ("POST", "/.search", lambda exchange, _: exchange.search_everything()),
     ("GET", "/ServiceProviderConfig", lambda exchange, _: exchange.describe_configuration()),
-    ("GET", "/ResourceTypes", lambda exchange, _: exchange.description("ResourceTypes")),
-    ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.description("ResourceTypes", id_)),
-    ("GET", "/Schemas", lambda exchange, _: exchange.description("Schemas")),
-    ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.description("Schemas", id_)),
-    # Last: what is at no other address.
+    ("GET", "/ResourceTypes", lambda exchange, _: exchange.describe("ResourceTypes")),
+    ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.describe("ResourceTypes", id_)),
+    ("GET", "/Schemas", lambda exchange, _: exchange.describe("Schemas")),
+    ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.describe("Schemas", id_)),
+    # Last, for every other path.
     ("GET", "/{rest:path}", lambda _, rest: _refuse(404, f"There is nothing at '{rest:.200}'.")),
 )
 

@@ -1,7 +1,7 @@
-"""An answer as a stream of text, for programs that cannot take back what they have shown.
+"""An answer as a stream of text, for programs that cannot take back text they have shown.
 
-A language model's words are sent as they come, without its marks, which are provisional; what each sentence rests on
-follows after the text. Quotations come all at once and checked, and so with marks in their places.
+A language model's words are sent as they come, without its marks, which are provisional; the sources of each sentence
+follow after the text. Quotations come all at once and checked, so their marks stand in place.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from argot.results import AskEvent, AskResult
 from argot.ui.rendering.message_markdown import TAKEN_BACK, disarm, format_footnotes, format_message, strip_marks
 
 _OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
-"""The end of a text that may yet become a mark or a link."""
-# A finished text goes out sentence by sentence, so that programs show it growing as they do others.
+"""The end of a text that may still become a mark or a link."""
+# A finished text is sent sentence by sentence, so that programs show it growing like any other.
 _SENTENCE = re.compile(r".+?(?:[.!?:](?=\s)|\n|\Z)\s*", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 
 
 class StreamedText:
-    """One answer, and what was sent of it.
+    """The stream of one answer, and the text that was sent of it.
 
     Args:
         site: where people open Argot, for links to the passages.
@@ -36,18 +36,18 @@ class StreamedText:
 
     @property
     def result(self) -> AskResult:
-        """The result, once `finished` was given it."""
+        """The result, available once `finish` was given it."""
         if self._result is None:
             raise RuntimeError("a question ended without a result")
         return self._result
 
     def token(self, piece: str) -> str:
-        """The text that can be sent now that this piece has come."""
+        """Return the text that can be sent now that this piece has come."""
         if not self.live:
             return ""
         text = self._held + piece
         found = _OPEN.search(text)
-        # A "[" at the end may be the first half of "[1]": it waits for the next piece.
+        # A "[" at the end may be the beginning of "[1]": it is held back until the next piece.
         self._held = text[found.start() :] if found else ""
         ready = disarm(strip_marks(text[: found.start()] if found else text))
         self._sent += ready
@@ -57,12 +57,14 @@ class StreamedText:
         sent, self._sent, self._held = self._sent, "", ""
         return TAKEN_BACK if sent else ""
 
-    def finished(self, result: AskResult) -> Iterator[str]:
-        """The rest: what was held back and the footnotes; or, if something else was sent, all of the answer."""
+    def finish(self, result: AskResult) -> Iterator[str]:
+        """Return the rest: the text that was held back and the footnotes, or the whole answer if the text that was sent
+        differs from it.
+        """
         self._result = result
         rest, self._held = disarm(strip_marks(self._held)).rstrip(), ""
         said = self._sent + rest
-        # The checks may have dropped or changed sentences: only what was sent as it now stands is left standing.
+        # The checks may have dropped or changed sentences: the text that was sent stays only if it is still right.
         if (
             said
             and result.status == "answered"
@@ -78,9 +80,9 @@ class StreamedText:
 
 
 def read_pieces(streamed: StreamedText, event: AskEvent) -> Iterator[str]:
-    """What an event of a question adds to the text."""
+    """Return the text that an event of a question adds."""
     if isinstance(event.data, AskResult):
-        pieces = streamed.finished(event.data)
+        pieces = streamed.finish(event.data)
     elif event.kind == "token":
         pieces = iter([streamed.token(event.data)])
     elif event.kind == "retract":
@@ -91,5 +93,5 @@ def read_pieces(streamed: StreamedText, event: AskEvent) -> Iterator[str]:
 
 
 def _strip_marks(text: str) -> str:
-    # Marks that were taken out leave blanks behind, in one text more than in the other.
+    # Removed marks leave blanks behind, more in one text than in the other.
     return _SPACES.sub(" ", text).strip()

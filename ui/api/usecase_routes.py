@@ -1,6 +1,6 @@
-"""The routes that are use cases as they stand: parameters and role are those of the case.
+"""Routes that are use cases as they are: parameters and role are those of the use case.
 
-GET and DELETE take the case's parameters in the query, other methods as JSON, but for those that are part of the path.
+GET and DELETE take the parameters in the query, other methods as JSON, except those in the path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _IN_PATH = re.compile(r"{(\w+)}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One address. `gives` is for the OpenAPI document only: the case's result is sent as it is."""
+    """One address. `gives` is for the OpenAPI document only: the result of the use case is sent as it is."""
 
     method: str
     path: str
@@ -140,7 +140,7 @@ ADDRESSES = (
 
 
 def list_addresses() -> Iterator[Address]:
-    """Give the core's addresses and those of the wings."""
+    """List the addresses of the core and of the wings."""
     yield from ADDRESSES
     for addresses in load_parts("addresses"):
         yield from addresses
@@ -150,10 +150,10 @@ def build_usecase_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
     for address in list_addresses():
         found = CASES[address.case]
-        # Such cases take paths of this machine. No address names one; this keeps it so.
+        # Such use cases take paths of this machine. No address may offer one, and this makes sure of it.
         if found.local:
             raise ValueError(f"'{found.name}' is for this machine alone")
-        # What each may answer follows from its method and role, so that none is forgotten in the document.
+        # The possible statuses follow from the method and the role, so that the document names them all.
         statuses = [400, 401, 404, 422, 503]
         if address.method != "GET":
             statuses += [409]
@@ -184,7 +184,7 @@ def _build_endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
         data = await cancel_on_hang_up(request, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
-    # FastAPI reads a function's signature: here it is made from the use case, with a parameter for each in the path.
+    # FastAPI reads a function's signature: it is built from the use case here, with a parameter for each in the path.
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("request", keyword, annotation=Request),
@@ -205,5 +205,5 @@ def _build_endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
 
 def _get_path_type(model: type[BaseModel], name: str) -> Any:
     field = model.model_fields[name]
-    # With its limits, as that of length, which stand beside the type.
+    # With its limits, such as length, which are metadata of the type.
     return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation

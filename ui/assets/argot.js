@@ -21,7 +21,7 @@ window.addEventListener('message', (event) => {
   if (window.matchMedia('(max-width: 767px)').matches) window.history.replaceState(window.history.state, '', `/thread/${thread}`);
 });
 
-// The page is about one document (/?about=ID): the service is told so until it answers, for the window may not listen yet.
+// The page asks one document (/?about=ID). The message is repeated until the service answers: it may not listen yet.
 const about = new URLSearchParams(window.location.search).get('about') || '';
 if (window.location.pathname === '/' && /^d[0-9a-f]{16}$/.test(about)) {
   let tries = 0;
@@ -35,21 +35,21 @@ if (window.location.pathname === '/' && /^d[0-9a-f]{16}$/.test(about)) {
   });
 }
 
-// A file that was sent is in the conversation, and not to be fetched again: its name is no link.
+// A file that was sent is in the conversation and cannot be fetched again, so its name is not a link.
 document.addEventListener('click', (event) => {
   if (event.target instanceof Element && event.target.closest('a[href*="/project/file/"]')) event.preventDefault();
 }, true);
 
-// A page that cannot be drawn is left out; the words below it say the same.
+// A page that cannot be drawn is left out; the text below it says the same.
 document.addEventListener('error', (event) => {
   if (event.target instanceof HTMLImageElement && event.target.closest('#side-view-content')) event.target.style.display = 'none';
 }, true);
 
-// Of a picture that is about to be sent stands a sign: its bytes would need an address that the page's policy forbids.
+// A picture that is about to be sent is shown as an icon: its bytes would need an address that the policy forbids.
 const addressOf = URL.createObjectURL.bind(URL);
 URL.createObjectURL = (what) => (what instanceof File && what.type.startsWith('image/') ? '/public/picture.svg' : addressOf(what));
 
-// What is copied is text to be pasted anywhere: the answer with its numbers and the list of sources below it, without
+// Copying gives text to paste anywhere: the answer with its numbers and the list of sources below it, without
 // the marks of Markdown and without addresses that only work here.
 function pasteable(markdown) {
   return markdown
@@ -68,7 +68,7 @@ if (navigator.clipboard && navigator.clipboard.write) {
   navigator.clipboard.write = async (items) => write(pasteable(await (await items[0].getType('text/plain')).text()));
 }
 
-// People who do not see the window are told what happens in it: that an answer is being written, and the answer itself.
+// Screen readers announce that an answer is being written, and the answer itself.
 const voice = document.createElement('div');
 voice.setAttribute('role', 'status');
 voice.setAttribute('aria-live', 'polite');
@@ -101,7 +101,7 @@ function listen() {
   label('#chat-input', 'Your question');
   label('#chat-submit', 'Send');
   label('#stop-button', 'Stop');
-  label('#upload-button', 'Ask about a file, in this conversation alone');
+  label('#upload-button', 'Ask about a file, only in this conversation');
   label('#chat-settings-open-modal', 'How to answer');
   label('#new-chat-button', 'New conversation');
   label('#sidebar-trigger-button', 'Past conversations');
@@ -137,7 +137,7 @@ new MutationObserver(() => {
   due = window.setTimeout(() => { due = 0; listen(); }, 150);
 }).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['id', 'class'] });
 
-// The way to the glossary's pages stands in the head of the window, hidden by the style sheet but for managers.
+// The link to the glossary's pages is in the header of the window; the style sheet shows it only to managers.
 fetch('/glossary/me', { headers: { accept: 'application/json' } })
   .then((answer) => (answer.ok ? answer.json() : { manages: false }))
   .then((me) => document.documentElement.classList.toggle('argot-manager', me.manages))

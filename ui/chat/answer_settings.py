@@ -1,4 +1,4 @@
-"""The window's settings for how questions are answered: the profile, one's own context, tags or documents as scope."""
+"""The window's settings for answering: the profile, the asker's context, and the tags or documents to search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from argot.service.usecases.questions.threads import AnswerSettings, ThreadRead,
 from argot.ui.web.asker_identity import get_current_principal
 
 ANSWER_SETTINGS = "answer_settings"
-"""Key of the session under which it keeps what was chosen before the conversation began."""
+"""The session's key for settings that were chosen before the conversation began."""
 PROFILE, CONTEXT, TAGS, DOCUMENTS = "profile", "context", "tags", "documents"
 DEFAULT_VALUE = "-"
-"""For "nothing in particular": the list cannot hold an empty value."""
+"""The value for "nothing in particular": the list cannot hold an empty one."""
 PROFILES = {
     "As usual": DEFAULT_VALUE,
     "Strict: checked sentences only": "strict",
@@ -30,27 +30,27 @@ MAX_TAGS = 200
 
 
 class AnswerSettingsPanel:
-    """The settings of the conversations of one knowledge base."""
+    """The settings panel of a knowledge base's conversations."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
     async def offer_new(self) -> None:
-        """Offer the settings of a new conversation: in the context of the last one."""
+        """Offer the settings of a new conversation, with the context of the last one."""
         held = await thread_list(self.kb, await get_current_principal(self.kb))
         context = held[0].settings.context if held else None
-        # The page may have said before which document it is about.
+        # The page may have named the one document to ask before this.
         await self._offer(AnswerSettings(context=context, documents=self.scope))
 
     async def offer_for_thread(self, thread: ThreadRead) -> None:
-        """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
+        """Offer the settings of a conversation that is continued (as `thread_read` returns it)."""
         await self._offer(thread.settings)
 
-    async def chosen(self, given: dict[str, Any], thread: str) -> None:
+    async def keep_choice(self, given: dict[str, Any], thread: str) -> None:
         """Keep changed settings: with the conversation, or in the session until it begins."""
-        # Only while some documents alone are asked is there a field to choose fewer.
+        # The field to choose fewer documents is shown only while a selection of documents is asked.
         documents = given.get(DOCUMENTS) if self.scope else ()
-        # What the panel has no fields for (dates and fields of documents, given over the API) stays.
+        # Settings without a field in the panel (dates and fields of documents, given over the API) stay.
         manner = replace(
             cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(),
             profile=_read_choice(given.get(PROFILE)),
@@ -62,12 +62,12 @@ class AnswerSettingsPanel:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The documents (ids) that alone this window's questions are asked of; none: all."""
+        """The documents (ids) to which this window's questions are restricted; empty for all."""
         kept = cl.user_session.get(ANSWER_SETTINGS)
         return kept.documents if kept else ()
 
     async def ask_only(self, documents: tuple[str, ...], thread: str) -> None:
-        """Ask these documents (ids) alone from now on; none: all again."""
+        """Restrict questions to these documents (ids) from now on; an empty tuple lifts the restriction."""
         kept = cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings()
         await self._save(replace(kept, documents=documents), thread)
         await self._offer(replace(kept, documents=documents))
@@ -80,7 +80,7 @@ class AnswerSettingsPanel:
             return
 
     async def settle(self, thread: str) -> None:
-        """Keep what was chosen before with the conversation that has just begun."""
+        """Store the settings chosen before with the conversation that has just begun."""
         manner = cl.user_session.get(ANSWER_SETTINGS)
         if manner and manner != AnswerSettings():
             await self._keep(thread, manner)
@@ -116,51 +116,51 @@ class AnswerSettingsPanel:
                 Select(
                     id=CONTEXT,
                     label="Your own context",
-                    # A context that is itself called "-" would be taken for none.
+                    # A context that is itself called "-" could not be told from no choice.
                     items={
                         "None in particular": DEFAULT_VALUE,
                         **{name: name for name in contexts if name != DEFAULT_VALUE},
                     },
-                    # It may be gone, or withdrawn from this person, since the conversation was held; so may tags.
+                    # Since the conversation, the context may have been deleted or hidden from this person; so may tags.
                     initial_value=kept.context if kept.context in contexts else DEFAULT_VALUE,
-                    description="A term with several senses is read as this team uses it, if nothing else tells.",
+                    description="A term with several senses is read as this team uses it, if nothing else decides.",
                 )
             )
-        if tags := await self._tags():
+        if tags := await self._list_tags():
             inputs.append(
                 MultiSelect(
                     id=TAGS,
                     label="Only documents tagged",
                     values=tags,
                     initial=[tag for tag in kept.tags if tag in tags],
-                    description="None: all that you may read.",
+                    description="None: all documents that you may read.",
                 )
             )
-        if names := await self._names(kept.documents):
+        if names := await self._map_names(kept.documents):
             inputs.append(
                 MultiSelect(
                     id=DOCUMENTS,
                     label="Only these documents",
                     items=names,
                     initial=list(names.values()),
-                    description="Take it away to ask all that you may read.",
+                    description="Remove it to ask all documents that you may read.",
                 )
             )
         await cl.ChatSettings(inputs).send()
 
     async def _list_profiles(self) -> dict[str, str]:
-        """Those for people, and those that were saved here, under their names."""
+        """List the profiles for people, and those saved in this knowledge base, under their names."""
         found = await profile_list(self.kb, await get_current_principal(self.kb))
         return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
 
-    async def _names(self, documents: tuple[str, ...]) -> dict[str, str]:
-        """The ids of those of these documents that there are, by their names."""
+    async def _map_names(self, documents: tuple[str, ...]) -> dict[str, str]:
+        """Map names to ids, for those of these documents that still exist."""
         if not documents:
             return {}
         held = await list_documents(self.kb, await get_current_principal(self.kb))
         return {one.name: one.id for one in held if one.id in documents}
 
-    async def _tags(self) -> list[str]:
+    async def _list_tags(self) -> list[str]:
         documents = await list_documents(self.kb, await get_current_principal(self.kb))
         return sorted({tag for document in documents for tag in document.tags})[:MAX_TAGS]
 

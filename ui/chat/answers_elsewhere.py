@@ -1,6 +1,6 @@
-"""Answers that another service on the same stores is giving, in conversations whose windows are open at this one.
+"""Answers that another service on the same stores is giving in conversations whose windows are connected to this one.
 
-So it is where a window lost its connection, or was opened again, and its next one came to another service.
+This happens when a window lost its connection or was reopened, and its next connection went to another service.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from argot.ui.web.asker_identity import get_current_principal
 
 
 async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, turns: Sequence[AskResult]) -> None:
-    """Watch an answer that another service is giving in this conversation: it is shown when it is there, and the stop
-    button of the window at hand stops it.
+    """Watch an answer that another service is giving in this conversation: show it when it is complete, and let the
+    stop button of this window stop it.
     """
-    # A question under way is stored as stopped until its answer is there.
-    if windows.turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
+    # A question is stored as stopped until its answer is complete.
+    if windows.list_turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
         return
     principal = await get_current_principal(kb)
     if not await is_answered_elsewhere(kb, principal, thread):
@@ -33,7 +33,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     message = cl.Message(content="", author=NAME, id=answer_id(thread, last.turn))
     turn = SharedTurn(thread, AskedMessage(f"{base}.question", last.question), base, message, begun=True)
 
-    async def ended(stop: bool) -> None:
+    async def wait_for_end(stop: bool) -> None:
         await end_elsewhere(kb, principal, thread, stop=stop)
 
-    await windows.follow(turn, ended)
+    await windows.follow(turn, wait_for_end)

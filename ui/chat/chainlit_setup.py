@@ -1,8 +1,8 @@
-"""Sets Chainlit up: where it keeps its files, what it may reach, how it looks.
+"""The set-up of Chainlit: where it keeps its files, what it may reach, and how it looks.
 
-Chainlit reads its settings from files and the environment while it is imported, and writes what is missing. So a
-folder of ours is laid out first, inside the knowledge base, and the environment is set; only then it is imported.
-It is archived (2.12.0 is its last release), which is why everything it must not do is switched off from here.
+Chainlit reads its settings from files and the environment while it is imported, and writes missing ones. So Argot first
+lays out a folder inside the knowledge base and sets the environment, and only then imports it. Chainlit is archived
+(2.12.0 is its last release), so everything it must not do is switched off from here.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from argot.ui.web.security import INNER_COOKIE
 
 CHAT_FOLDER = "chat"
 MAX_WAITING_BYTES = 500_000_000
-"""Of all people's files together that were picked and not sent yet."""
+"""Bytes of all people's files that were chosen but not sent yet."""
 MAX_WAITING_BYTES_EACH = 100_000_000
-"""Of one person's, in all their windows."""
+"""Bytes of one person's files, in all their windows."""
 MAX_WAITING_FILES = 2 * MOST_FILES
 
 LIBRARY_LINK = {
@@ -48,7 +48,7 @@ GLOSSARY_LINK = {
     "url": "/glossary",
     "target": "_self",
 }
-"""The way to the managers' pages; argot.js shows it to those who may go there."""
+"""The link to the managers' pages; argot.js shows it to people who may open them."""
 ACCOUNT_LINK = {
     "name": "Account",
     "display_name": "Account",
@@ -61,7 +61,8 @@ _FOREIGN_VARIABLES = re.compile(
     r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)|(?:root|run|features|ui|project|code)$",
     re.IGNORECASE,
 )
-"""The short ones are sections of its settings: with PROJECT=x, set for some other program, it does not start."""
+"""Environment variables of other programs that Chainlit would read. The short ones are sections of its settings: with
+PROJECT=x, set for another program, it does not start."""
 _NO_TELEMETRY = {
     "OTEL_SDK_DISABLED": "true",
     "TRACELOOP_TELEMETRY": "false",
@@ -72,9 +73,9 @@ _NO_TELEMETRY = {
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
 }
-_WORDS = {
+_INTERFACE_TEXTS = {
     "chat.input.placeholder": "Ask about your documents …",
-    # The name of a step says all: "Using Searching the documents" would not.
+    # The name of a step is enough; Chainlit would write "Using Searching the documents".
     "chat.messages.status.using": "",
     "chat.messages.status.used": "",
     "chat.watermark": "Every sentence is checked against your documents. Press a number to read the passage.",
@@ -82,13 +83,13 @@ _WORDS = {
     "threadHistory.sidebar.empty": "No conversations yet",
     "threadHistory.thread.menu.delete": "Delete",
     "navigation.header.readme": "Help",
-    "chat.messages.feedback.dialog.title": "What was it about this answer? What you send, those who look after the"
-    " documents can read: your question, this answer, and your words. Not your name.",
+    "chat.messages.feedback.dialog.title": "What was good or bad about this answer? Managers of the documents can "
+    "read your question, this answer and your words, but not your name.",
     "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
     "chat.messages.feedback.dialog.submit": "Send",
     "chat.messages.actions.copy.button": "Copy with sources",
     "chat.input.actions.stop": "Stop",
-    "chat.input.actions.attachFiles": "Ask about a file, in this conversation alone",
+    "chat.input.actions.attachFiles": "Ask about a file, only in this conversation",
     "chat.settings.title": "How to answer",
     "chat.settings.customize": "For this conversation",
     "navigation.user.menu.settings": "How to answer",
@@ -97,12 +98,12 @@ _WORDS = {
 
 
 def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
-    """Chainlit's application behind its guard, set up for this knowledge base. Once in a process.
+    """Load Chainlit's application, set up for this knowledge base, behind its guard. Called once per process.
 
     Raises:
         MissingExtra: chainlit is not installed.
     """
-    # Found, not imported: importing it reads the settings, which are not laid out yet.
+    # Only looked for: importing it reads the settings, which do not exist yet.
     package = importlib.util.find_spec("chainlit")
     if package is None or not package.origin:
         raise MissingExtra("The chat window", "chat")
@@ -111,8 +112,8 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     with _hide_foreign_variables():
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
-            CHAINLIT_ENV_FILE=os.devnull,  # else it loads a .env of the folder Argot was started in
-            CHAINLIT_AUTH_SECRET=key(kb).decode("ascii"),
+            CHAINLIT_ENV_FILE=os.devnull,  # else Chainlit loads a .env from the current folder
+            CHAINLIT_AUTH_SECRET=load_signing_key(kb).decode("ascii"),
             CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
             CHAINLIT_COOKIE_SAMESITE="strict",
         )
@@ -125,7 +126,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
-    # Imports Chainlit, so not before its folder and the environment stand.
+    # Imports Chainlit, so only after its folder and the environment are set up.
     from argot.ui.chat.chat_window import ChatWindow
 
     ChatWindow(kb).register(config)
@@ -134,10 +135,10 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
 
 
 def limit_uploads() -> None:
-    """Limit the files that were picked and not sent yet, which lie in Chainlit's folder.
+    """Limit the files that were chosen but not sent yet, which lie in Chainlit's folder.
 
-    Once sent they are in the conversation and no longer in that folder. So all are shown by their names, and none in a
-    viewer or a player, which would ask for it there.
+    Once sent, a file belongs to the conversation and leaves that folder. So files are shown by their names, and not in
+    a viewer or player, which would look for them there.
     """
     from chainlit.element import Element
     from chainlit.session import WebsocketSession
@@ -146,10 +147,10 @@ def limit_uploads() -> None:
     keep = WebsocketSession.persist_file
 
     async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
-        # Chainlit would raise a ValueError, which the window is told as status 500.
+        # Chainlit would raise a ValueError, which the window sees as status 500.
         if not (arguments or named.get("path") or named.get("content")):
             raise HTTPException(400, "This file is empty.")
-        # Of all windows of this person: else each new window would bring room for as much again.
+        # Counted over all windows of this person: else every new window would add as much room again.
         own = [size for session in _list_sessions(self.user) for size in _list_sizes(session.files_dir)]
         if len(own) >= MAX_WAITING_FILES or sum(own) > MAX_WAITING_BYTES_EACH:
             raise HTTPException(413, "Too many of your files are waiting to be sent. Send them, or reload the page.")
@@ -158,7 +159,7 @@ def limit_uploads() -> None:
         return await keep(self, *arguments, **named)
 
     WebsocketSession.persist_file = persist_file
-    # A "file" is shown by its name alone, whatever kind its sender says it is of.
+    # An element of type "file" is shown by its name alone, whatever type its sender declares.
     Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
 
 
@@ -173,7 +174,7 @@ def _list_sizes(folder: Path) -> list[int]:
 
 
 def read_chainlit_page() -> str:
-    """The one HTML page, as Chainlit will send it."""
+    """Return Chainlit's only HTML page, as it will be sent."""
     from chainlit import server
 
     html: str = server.get_html_template("")
@@ -181,7 +182,7 @@ def read_chainlit_page() -> str:
 
 
 def read_cookie_user(token: str) -> str | None:
-    """Who a cookie's signed token is for; None if it is not ours, or too old."""
+    """Return the name for whom a cookie's token was signed; None if the token is not ours or too old."""
     import jwt
     from chainlit.auth import decode_jwt
 
@@ -192,7 +193,7 @@ def read_cookie_user(token: str) -> str | None:
 
 
 def sign_identity(name: str, display_name: str) -> str:
-    """A signed identity, as Chainlit takes it."""
+    """Sign an identity in the form that Chainlit accepts."""
     from chainlit import User
     from chainlit.auth import create_jwt
 
@@ -200,14 +201,14 @@ def sign_identity(name: str, display_name: str) -> str:
 
 
 def sign_local_identity() -> str:
-    """The signed identity of the person at this machine."""
+    """Sign the identity of the person at this machine."""
     return sign_identity(LOCAL_NAME, get_local_display_name())
 
 
-def key(kb: KnowledgeBase) -> bytes:
-    """The key with which the window signs for this knowledge base.
+def load_signing_key(kb: KnowledgeBase) -> bytes:
+    """Return the key with which the window signs for this knowledge base.
 
-    All services on the same stores have the same one. In a database it is as safe as the sessions beside it.
+    All services on the same stores share it. In a database it is as safe as the sessions stored there.
     """
     if kb.shared:
         return kb.shared.secret("window").encode("ascii")
@@ -220,10 +221,10 @@ def key(kb: KnowledgeBase) -> bytes:
 
 
 def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
-    """Write what Chainlit would otherwise generate: settings, texts, help, theme, and its page without CDNs."""
+    """Write the files that Chainlit would otherwise generate: settings, texts, help, theme, and a page without CDN."""
     folder.mkdir(mode=0o700, exist_ok=True)
     for entry in folder.iterdir():
-        # All but the key is made anew, so that nothing of an older version of Chainlit or Argot stays behind.
+        # Everything but the key is written anew, so that nothing of an older Chainlit or Argot stays behind.
         if entry.name == SECRET_FILE:
             continue
         # `rmtree` refuses a link to a folder.
@@ -233,11 +234,11 @@ def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
             entry.unlink()
     _write(folder / ".chainlit" / "config.toml", format_settings(origins, _read_version(package)))
     words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
-    for path, text in _WORDS.items():
+    for path, text in _INTERFACE_TEXTS.items():
         _write_file(words, path, text)
     _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
-    # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that
-    # this process writes to.
+    # The page's other files are served from where they were installed (`chat_routes.py`), not from a folder that this
+    # process writes to.
     _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
     _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
@@ -247,7 +248,7 @@ def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
 
 
 def rewrite_page(html: str) -> str:
-    """Chainlit's page without what it asks of other servers, and with our own name in its head."""
+    """Rewrite Chainlit's page: remove what it loads from other servers, and put our own name into its head."""
     html = re.sub(r"\s*<link\b[^>]*https?://[^>]*>", "", html)
     head = (
         f"<title>{NAME}</title>",
@@ -259,7 +260,7 @@ def rewrite_page(html: str) -> str:
 
 
 def format_settings(origins: list[str], version: str) -> str:
-    """Chainlit's settings. JSON's strings, lists and booleans are TOML's."""
+    """Format Chainlit's settings. Strings, lists and booleans of JSON are valid TOML."""
     sections: dict[str, dict[str, Any]] = {
         "project": {
             "allow_origins": origins,
@@ -270,8 +271,8 @@ def format_settings(origins: list[str], version: str) -> str:
             "cache": False,
         },
         "features": {
-            "unsafe_allow_html": False,  # else HTML of a document would be live in an answer
-            "latex": False,  # two prices in dollars would be set as a formula
+            "unsafe_allow_html": False,  # else HTML from a document would run in an answer
+            "latex": False,  # else two prices in dollars would be set as a formula
             "user_message_markdown": False,
             "edit_message": False,
             "auto_tag_thread": False,
@@ -282,7 +283,7 @@ def format_settings(origins: list[str], version: str) -> str:
             "enabled": True,
             "accept": ["*/*"],
             "max_files": MOST_FILES,
-            "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each: what is between the two is refused in words
+            "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each; Argot's own smaller limit answers with a message
         },
         "features.audio": {"enabled": False},
         "features.mcp": {"enabled": False},
@@ -323,10 +324,10 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _hide_foreign_variables() -> Iterator[None]:
-    # With these set for other programs, Chainlit would open databases, join Slack, Teams and Discord, or not start.
+    # Set for other programs, these would make Chainlit open databases, join Slack, Teams and Discord, or fail to start.
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
     try:
         yield
     finally:
-        # Not those of Chainlit: ours are in their place now.
+        # The variables of Chainlit stay as we have set them.
         os.environ.update({name: value for name, value in hidden.items() if not name.startswith("CHAINLIT_")})

@@ -1,7 +1,7 @@
-"""Addresses of the chat window that Argot answers itself, in place of Chainlit.
+"""Addresses of the chat window that Argot serves itself, in place of Chainlit.
 
-Chainlit serves whatever lies in a folder it can write to, answers 500 for a window that is closed or an answer that is
-somebody else's, and keeps an uploaded file under a suffix that its sender chose.
+Chainlit serves any file in a folder it can write to, answers 500 for a closed window or somebody else's answer, and
+stores an uploaded file under a suffix that its sender chose.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ MEDIA_TYPES = {
     **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg"), "image/svg+xml"),
     **dict.fromkeys(("logo_dark.svg", "logo_light.svg"), "image/svg+xml"),
 }
-"""All that is served below /public: what we ship, from where it was installed. Any other name, and any path, is 404."""
+"""The files served below /public, from where they were installed. Any other name, and any path, is 404."""
 PLAIN_BYTES = "application/octet-stream"
-CLOSED_WINDOW = "This window is not open any more. Reload the page."
-NO_ACTION = "There is no such button any more. Reload the page."
+CLOSED_WINDOW = "This window is no longer open. Reload the page."
+NO_ACTION = "This button is no longer there. Reload the page."
 
 Label = Annotated[Words, Field(max_length=20_000)]
 
@@ -77,12 +77,12 @@ class WindowButtonPress(BaseModel):
 
 
 class WindowRoute(APIRoute):
-    """A route that reports errors as Chainlit's page reads them, and limits the size of bodies."""
+    """A route that reports errors in the form that Chainlit's page reads, and limits the size of bodies."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
-        async def in_words(request: Request) -> Response:
+        async def handle_in_words(request: Request) -> Response:
             if self.path != FILE_PATH:
                 request = Request(request.scope, limit_receive(request.receive, MAX_JSON_BYTES))
             try:
@@ -94,7 +94,7 @@ class WindowRoute(APIRoute):
             except ArgotError as error:
                 return send_window_error(get_status(error), str(error))
 
-        return in_words
+        return handle_in_words
 
 
 def send_window_error(status: int, text: str) -> Response:
@@ -103,15 +103,15 @@ def send_window_error(status: int, text: str) -> Response:
 
 
 def explain_chainlit_errors(app: FastAPI) -> None:
-    """Tell the window in words what goes wrong at Chainlit's own addresses."""
+    """Describe errors at Chainlit's own addresses in words that the window shows."""
 
     @app.exception_handler(ArgotError)
-    async def told(request: Request, error: ArgotError) -> Response:
+    async def explain_refusal(request: Request, error: ArgotError) -> Response:
         return send_window_error(get_status(error), str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        # Without what was given, which FastAPI would repeat: a lone surrogate in it cannot be written as UTF-8.
+    async def explain_invalid(request: Request, error: RequestValidationError) -> Response:
+        # Without the input, which FastAPI would repeat: a lone surrogate in it cannot be encoded as UTF-8.
         return send_window_error(422, describe_problems(error))
 
 
@@ -144,7 +144,7 @@ def _add_asset_routes(router: APIRouter) -> None:
     @router.get("/avatars/{avatar_id:str}")
     @needs("anonymous")
     async def avatar(avatar_id: str) -> Response:
-        """Argot has one; people are shown by their initials."""
+        """Return Argot's avatar; people are shown by their initials."""
         return _send_asset("avatars/argot.svg" if avatar_id.casefold() in {"argot", "default"} else "favicon.svg")
 
 
@@ -153,7 +153,7 @@ def _send_asset(name: str) -> Response:
 
 
 def _add_feedback_routes(router: APIRouter) -> None:
-    # Chainlit's script knows no token against forgery: of all these the guard checks where they come from.
+    # Chainlit's script sends no token against forgery, so the guard checks the origin of all these requests.
     @router.put("/feedback")
     @needs("asker", csrf=False)
     async def give(given: NewFeedback) -> Response:
@@ -180,7 +180,7 @@ def _add_session_routes(router: APIRouter) -> None:
     @router.post("/set-session-cookie")
     @needs("asker", csrf=False)
     async def sticky(given: SessionReference) -> Response:
-        # Chainlit's cookie is for several processes behind a load balancer. There is one, so none is set.
+        # Chainlit's cookie is for several processes behind a load balancer. There is only one process, so none is set.
         return JSONResponse({"message": "There is one process."})
 
     @router.post("/project/action")
@@ -202,11 +202,11 @@ def _add_session_routes(router: APIRouter) -> None:
     async def upload(
         who: Who, session_id: Annotated[SessionId, Query()], file: Annotated[UploadFile, File()]
     ) -> Response:
-        # Kept until it is sent. The guard limits its size, and so does the use case that takes it at last.
+        # Kept until the message is sent. The guard limits its size, and so does the use case that reads it.
         session = _find_own_session(session_id, who)
         session.files_dir.mkdir(exist_ok=True)
         name = file.filename or "file"
-        # As mere bytes, whatever type its sender names: Chainlit chooses the suffix of the file by it.
+        # As plain bytes, whatever type its sender names: Chainlit derives the suffix of the file from it.
         return JSONResponse(await session.persist_file(name=name, mime=PLAIN_BYTES, content=await file.read()))
 
 

@@ -1,4 +1,4 @@
-"""A conversation in the window is a thread of ours, under our id."""
+"""A conversation in the window is a thread of Argot, under Argot's id."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from argot.ui.web.asker_identity import get_current_principal
 
 
 async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
-    """The thread of a session, begun with this question if there is none yet.
+    """Return the id of a session's thread, and begin the thread with this question if there is none yet.
 
-    Chainlit makes up an id for every page that is opened. A thread of ours begins with the first question; from then
-    on the session carries our id.
+    Chainlit makes up an id for every page that is opened. An Argot thread begins with the first question; from then on
+    the session carries its id.
     """
     principal = await get_current_principal(kb)
     # Chainlit announces a first message (`update_thread`) and handles it at the same time: only one begins the thread.

@@ -1,7 +1,7 @@
-"""The chat window: passes questions to the service and shows answers as they are made.
+"""The chat window: it passes questions to the service and shows answers while they are written.
 
-Every callback of Chainlit is in this module, and nothing is decided here: questions, choices, threads and feedback are
-use cases of the service.
+Every callback of Chainlit is in this module. Nothing is decided here: questions, choices, threads and feedback are use
+cases of the service.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from argot.ui.rendering.chat_markdown import (
     make_answer_buttons,
     make_next_buttons,
     share_button,
-    view,
+    view_result,
 )
 from argot.ui.rendering.safe_markdown import clean_text, quote_markdown
 from argot.ui.rendering.source_addresses import parse_reported_term, parse_source
@@ -68,7 +68,7 @@ from argot.ui.web.asker_identity import asker, get_current_principal
 
 
 class ChatWindow:
-    """Chainlit's callbacks over one knowledge base."""
+    """Chainlit's callbacks for one knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -103,7 +103,7 @@ class ChatWindow:
         }
 
     def _wait_for_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
-        """A callback that shows something: it waits while its window is being shown anew."""
+        """Wrap a callback that shows something: it waits while its window is being reloaded."""
 
         async def waiting(given: Any) -> None:
             await self.windows.wait_for_rest(context.session)
@@ -112,28 +112,29 @@ class ChatWindow:
         return wrap_user_function(waiting)
 
     async def signed_in(self, headers: Any) -> None:
-        """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
+        """Sign nobody in: the guard says who is asking. Without this callback Chainlit would not check."""
 
     async def on_start(self) -> None:
-        self.windows.opened(context.session)
+        self.windows.add(context.session)
         await self.answer_settings.offer_new()
         await self.first_screen.show_hint()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
         async with report_errors():
-            await self.answer_settings.chosen(settings, context.session.thread_id)
+            await self.answer_settings.keep_choice(settings, context.session.thread_id)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def on_message(self, message: cl.Message) -> None:
-        """A question, or an answer in words to what was asked back (the service can tell), after its files."""
-        await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
+        """Answer a message, after storing its files: a question, or a reply in words to what Argot asked back."""
+        await context.emitter.send_step(message.to_dict())  # a window that was just reloaded may have lost it
         async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, report_errors():
-            named, began_in = message.content or self.files.names(message), context.session.thread_id
+            named, began_in = message.content or self.files.build_title(message), context.session.thread_id
             thread = await ensure_thread(self.kb, context.session, named)
-            if not message.content and thread != began_in:  # a conversation that begins without words is listed too
+            if not message.content and thread != began_in:  # lists a conversation that begins with files
                 await context.emitter.emit("first_interaction", {"interaction": named, "thread_id": thread})
-            await context.emitter.send_window_message({"thread": thread})  # a narrow window learns its address only so
+            # A narrow window learns its address only from this.
+            await context.emitter.send_window_message({"thread": thread})
             await self.answer_settings.settle(thread)
             await take_buttons_away()
             if await self.files.put_in(message, thread) and not message.content.strip():
@@ -143,24 +144,24 @@ class ChatWindow:
             await self._show_answer(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
-        """The button of a choice, where Argot asked back."""
+        """Answer the button of a choice, where Argot asked back."""
         choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
         await self._answer_button(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
 
     async def on_other_wording(self, action: cl.Action) -> None:
-        """The button of a suggested question: under a query miss, or to go on with."""
+        """Ask the suggested question of a button: below an unknown term, or to continue with."""
         question = str(action.payload.get("question", ""))
         await self._answer_button(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
 
     async def on_sense(self, action: cl.Action) -> None:
-        """The button of another sense of a term: the question is answered once more, in that sense."""
+        """Answer the question once more, in the sense whose button was pressed."""
         given = action.payload
         read = {name: given.get(name) for name in ("turn", "term", "sense")}
         said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
         await self._answer_button(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
-        """Answer the last question once more. The new answer replaces the one shown."""
+        """Answer the last question again. The new answer replaces the one shown."""
         last = cl.user_session.get(ANSWER) or {}
         question, old = last.get("question", ""), last.get("steps", ())
 
@@ -169,10 +170,12 @@ class ChatWindow:
             answering = ask_again(self.kb, await get_current_principal(self.kb), thread=thread)
             await self._show_answer(run, thread, AskedMessage(question), answering, old)
 
-        await self._run(turn, question)
+        await self._run_button(turn, question)
 
     async def _answer_button(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
-        """Answer a button that says something; `answered` gives the events of its answer, by asker and thread."""
+        """Answer a button that stands for a message; `answered` returns the events of its answer, given the asker and
+        the thread.
+        """
         await take_buttons_away()
         message = await cl.Message(content=clean_text(said), type="user_message", author=asker.get() or "").send()
 
@@ -181,17 +184,17 @@ class ChatWindow:
             answering = answered(await get_current_principal(self.kb), thread)
             await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
 
-        await self._run(turn, message.id)
+        await self._run_button(turn, message.id)
 
-    async def _run(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
-        """Run what a button asks for within a step of its own, so that it can be stopped like any other answer."""
+    async def _run_button(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
+        """Run the work of a button within a step of its own, so that it can be stopped like any other answer."""
 
         async def work() -> None:
             async with cl.Step(name="on_message", type="run", parent_id=parent) as run, report_errors():
                 await take_buttons_away()
                 await turn(run)
 
-        # Chainlit shows the stop button for messages by itself, and for buttons not.
+        # Chainlit shows the stop button by itself for messages, but not for buttons.
         await context.emitter.task_start()
         try:
             await _run_as_task(work())
@@ -206,36 +209,38 @@ class ChatWindow:
         answering: AsyncGenerator[AskEvent],
         old: Iterable[str] = (),
     ) -> None:
-        """Show an answer on its way: stages as steps, pieces as they come, the result last.
+        """Show an answer while it is made: stages as steps, pieces as they come, the result last.
 
         Args:
-            asked: the question's message.
+            asked: the message of the question.
             answering: a use case that answers; closing it stops the work.
-            old: the steps of an answer whose place is taken.
+            old: the steps of the answer that this one replaces.
         """
         turn = SharedTurn(thread, asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
         async with (
             self.windows.share_turn(turn),
             stages.waiting(lambda: self._explain_wait(turn)),
-            aclosing(answering),  # the stop button ends the work, also the model server's
+            aclosing(answering),  # the stop button ends the work, also on the model server
         ):
             async for event in answering:
                 if not turn.begun:
                     turn.begun = True
-                    # Only now: a question refused or stopped while it waits leaves the old answer standing.
+                    # Only now: a question that is refused or stopped while it waits leaves the old answer in place.
                     for step in old:
                         await context.emitter.delete_step({"id": step})
                 await self._show_event(event, turn, stages)
         await self.news.tell(context.session)
 
     def _explain_wait(self, turn: SharedTurn) -> str:
-        """What a question that has not begun waits for; empty: nothing that is known."""
+        """Describe what a question that has not begun waits for; empty if it is not known."""
         if turn.begun:
             return ""
-        if self.kb.gate.waiting:
+        if self.kb.gates.questions.waiting:
             return "Waiting for its turn"
-        return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
+        return (
+            "Waiting until the previous question is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""
+        )
 
     async def _show_event(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
         match event.kind:
@@ -243,16 +248,16 @@ class ChatWindow:
                 await stages.show(event)
             case "token":
                 turn.written += str(event.data)
-                # All of it each time: a link that began in an earlier piece is recognised only as a whole.
+                # The whole text each time: a link that began in an earlier piece is recognised only as a whole.
                 await turn.message.stream_token(quote_markdown(turn.written), is_sequence=True)
             case "retract":
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
         if isinstance(result := event.data, AskResult):
             await stages.close()
-            # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
+            # Thumbs on this answer carry this id until the page is reloaded, and then Argot's own id.
             self.layer.remember_run(turn.run, result.thread, result.turn)
-            await self._show(turn.message, await self._add_share_button(view(result), result))
+            await self._show(turn.message, await self._add_share_button(view_result(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._offer_next(turn.message.id, result)
@@ -264,7 +269,7 @@ class ChatWindow:
         await (message.update() if message.streaming else message.send())
 
     async def _offer_next(self, answer: str, result: AskResult) -> None:
-        """Offer what can be done with the last answer, and questions to go on with."""
+        """Offer the actions for the last answer, and questions to continue with."""
         await offer(make_actions(make_answer_buttons(), "tool"), answer)
         if result.status in {"answered", "abstained"}:
             following = await thread_follow_ups(self.kb, await get_current_principal(self.kb), thread=result.thread)
@@ -272,12 +277,14 @@ class ChatWindow:
         await self.document_scope.offer_leaving(answer)
 
     async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
-        """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
+        """Add a button that lets managers read a question with an unknown term. Where nobody signs in they may read it
+        anyway.
+        """
         if shared or not result.misses or not await self.kb.look_up(sign_in_required, self.kb):
             return shown
         return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
 
-    # -- what was not meant, sharing, saving -----------------------------------------------------------------------
+    # -- other meanings, sharing, saving ---------------------------------------------------------------------------
 
     async def _ask_what_was_meant(self, turn: int, term: str) -> None:
         async with report_errors():
@@ -289,7 +296,7 @@ class ChatWindow:
             await offer(make_actions(shown.buttons), message.id)
 
     async def on_report(self, action: cl.Action) -> None:
-        """None of the senses was meant: the glossary's managers are told."""
+        """Tell the glossary's managers that none of the senses was meant."""
         await take_buttons_away()
         async with report_errors():
             turn, term = action.payload.get("turn"), action.payload.get("term")
@@ -297,27 +304,27 @@ class ChatWindow:
                 self.kb, await get_current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
             text = (
-                "Those who look after the glossary can read your question now. You are told here when it has a meaning."
+                "The glossary's managers can now read your question. You are notified here when the term has a meaning."
             )
             await cl.Message(content=text, author=NAME).send()
             self.news.watch(context.session)
 
     async def on_share(self, action: cl.Action) -> None:
-        """The asker lets managers read the questions of this conversation that met unknown terms."""
+        """Let managers read the questions of this conversation that met unknown terms."""
         await action.remove()
         async with report_errors():
             await thread_share(self.kb, await get_current_principal(self.kb), thread=context.session.thread_id)
-            text = "Those who look after the glossary can read your question now."
+            text = "The glossary's managers can now read your question."
             await cl.Message(content=text, author=NAME).send()
 
     async def on_export(self, action: cl.Action) -> None:
-        """The conversation as a file: Markdown to read, JSON with everything."""
+        """Offer the conversation as a file: Markdown to read, JSON with everything."""
         await cl.Message(content=export_text(context.session.thread_id), author=NAME).send()
 
     # -- reading a source ----------------------------------------------------------------------------------------------
 
     async def on_window_message(self, data: Any) -> None:
-        """assets/argot.js tells: a mark was pressed, or the page is about one document."""
+        """Handle a message of assets/argot.js: a mark was pressed, or the page asks one document."""
         address = data.get("open") if isinstance(data, dict) else None
         if term := parse_reported_term(address):
             await self._ask_what_was_meant(*term)
@@ -331,11 +338,11 @@ class ChatWindow:
     # -- coming back -----------------------------------------------------------------------------------------------
 
     async def on_resume(self, thread: Any) -> None:
-        """A conversation is opened again, or its window was reconnected and has missed what happened meanwhile.
+        """Show a conversation that was opened again, or whose window was reconnected and missed some events.
 
-        The messages come from the data layer; the buttons of a choice that is still open are put back here.
+        The messages come from the data layer; the buttons of a choice that is still open are added here.
         """
-        self.windows.opened(context.session)
+        self.windows.add(context.session)
         async with self.windows.get_reopening_lock(context.session):
             await self._resume(thread)
 
@@ -343,9 +350,9 @@ class ChatWindow:
         await take_buttons_away()
         read = await thread_read(self.kb, await get_current_principal(self.kb), thread=thread["id"])
         await follow_elsewhere(self.kb, self.windows, thread["id"], read.turns)
-        under_way = self.windows.turns(thread["id"])
+        under_way = self.windows.list_turns(thread["id"])
         turns = drop_unfinished(read.turns, under_way)
-        # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
+        # Chainlit read the thread before this window's lock was held: an answer that ended since then is missing.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
         await self.answer_settings.offer_for_thread(read)
         self.files.tell_resumed(thread, read.files)
@@ -355,13 +362,13 @@ class ChatWindow:
         await self.windows.tell_resumed(thread, under_way)
 
     async def _restore_last_answer(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
-        """Offer below the last answer of a reopened conversation what can be done with it."""
+        """Offer the actions for the last answer of a reopened conversation below it."""
         result = turns[-1]
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:
             await offer(
-                make_actions((await self._add_share_button(view(result), result, shared=shared)).buttons), answer
+                make_actions((await self._add_share_button(view_result(result), result, shared=shared)).buttons), answer
             )
             await self._offer_next(answer, result)
 
@@ -374,8 +381,8 @@ class ChatWindow:
                 await context.emitter.resume_thread(thread)
 
     async def on_end(self) -> None:
-        """The connection is gone. An answer goes on, to be found on coming back; but not for somebody suspended."""
-        self.windows.left(context.session)
+        """Handle a lost connection. The answer goes on, to be found later, unless its asker was suspended."""
+        self.windows.remove(context.session)
         self.news.leave(context.session)
         try:
             await get_current_principal(self.kb)
@@ -385,7 +392,7 @@ class ChatWindow:
 
 
 async def _run_as_task(work: Coroutine[Any, Any, None]) -> None:
-    # Chainlit's stop button cancels `current_task` of the session, which it sets for messages only.
+    # Chainlit's stop button cancels the session's `current_task`, which it sets for messages only.
     task = asyncio.create_task(work)
     context.session.current_task = task
     with suppress(asyncio.CancelledError):

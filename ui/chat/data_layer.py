@@ -1,8 +1,8 @@
-"""Chainlit's data layer as a thin adapter over our threads: the service owns the history.
+"""Chainlit's data layer as a thin adapter over Argot's threads: the service owns the history.
 
-Nothing is kept here. A conversation is put together from the service at each reading, through the access check, so that
-what a person may no longer see is gone from old conversations as well. Steps and elements that Chainlit would store are
-not stored.
+Nothing is stored here. Each reading assembles a conversation from the service, through the access check, so that text a
+person may no longer see is gone from old conversations as well. Steps and elements that Chainlit would store are not
+stored.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from argot.service.usecases.questions.threads import (
 from argot.service.usecases.questions.threads import feedback as feedback_case
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
-from argot.ui.pages.page_base import number
-from argot.ui.rendering.chat_markdown import view
+from argot.ui.pages.page_base import parse_integer
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.web.asker_identity import asker, get_current_principal
 from argot.ui.web.chainlit_guard import is_thread_id
 
 MAX_RUNS = 10_000
-"""Answers given in this process whose thumbs can still be pressed without reloading the page."""
+"""Answers of this process whose thumbs work without reloading the page."""
 MAX_LISTED_THREADS = 1000
-"""Conversations in one page of the list, whatever is asked for."""
+"""Conversations on one page of the list, whatever the request asks for."""
 
 
 class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
@@ -52,7 +52,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- people ----------------------------------------------------------------------------------------------------
 
     async def get_user(self, identifier: str) -> PersistedUser | None:
-        # People are kept by the service; Chainlit needs somebody of this name to own what it lists.
+        # The service keeps the people; Chainlit needs an owner of this name for what it lists.
         return PersistedUser(id=identifier, createdAt="", identifier=identifier)
 
     async def create_user(self, user: User) -> PersistedUser | None:
@@ -61,13 +61,13 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- conversations ---------------------------------------------------------------------------------------------
 
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
-        """One's own conversations, the latest first. The cursor is the place of the last one given."""
+        """List one's own conversations, the latest first. The cursor is the place of the last one returned."""
         found = await thread_list(self.kb, await get_current_principal(self.kb))
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread.title.casefold()]
-        # The cursor and the count come from the browser as they are.
-        start = max(number(pagination.cursor), 0)
+        # The cursor and the count come from the browser unchecked.
+        start = max(parse_integer(pagination.cursor), 0)
         end = start + min(max(pagination.first, 0), MAX_LISTED_THREADS)
         page = [self._head(thread) for thread in found[start:end]]
         return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
@@ -86,7 +86,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         return {**self._head(thread), "steps": self.steps(thread)}
 
     def steps(self, thread: ThreadRead) -> list[dict[str, Any]]:
-        """The messages of a conversation (as `thread_read` gives it)."""
+        """Build the messages of a conversation (as `thread_read` returns it)."""
         said = {one.turn: one for one in thread.feedback if one.value}
         steps: list[dict[str, Any]] = []
         for turn in thread.turns:
@@ -101,8 +101,8 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         metadata: dict[str, Any] | None = None,
         tags: list[str] | None = None,
     ) -> None:
-        """Rename; or, when Chainlit announces the conversation of a first message, make it in our store."""
-        if not name:  # nothing new, or a conversation that begins with files: it is called after them
+        """Rename a conversation, or create it in our store when Chainlit announces its first message."""
+        if not name:  # nothing new, or a conversation that begins with files and is named after them
             return
         try:
             await self._load_own(thread_id)
@@ -118,12 +118,12 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- thumbs ----------------------------------------------------------------------------------------------------
 
     def remember_run(self, run_id: str, thread: str, turn: int) -> None:
-        """Note which turn the thumbs under an answer just given belong to."""
+        """Note the turn to which the thumbs of a new answer belong."""
         self._runs[run_id] = (thread, turn)
 
     async def upsert_feedback(self, feedback: Feedback) -> str:
         thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)
-        # The dialog says who reads what is sent there: sending it is agreeing.
+        # The dialog says who reads a comment, so sending it is consent.
         await feedback_case(
             self.kb,
             await get_current_principal(self.kb),
@@ -140,10 +140,10 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         await feedback_case(self.kb, await get_current_principal(self.kb), thread=thread, turn=turn, value=0)
         return True
 
-    # -- what is not stored ----------------------------------------------------------------------------------------
+    # -- not stored ------------------------------------------------------------------------------------------------
 
     async def create_element(self, element: Any) -> None:
-        """Nothing: no element is attached to a message, because marks are links to our own addresses."""
+        """Store nothing: no element is attached to a message, because marks are links to our own addresses."""
 
     async def get_element(self, thread_id: str, element_id: str) -> None:
         return None
@@ -163,10 +163,10 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         return ""
 
     async def close(self) -> None:
-        """The knowledge base belongs to the service and is closed there."""
+        """Leave the knowledge base open: it belongs to the service, which closes it."""
 
     async def _load_own(self, thread_id: str) -> Thread:
-        """What is known of a conversation of one's own without reading all of it.
+        """Load a conversation of one's own, without its turns.
 
         Raises:
             NotFound
@@ -176,7 +176,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         return await get_own_thread(self.kb, await get_current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
-        """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""
+        """Build a conversation without its messages. The window sorts by `createdAt`; people look for the last used."""
         return {
             "id": thread.id,
             "createdAt": thread.updated_at,
@@ -199,7 +199,7 @@ def answer_id(thread: str, turn: int) -> str:
 
 
 def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[dict[str, Any]]:
-    """A turn as Chainlit's steps: the question, the run below it, the answer below the run."""
+    """Build a turn as Chainlit's steps: the question, the run below it, the answer below the run."""
     base = run_id(thread.id, result.turn)
     common = {
         "threadId": thread.id,
@@ -227,21 +227,21 @@ def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[
         "parentId": base,
         "type": "assistant_message",
         "name": NAME,
-        "output": view(result).content,
+        "output": view_result(result).content,
     }
     return [question, run, answer]
 
 
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
-    if not thread or number(turn) < 0:
-        raise NotFound("That answer is not known any more. Reload the page and try again.")
-    return thread, number(turn)
+    if not thread or parse_integer(turn) < 0:
+        raise NotFound("This answer is no longer known. Reload the page and try again.")
+    return thread, parse_integer(turn)
 
 
 def _is_announcement(thread_id: str) -> bool:
-    """Whether Chainlit is only telling the title of the conversation that has just begun in this session."""
+    """Tell whether Chainlit is only announcing the title of the conversation that this session has just begun."""
     try:
         return bool(context.session.thread_id == thread_id)
-    except ChainlitContextException:  # outside a session: somebody renames it
+    except ChainlitContextException:  # outside a session, somebody is renaming it
         return False

@@ -1,4 +1,4 @@
-"""A conversation that asks one document alone: how it begins, how the window says so, and how one leaves it."""
+"""Conversations about one document: how one begins, how the window shows it, and how to leave it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _ADDRESS = re.compile(r"/library/(d[0-9a-f]{16})")
 
 
 def parse_document_address(address: object) -> str:
-    """The id of the document at an address of the library; empty: it is none."""
+    """Return the id of the document at an address of the library; empty if it is another address."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     return found[1] if found else ""
 
 
 class DocumentScope:
-    """What the window does for conversations about one document; `settings` keep which it is."""
+    """The window's part in conversations about one document; `settings` store which document it is."""
 
     def __init__(self, kb: KnowledgeBase, settings: AnswerSettingsPanel) -> None:
         self.kb = kb
         self.settings = settings
 
     async def enter(self, document: str) -> None:
-        """Ask this document (id) alone. The window asks for it again and again until it is told that it is so."""
+        """Restrict questions to this document (id). The window repeats the request until it is confirmed."""
         await context.emitter.send_window_message({"about": document})
         if self.settings.scope == (document,):
             return
@@ -44,17 +44,19 @@ class DocumentScope:
             found = await document_contents(self.kb, await get_current_principal(self.kb), document=document)
             await self.settings.ask_only((document,), context.session.thread_id)
             name = escape_markdown(found.document.title or found.document.name)
-            text = f"What you ask here is answered from **{name}** alone."
+            text = f"Your questions here are answered from **{name}** alone."
             if fresh := freshness(found.document):
-                text += f" It says of itself: {escape_markdown(fresh)}."
+                text += f" It describes itself as: {escape_markdown(fresh)}."
             await cl.Message(content=text, author=NAME, actions=make_actions((make_leave_button(),), "tool")).send()
 
     async def leave(self, action: cl.Action) -> None:
-        """The button: from now on all documents are asked."""
+        """Ask all documents from now on, when the button is pressed."""
         await action.remove()
         async with report_errors():
             await self.settings.ask_only((), context.session.thread_id)
-            await cl.Message(content="From now on all documents that you may read are asked.", author=NAME).send()
+            await cl.Message(
+                content="From now on, answers come from all documents that you may read.", author=NAME
+            ).send()
 
     async def offer_leaving(self, answer: str) -> None:
         """Offer below an answer (its id) to leave the one document."""

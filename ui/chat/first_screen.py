@@ -1,4 +1,4 @@
-"""What a new conversation begins with: questions for the samples, and what to do where there is nothing to ask yet."""
+"""The first screen of a conversation: questions about the samples, or what to do where there are no documents yet."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ SAMPLE_QUESTIONS = (
     "What do I do when a tilt sticker on a delivery has turned red?",
     "What is PLP?",
 )
-"""The same abbreviation in two senses, a plain question, and one that has to be asked back."""
+"""An abbreviation in two senses, a plain question, and one to which Argot has to ask back."""
 MANAGERS_HINT = (
-    "There are no documents yet, and answers come from documents alone. Add some under [Documents](/documents), or name"
-    " a folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
+    "There are no documents yet, and answers come only from documents. Add some under [Documents](/documents), or add a"
+    " folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
 )
 ASKERS_HINT = (
-    "There are no documents yet that you may read, and answers come from documents alone. Please ask {whom} to add"
-    " some. You can put a file of your own into this conversation, and ask about that."
+    "There are no documents yet that you may read, and answers come only from documents. Please ask {whom} to add"
+    " some. You can put a file of your own into this conversation and ask about that."
 )
 MAX_CONTACTS = 5
 
 
 class FirstScreen:
-    """Of the conversations over one knowledge base."""
+    """The first screen of the conversations of one knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
     async def list_starters(self, user: Any, language: Any) -> list[cl.Starter]:
-        """Questions to begin with, for the sample documents only: of other documents none are known to be good."""
+        """List questions to begin with, for the sample documents only: no good ones are known for other documents."""
         documents = await list_documents(self.kb, await get_current_principal(self.kb))
         if not any(document.uri.startswith(BASE_URI) for document in documents):
             return []
         return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
 
     async def show_hint(self) -> None:
-        """Say what to do, where there is no document that this person may read."""
+        """Say what to do where there is no document that this person may read."""
         principal = await get_current_principal(self.kb)
         if not (await document_find(self.kb, principal, wanted=DocumentFilter(), limit=1)).total:
             text = (
@@ -59,6 +59,6 @@ class FirstScreen:
             await cl.Message(content=text, author=NAME).send()
 
     async def _name_contacts(self, principal: Principal) -> str:
-        """Those whom the contexts name as their contacts."""
+        """Name the contacts of the contexts."""
         found = dict.fromkeys(one.contact for one in await context_list(self.kb, principal) if one.contact)
-        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "whoever runs Argot for you"
+        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "your administrator"

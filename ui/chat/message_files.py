@@ -1,4 +1,4 @@
-"""Files that come with a message: put into the conversation, and removed from Chainlit's own folder at once."""
+"""Files that come with a message: they are put into the conversation and removed from Chainlit's folder at once."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from argot.ui.web.asker_identity import get_current_principal
 
 
 class MessageFiles:
-    """The files of the conversations of one knowledge base."""
+    """The files of messages in one knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    def names(self, message: cl.Message) -> str:
-        """The title of a conversation that begins with files and no question."""
+    def build_title(self, message: cl.Message) -> str:
+        """Build the title of a conversation that begins with files and no question."""
         return ", ".join(str(element.name) for element in message.elements) or "…"
 
     async def put_in(self, message: cl.Message, thread: str) -> int:
-        """Put the message's files into the thread, and say so of each. Returns how many there were, read or not."""
+        """Put the message's files into the thread, and report on each. Returns their number, read or not."""
         for element in message.elements:
             text = await self._put_in(element, thread)
             await cl.Message(content=text, author=NAME).send()
@@ -38,17 +38,17 @@ class MessageFiles:
 
     async def _put_in(self, element: Any, thread: str) -> str:
         try:
-            # In a thread: some 25 MB are read and encoded, and other answers are being streamed meanwhile.
+            # In a worker thread: up to 25 MB are read and encoded while other answers are being streamed.
             content = await asyncio.to_thread(_take_file, Path(element.path or ""))
             principal = await get_current_principal(self.kb)
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
             return escape_markdown(error)
-        can = "can be asked about now: in this conversation, by you alone. It is deleted with it."
+        can = "can now be asked about, in this conversation and by you only. It is deleted with the conversation."
         return f"**{escape_markdown(element.name)}** {can}"
 
     def tell_resumed(self, thread: Any, files: Sequence[ThreadFile]) -> None:
-        """Say which files a conversation holds that is just being reopened: Chainlit shows its `steps`."""
+        """Name the files of a conversation that is being reopened, as one of the `steps` that Chainlit shows."""
         if files:
             names = ", ".join(f"**{escape_markdown(one.name)}**" for one in files)
             message = cl.Message(content=f"Files of this conversation: {names}.", author=NAME)
@@ -57,10 +57,10 @@ class MessageFiles:
 
 
 def _take_file(path: Path) -> str:
-    """The file's bytes as base64. The file is removed, whether it could be read or not.
+    """Read the bytes of a file as base64, and remove the file whether it could be read or not.
 
     Raises:
-        NotFound: it was sent before.
+        NotFound: the file was sent before.
     """
     try:
         return base64.b64encode(path.read_bytes()).decode("ascii")

@@ -1,4 +1,4 @@
-"""News that the window tells unasked: a term that somebody asked for has a meaning now."""
+"""News that the window shows unasked: a term that somebody asked for has a meaning now."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.web.asker_identity import get_current_principal
 
 CHECK_SECONDS = 3.0
-"""How often open windows look whether the glossary has changed; only then are they looked through."""
+"""Seconds between two checks of the glossary's version. Only after a change is every open window checked."""
 
 
 class News:
-    """Tells the news of a conversation when it is opened, and while its window stays open as they happen."""
+    """The news of conversations: shown when a conversation is opened, and as they happen while its window is open."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -33,31 +33,31 @@ class News:
         self._seen: tuple[float, int] = (0.0, -1)
 
     async def tell(self, session: Any) -> None:
-        """Tell the news of this window's conversation, and watch for more.
+        """Show the news of this window's conversation, and watch for more.
 
-        Of a closed window nothing is taken, because news that were taken are not told again.
+        News of a closed window are not taken, because they are given only once.
         """
         if not is_connected(session):
             return
         self.watch(session)
-        for one in await self._taken(session.thread_id):
+        for one in await self._take_news(session.thread_id):
             await cl.Message(content=format_news(one), author=NAME, actions=[_build_ask_again(one)]).send()
 
     async def tell_resumed(self, session: Any, thread: Any) -> None:
-        """The same for a conversation that is just being reopened: Chainlit shows its `steps`, and nothing besides."""
+        """Show the news of a conversation that is being reopened, among the `steps` that Chainlit shows."""
         self.watch(session)
-        for one in await self._taken(thread["id"]):
+        for one in await self._take_news(thread["id"]):
             message = cl.Message(content=format_news(one), author=NAME)
             message.created_at = utc_now()
             thread["steps"].append(message.to_dict())
             await _build_ask_again(one).send(for_id=message.id)
 
-    async def _taken(self, thread: str) -> list[TermNews]:
+    async def _take_news(self, thread: str) -> list[TermNews]:
         principal = await get_current_principal(self.kb)
         return await thread_news(self.kb, principal, thread=thread)
 
     def watch(self, session: Any) -> None:
-        """Watch until the window is closed. The task acts for whoever opened it: it inherits their context."""
+        """Watch until the window is closed. The task acts for the person who opened it, whose context it inherits."""
         watcher = self._watchers.get(session)
         if watcher is None or watcher.done():
             self._watchers[session] = asyncio.create_task(self._watch(session))
@@ -69,20 +69,20 @@ class News:
             watcher.cancel()
 
     async def _watch(self, session: Any) -> None:
-        local_steps.set([])  # what is said later belongs to no answer
-        known = -1  # so that it looks once anyway: what came between the answer and now would be missed
+        local_steps.set([])  # later messages belong to no answer
+        known = -1  # forces a first check, for changes between the answer and now
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             try:
-                version = await self._version()
+                version = await self._get_version()
                 if version != known:
                     known = version
                     await self.tell(session)
             except ArgotError:  # signed out, or the conversation was deleted
                 return
 
-    async def _version(self) -> int:
-        """The glossary's version; all windows together ask for it once in a while."""
+    async def _get_version(self) -> int:
+        """Return the glossary's version, which all windows share and look up at intervals."""
         at, version = self._seen
         if time.monotonic() - at > CHECK_SECONDS / 2:
             version = await glossary_version(self.kb)
@@ -91,14 +91,14 @@ class News:
 
 
 def is_connected(session: Any) -> bool:
-    """Whether the window of this session is open and reached; Chainlit keeps sessions for longer."""
+    """Tell whether this session's window is open and connected; Chainlit keeps sessions for longer."""
     from chainlit.server import sio
 
     return bool(sio.manager.is_connected(session.socket_id, "/"))
 
 
 def format_news(news: TermNews) -> str:
-    """One piece of news (as `thread_news` gives it) as Markdown."""
+    """Format one piece of news (as `thread_news` returns it) as Markdown."""
     meanings = "; ".join(
         f"**{escape_markdown(one.expansion)}** ({escape_markdown(one.context)})" for one in news.senses
     )

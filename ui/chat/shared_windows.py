@@ -1,8 +1,7 @@
 """Windows that show the same conversation, and answers that outlive the connection they were asked over.
 
-A window that is opened again, comes back after its network was gone, or shows the same conversation as another one
-learns from here that an answer is being written, and shows it when it is complete. A stopped question is shown at once
-as it is stored.
+A window that is opened again, is reconnected, or shows the same conversation as another learns here that an answer is
+being written, and shows it when it is complete. A stopped question is shown at once as it is stored.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ STILL_WRITING = "This is still being answered. The answer appears here."
 
 @dataclass(frozen=True, slots=True)
 class AskedMessage:
-    """The message of a question: its id, and its text unless it stands in the conversation already."""
+    """The message of a question: its id, and its text unless the conversation already holds it."""
 
     id: str
     text: str | None = None
@@ -37,9 +36,9 @@ class AskedMessage:
 
 @dataclass(eq=False)
 class SharedTurn:
-    """An answer on its way: to what, in which message of which run, and by which task.
+    """An answer in progress: its question, its message and run, and its task.
 
-    `begun`: its turn has come; `written`: the Markdown that has come so far.
+    `begun`: it no longer waits; `written`: the Markdown that has come so far.
     """
 
     thread: str
@@ -51,7 +50,7 @@ class SharedTurn:
     task: asyncio.Task[Any] | None = field(default_factory=asyncio.current_task)
 
     def steps(self) -> list[dict[str, Any]]:
-        """As a window shows it that has not seen it begin. What comes later finds its place by the ids."""
+        """Return the steps for a window that has not seen the turn begin. Later ones find their place by the ids."""
         common = {"threadId": self.thread, "createdAt": utc_now(), "metadata": {}, "isError": False}
         said = self.asked.text
         question = {**common, "id": self.asked.id, "type": "user_message", "name": asker.get(), "output": said}
@@ -62,10 +61,10 @@ class SharedTurn:
 
 
 class Windows:
-    """The open windows of one knowledge base and the answers on their way.
+    """The open windows of one knowledge base and the answers in progress.
 
     Args:
-        reopen: shows the session of the context at hand its conversation anew.
+        reopen: reloads the conversation in the session of the current context.
     """
 
     def __init__(self, reopen: Callable[[], Awaitable[None]]) -> None:
@@ -75,37 +74,38 @@ class Windows:
         self._tasks: set[asyncio.Task[None]] = set()
         self._anew: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
-    def opened(self, session: Any) -> None:
+    def add(self, session: Any) -> None:
         self._open.add(session)
 
-    def left(self, session: Any) -> None:
+    def remove(self, session: Any) -> None:
         self._open.discard(session)
 
-    def turns(self, thread: str) -> list[SharedTurn]:
-        """What is being answered in a conversation now."""
+    def list_turns(self, thread: str) -> list[SharedTurn]:
+        """List the answers in progress in a conversation."""
         return [turn for turn in self._turns if turn.thread == thread]
 
     def get_reopening_lock(self, session: Any) -> asyncio.Lock:
-        """The lock held while a window is shown its conversation anew, from reading it to the end of showing it."""
+        """Return the lock that is held while a window reloads its conversation, from reading it to showing it."""
         return self._anew.setdefault(session, asyncio.Lock())
 
     async def wait_for_rest(self, session: Any) -> None:
-        """Wait until a window is not being shown anew: a message that came before would vanish with what it showed."""
+        """Wait until a window has reloaded: a message sent before would vanish with what it showed."""
         async with self.get_reopening_lock(session):
             return
 
     @asynccontextmanager
     async def share_turn(self, turn: SharedTurn) -> AsyncIterator[None]:
-        """An answer is being given in the session at hand: others that show the conversation are told, at both ends."""
+        """Announce an answer in progress in the current session to other windows of the conversation, at both ends."""
         session, socket = context.session, context.session.socket_id
-        session.thread_id_to_resume = turn.thread  # so that who loses the connection is shown all of it on coming back
-        self.opened(session)
+        # So that a window that loses its connection shows the whole answer when it returns.
+        session.thread_id_to_resume = turn.thread
+        self.add(session)
         self._turns.append(turn)
         try:
             for other in self._list_others(session, turn.thread):
                 await _show(other, turn)
             yield
-        # The stop button, in this window or another one.
+        # The stop button was pressed, in this window or another.
         except asyncio.CancelledError:
             if turn.begun:
                 self._refresh(session, turn)
@@ -114,42 +114,42 @@ class Windows:
             raise
         finally:
             self._turns.remove(turn)
-            # The window lost its connection and came back meanwhile: what was sent to the old one it has not got.
+            # The window was reconnected meanwhile and has not got what was sent over the old connection.
             if session.socket_id != socket:
                 self._refresh(session, turn)
             for other in self._list_others(session, turn.thread):
                 self._refresh(other, turn)
 
-    async def follow(self, turn: SharedTurn, ended: Callable[[bool], Awaitable[None]]) -> None:
-        """An answer that another service gives in the conversation of the session at hand counts as one of ours.
+    async def follow(self, turn: SharedTurn, wait_for_end: Callable[[bool], Awaitable[None]]) -> None:
+        """Treat an answer that another service gives in the current session's conversation as one of ours.
 
         Args:
-            ended: waits for its end; given True it has it stopped.
+            wait_for_end: waits for the end of the answer; given True, stops it first.
         """
         session = context.session
 
         async def following() -> None:
             async with self.share_turn(turn):
                 try:
-                    await ended(False)
+                    await wait_for_end(False)
                 except asyncio.CancelledError:  # the stop button
-                    await ended(True)
+                    await wait_for_end(True)
                     raise
             self._refresh(session, turn)
 
         turn.task = asyncio.create_task(following())
         self._tasks.add(turn.task)
         turn.task.add_done_callback(self._tasks.discard)
-        await asyncio.sleep(0)  # from here on it is among the turns
+        await asyncio.sleep(0)  # from here on it is one of the turns
 
     async def tell_resumed(self, thread: dict[str, Any], turns: list[SharedTurn]) -> None:
-        """In a window that is being reopened: what is on its way, and the button that stops it."""
+        """Show the answer in progress, and its stop button, in a window that is being reopened."""
         for turn in turns:
             thread["steps"] += turn.steps()
             await _may_stop(context.session, turn)
 
     def _list_others(self, session: Any, thread: str) -> list[Any]:
-        """Windows of the same person in the same conversation; anybody may name a thread on connecting."""
+        """List other windows of the same person in the same conversation; any connection may name any thread."""
         return [
             other
             for other in list(self._open)
@@ -159,18 +159,18 @@ class Windows:
         ]
 
     def _refresh(self, session: Any, turn: SharedTurn) -> None:
-        task = asyncio.create_task(self._refreshed(session, turn))
-        # The event loop holds tasks weakly: without this one could be collected before it is done.
+        task = asyncio.create_task(self._reload(session, turn))
+        # The event loop keeps weak references to tasks: without this one, a task could be collected before it is done.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _refreshed(self, session: Any, turn: SharedTurn) -> None:
-        # The task was made in the context of another window.
+    async def _reload(self, session: Any, turn: SharedTurn) -> None:
+        # The task was started in the context of another window.
         init_ws_context(session)
-        local_steps.set([])  # what is shown now belongs to no answer
+        local_steps.set([])  # messages shown now belong to no answer
         if session.thread_id != turn.thread or _is_busy(session, turn):
             return
-        if not self.turns(turn.thread):
+        if not self.list_turns(turn.thread):
             await context.emitter.task_end()
         try:
             await self._reopen()
@@ -179,7 +179,7 @@ class Windows:
 
 
 def drop_unfinished(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
-    """The turns of a thread. A question under way is stored as stopped until its answer is there: it is left out."""
+    """Leave a question in progress out of a thread's turns: it is stored as stopped until its answer is complete."""
     return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED_MESSAGE else turns
 
 
@@ -190,13 +190,13 @@ async def _show(session: Any, turn: SharedTurn) -> None:
 
 
 async def _may_stop(session: Any, turn: SharedTurn) -> None:
-    """Show the stop button in a window, and let it stop this."""
+    """Show the stop button in a window, and let it stop this turn."""
     if not _is_busy(session, turn):
         session.current_task = turn.task
         await session.emit("task_start", {})
 
 
 def _is_busy(session: Any, turn: SharedTurn) -> bool:
-    """Whether something else is being done for this window."""
+    """Tell whether this window is busy with something else."""
     task = session.current_task
     return task is not None and task is not turn.task and not task.done()

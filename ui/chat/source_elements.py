@@ -1,4 +1,4 @@
-"""What the side panel of the chat window shows of a cited source, as elements of Chainlit."""
+"""Chainlit elements that show a cited source in the chat window's side panel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argot.ui.web.asker_identity import get_current_principal
 
 
 async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
-    """The title of the side panel and what it shows: for a PDF the page with the place marked, then the words."""
+    """Build the title and content of the side panel: for a PDF the page with the place marked, then the words."""
     import chainlit as cl
 
     page = False
@@ -21,7 +21,7 @@ async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) ->
         found = await read_passage(kb, await get_current_principal(kb), passage_id=source.passage_id)
         title, page = format_title(found), is_pdf(found)
     except ArgotError:
-        # Alike for one that is gone and one that may not be read; the text below says it in a sentence.
+        # The same title for a passage that is gone and one that may not be read; the text below explains it.
         title = "No longer there"
     common = {"name": title, "display": "side", "thread_id": thread}
     if source.original:
@@ -31,6 +31,6 @@ async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) ->
         path, _, spans = source.address.partition("?")
         address = f"{path}/page.png{'?' * bool(spans)}{spans}"
         elements.append(cl.Image(mime="image/png", url=address, size="large", **common))
-    # Chainlit's page fetches the text at this address: with the rights its reader has by then.
+    # Chainlit's page fetches the text at this address, with the rights its reader has at that time.
     elements.append(cl.Text(mime="text/plain", url=source.address, **common))
     return title, [element.to_dict() for element in elements]

@@ -1,4 +1,4 @@
-"""One answer as the window shows it while it is made: stages as steps, pieces as they come, the result last."""
+"""An answer in the window while it is made: stages as steps, pieces as they come, the result last."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from chainlit.utils import utc_now
 from argot.errors import ArgotError
 from argot.results import AskEvent
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.chat_markdown import STAGES, Button, format_duration, format_stage
+from argot.ui.rendering.chat_markdown import STAGE_LABELS, Button, format_duration, format_stage
 from argot.ui.rendering.safe_markdown import escape_markdown
 
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.5
-"""A question that has not begun after this time is shown as waiting, and looked at again at the same interval."""
+"""A question that has not begun after this time is shown as waiting, and checked again at the same interval."""
 BUTTONS = "buttons"
 TAKEN_BUTTONS = "taken"
 ANSWER = "answer"
-"""Keys of the session. `ANSWER`: the question, run and message of the last answer, which one given again replaces."""
+"""Keys of the session. `ANSWER`: the question, run and message of the last answer, which a repeated answer replaces."""
 
 
 @asynccontextmanager
 async def report_errors() -> AsyncIterator[None]:
-    """What goes wrong is said in one sentence, without a traceback."""
+    """Report an error in one sentence, without a traceback."""
     try:
         yield
     except ArgotError as error:
         await cl.ErrorMessage(content=escape_markdown(error), author=NAME).send()
         await give_buttons_back()
-    # What goes wrong unforeseen is told in the log alone: its text may hold names of folders or passages.
+    # An unexpected error is described in the log alone: its text may hold names of folders or passages.
     except Exception:
         logger.exception("a question could not be answered")
-        text = "Something went wrong while answering. The log of the service tells more; please ask again."
+        text = "Something went wrong while answering. The service's log has the details. Please ask again."
         await cl.ErrorMessage(content=text, author=NAME).send()
 
 
 class Stages:
-    """The stages of one answer: a step that names the stage at work, and below it a line for each."""
+    """The stages of one answer: a step that names the current stage, and a line for each below it."""
 
     def __init__(self, run: str) -> None:
         self.run = run
@@ -52,11 +52,11 @@ class Stages:
         self.seconds = 0.0
 
     async def show(self, event: AskEvent) -> None:
-        """Tells of a stage that began (`seconds` is None) or ended."""
+        """Show a stage that began (`seconds` is None) or ended."""
         name, seconds = event.name, event.seconds
-        # A stage that ends leaves its name in the frame: the next one to begin changes it.
+        # The name of a stage that ended stays in the frame until the next stage begins.
         if self.frame is None or seconds is None:
-            await self._name(STAGES.get(name, name))
+            await self._name(STAGE_LABELS.get(name, name))
         assert self.frame
         line = self.lines.get(name)
         if line is None:
@@ -69,15 +69,15 @@ class Stages:
 
     @asynccontextmanager
     async def waiting(self, for_what: Callable[[], str]) -> AsyncIterator[None]:
-        """While a question waits, say for what. `for_what` tells it; nothing once the question has begun."""
+        """Show the reason while a question waits. `for_what` returns it, or nothing once the question has begun."""
         looking = asyncio.create_task(self._wait(for_what))
         try:
             yield
         finally:
             looking.cancel()
-            # A frame without lines only ever said that the question waits.
+            # A frame without lines has only said that the question waits.
             if self.frame and not self.lines:
-                await self._name("It was not begun")
+                await self._name("It was not started")
 
     async def _wait(self, for_what: Callable[[], str]) -> None:
         while True:
@@ -95,7 +95,7 @@ class Stages:
 
     @property
     def steps(self) -> list[str]:
-        """The ids of all that is shown of them."""
+        """The ids of all steps that are shown."""
         return [step.id for step in (self.frame, *self.lines.values()) if step]
 
     async def close(self) -> None:
@@ -112,7 +112,7 @@ def _make_step(name: str, parent: str) -> cl.Step:
 
 
 def make_actions(buttons: tuple[Button, ...], kind: str = "choice") -> list[cl.Action]:
-    """Buttons as Chainlit has them. `kind` begins their ids, by which the style sheet tells them apart."""
+    """Build Chainlit's actions from buttons. `kind` begins their ids, by which the style sheet tells them apart."""
     return [
         cl.Action(
             id=f"{kind}-{uuid4()}",
@@ -127,7 +127,7 @@ def make_actions(buttons: tuple[Button, ...], kind: str = "choice") -> list[cl.A
 
 
 async def offer(shown: list[cl.Action], for_id: str) -> None:
-    """Put buttons below a message that is there already, to be taken away at the next question."""
+    """Put buttons below an existing message; the next question removes them."""
     for action in shown:
         await action.send(for_id=for_id)
     cl.user_session.set(BUTTONS, [*(cl.user_session.get(BUTTONS) or []), *shown])
@@ -138,13 +138,13 @@ async def take_buttons_away() -> None:
     for action in taken:
         await action.remove()
     cl.user_session.set(BUTTONS, [])
-    # A button takes away twice, before and within its run: the second time must not forget what the first one took.
+    # A button removes them twice, before and within its run: the second time must keep what the first one removed.
     if taken:
         cl.user_session.set(TAKEN_BUTTONS, taken)
 
 
 async def give_buttons_back() -> None:
-    """What was asked was not begun: the last answer is still the last, with all that can be done with it."""
+    """Put the buttons back: the question was not begun, so the last answer is still the last."""
     if not cl.user_session.get(BUTTONS):
         taken = cl.user_session.get(TAKEN_BUTTONS) or []
         cl.user_session.set(TAKEN_BUTTONS, [])

@@ -1,4 +1,4 @@
-"""`python -m argot.ui.cli.main` is the command `argot`, too."""
+"""`python -m argot.ui.cli.main` runs the command `argot`, too."""
 
 from argot.ui.cli.main import main
 

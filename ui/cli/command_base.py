@@ -1,4 +1,4 @@
-"""What all commands share: common options, opening the knowledge base, and printing.
+"""The base of all commands: common options, opening the knowledge base, and printing.
 
 Nothing heavy is imported here or in the command modules themselves: `argot --help` must be quick.
 """
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 Home = Annotated[
     Path | None,
     typer.Option(
-        "--home", help="The folder of the knowledge base (else the setting ARGOT_HOME, else ./kb).", metavar="DIR"
+        "--home", help="The folder of the knowledge base (default: the setting ARGOT_HOME, else ./kb).", metavar="DIR"
     ),
 ]
-AsUser = Annotated[str | None, typer.Option("--as", help="See and do only what this user may.", metavar="USER")]
+AsUser = Annotated[str | None, typer.Option("--as", help="Act as this user, with their rights only.", metavar="USER")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Audience = Annotated[
     list[str] | None,
@@ -37,12 +37,14 @@ Audience = Annotated[
 
 
 def format_examples(*lines: str) -> str:
-    """The end of a command's help. The backspace keeps the lines from being wrapped into one paragraph."""
+    """Format the examples at the end of a command's help. The backspace keeps the lines from being wrapped into one
+    paragraph.
+    """
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def settings_for(home: Path | None, **overrides: Any) -> Settings:
-    """The settings in force for this command, with logging set up by them."""
+def read_settings(home: Path | None, **overrides: Any) -> Settings:
+    """Load the settings for this command, and set up logging by them."""
     from argot.service.observability.logs import configure
     from argot.settings import load_settings
 
@@ -53,12 +55,12 @@ def settings_for(home: Path | None, **overrides: Any) -> Settings:
 
 @contextmanager
 def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
-    """The knowledge base, opened here or through the service that has it open. With `create`, a new one is made."""
+    """Open the knowledge base, here or through the service that has it open. With `create`, make a new one."""
     from argot.service.storage.home_folder import is_knowledge_base
     from argot.service.transport.knowledge_base_client import connect
 
-    settings = settings_for(home)
-    # Asked before it is opened, because opening makes it.
+    settings = read_settings(home)
+    # Checked before it is opened, because opening makes it.
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:
         if new:
@@ -67,50 +69,49 @@ def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[
 
 
 def escape_text(text: object) -> str:
-    """Text of documents and glossaries, safe to print: no control or bidirectional characters reach the terminal."""
+    """Make text of documents and glossaries safe to print: without control or bidirectional characters."""
     return "".join(
-        # Cc: escape sequences; Cf: bidirectional and invisible characters; Cs: half characters, which cannot be
-        # written.
+        # Cc: escape sequences; Cf: bidirectional and invisible characters; Cs: lone surrogates.
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
         for character in str(text)
     )
 
 
 def line(text: object) -> str:
-    """The same on one line."""
+    """Do the same as `escape_text`, on one line."""
     return " ".join(escape_text(text).split())
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
-    """As in 1 term, 3 terms, 12,000 terms."""
+    """Format a number with its noun: 1 term, 3 terms, 12,000 terms."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def say(text: object = "") -> None:
-    """A line of the command's output."""
+    """Print a line of the command's output."""
     typer.echo(escape_text(text))
 
 
 def say_aside(text: object) -> None:
-    """A line beside the output: on standard error, so that pipes get only what was asked for."""
+    """Print a line on standard error, so that a pipe gets only the output itself."""
     typer.echo(escape_text(text), err=True)
 
 
 def say_json(value: Any) -> None:
-    """JSON that reads the same and that no terminal obeys: invisible characters are escaped."""
+    """Print JSON that no terminal obeys: invisible characters are escaped, and the value stays the same."""
     from argot.service.json_values import convert_to_json
 
     typer.echo(json.dumps(convert_to_json(value), ensure_ascii=False, indent=2).translate(_ESCAPES))
 
 
 class _EscapeTable(dict[int, str]):
-    """For `str.translate`: the JSON escapes of characters that act on a terminal or hide in a text."""
+    """A table for `str.translate`: the JSON escapes of characters that act on a terminal or hide in a text."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        # Also Zl and Zp (U+2028, U+2029): JSON allows them in strings, and some readers end a line there.
+        # Also Zl and Zp (U+2028, U+2029): JSON allows them in strings, but some readers end a line there.
         acts = character != "\n" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-        # Kept, so that each character is looked at once, however long the output.
+        # Stored, so that each character is looked up once, however long the output is.
         self[code] = json.dumps(character)[1:-1] if acts else character
         return self[code]
 
@@ -119,10 +120,10 @@ _ESCAPES = _EscapeTable()
 
 
 def print_table(headings: list[str], rows: list[list[object]]) -> None:
-    """Columns, cut to the width of a terminal; in a pipe, values separated by tabs."""
+    """Print columns, cut to the width of a terminal; in a pipe, values separated by tabs."""
     if not sys.stdout.isatty():
         for row in rows:
-            # `line` has made blanks of tabs and line feeds within a cell.
+            # `line` has replaced tabs and line feeds within a cell by blanks.
             typer.echo("\t".join(line(cell) for cell in row))
         return
     from rich.console import Console
@@ -131,7 +132,7 @@ def print_table(headings: list[str], rows: list[list[object]]) -> None:
 
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
-        # Folded, not cut: an id that lost its end could not be copied.
+        # Folded, not cut: an id without its end could not be copied.
         shown.add_column(heading, overflow="fold")
     for row in rows:
         # As `Text`: Rich would read "[red]" in a cell as markup.
@@ -140,14 +141,14 @@ def print_table(headings: list[str], rows: list[list[object]]) -> None:
 
 
 def make_text_column() -> TextColumn:
-    """The column of a progress bar that names a file: literally, for `[red]` may be part of a name."""
+    """Make a progress bar's column that shows a file name literally, for `[red]` may be part of a name."""
     from rich.progress import TextColumn
 
     return TextColumn("{task.description}", markup=False)
 
 
 def open_error_console() -> Console:
-    """For progress and spinners: standard error, and only if a person is looking at it."""
+    """Open a console for progress and spinners: standard error, if a person is watching it."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
@@ -158,10 +159,10 @@ def format_audience(audience: Iterable[str]) -> str:
 
 
 def parse_field_values(given: list[str]) -> dict[str, list[str]]:
-    """`["region=EU"]` as values by the names of the fields.
+    """Parse `["region=EU"]` into values by the names of the fields.
 
     Raises:
-        InvalidInput: one has no name or no value.
+        InvalidInput: a field has no name or no value.
     """
     from argot.errors import InvalidInput
 
@@ -169,6 +170,6 @@ def parse_field_values(given: list[str]) -> dict[str, list[str]]:
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise InvalidInput(f"'{text}' is no field with a value. Write both, e.g. region=EU.")
+            raise InvalidInput(f"'{text}' is not a field with a value. Write both, e.g. region=EU.")
         found.setdefault(name.lower(), []).append(value)
     return found

@@ -1,4 +1,4 @@
-"""argot glossary conflicts: conflicts between meanings, accepting one, and reopening it."""
+"""argot glossary conflicts: list the conflicts between meanings, accept one, and reopen it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def conflicts(
     senses: Annotated[
         list[int] | None, typer.Argument(help="Only those about these senses, by their numbers.", metavar="SENSE")
     ] = None,
-    # The second names are those of 0.3.
+    # The second names are those of version 0.3.
     accept: Annotated[
         bool, typer.Option("--accept", "--let-stand", help="Accept the conflict between exactly these senses.")
     ] = False,
@@ -66,11 +66,11 @@ def conflicts(
 ) -> None:
     """List the conflicts in the glossary, the worst first, and reviews that are due; accept a conflict.
 
-    An accepted conflict leaves the list. It comes back when one of its senses says another thing, or with --reopen.
+    An accepted conflict leaves the list. It comes back when one of its senses changes, or with --reopen.
     """
     from argot.service.usecases.glossary.senses import glossary_conflicts, glossary_reopen_conflict
 
-    # The numbers of senses filter the list as well, so only with --reopen are they one thing too many.
+    # The numbers of senses also filter the list, so they conflict only with --reopen.
     if accept + (reopen is not None) + accepted > 1 or (reopen is not None and senses):
         raise InvalidInput("Choose one: SENSE... --accept, --reopen CHANGE, or --accepted.")
     if accept and not senses:
@@ -91,7 +91,7 @@ def conflicts(
 
 
 def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
-    # In the versions just read: what somebody changes in between is refused, not accepted unseen.
+    # With the versions just read, so that a change in between is refused, not accepted unseen.
     from argot.service.usecases.glossary.senses import glossary_accept_conflict, glossary_conflicts
 
     found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000).conflicts
@@ -110,12 +110,12 @@ def _show(found: ConflictList, *, accepted: bool) -> None:
     print_table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
     first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
     if accepted:
-        # Beside the table and not in it, so that a pipe gets rows alone.
+        # Beside the table, so that a pipe gets rows alone.
         say_aside(f"{format_count(found.total, 'accepted conflict')}{first}")
         if rows:
             say_aside("Reopen one with: argot glossary conflicts --reopen CHANGE")
         return
-    say_aside(f"{format_count(found.total, 'thing')} to look at{first}, {found.accepted} accepted")
+    say_aside(f"{format_count(found.total, 'item')} to review{first}, {found.accepted} accepted")
     if any(one.may_accept for one in found.conflicts):
         say_aside("Accept one with: argot glossary conflicts SENSE... --accept")
 

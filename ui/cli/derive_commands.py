@@ -1,4 +1,4 @@
-"""argot derive: texts and triples that the language model makes of documents, so that these are found by them."""
+"""argot derive: texts and triples that the language model derives from documents, so that search finds them better."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KIND_LIST = ", ".join(KNOWN_KINDS)
 
 
 def _parse_kind(given: str) -> str:
-    # A parser of typer's: so the message names the option, and the exit code is that of a wrong command line.
+    # A parser of Typer's, so that the message names the option and the exit code is that of a wrong command line.
     if given not in KNOWN_KINDS:
         raise typer.BadParameter(f"Unknown kind '{given}'. Kinds: {KIND_LIST}.")
     return given
@@ -39,7 +39,7 @@ def _parse_kind(given: str) -> str:
 def _parse_kinds(given: list[str]) -> list[DerivableKind]:
     from argot.service.usecases.usecase_registry import find_choice
 
-    # `_kind` let them through already; this makes of strings what mypy knows as kinds.
+    # `_parse_kind` has checked them already; this gives the strings a type for mypy.
     return [find_choice(KNOWN_KINDS, kind, "the kind") for kind in given]
 
 
@@ -58,40 +58,39 @@ def register(app: typer.Typer) -> None:
 def derive(
     *,
     documents: Annotated[
-        list[str] | None, typer.Argument(help="Ids, names or URIs of documents; none: all of them.", metavar="DOCUMENT")
+        list[str] | None,
+        typer.Argument(help="Ids, names or URIs of documents; default: all documents.", metavar="DOCUMENT"),
     ] = None,
     kind: Annotated[
         list[str] | None,
         typer.Option("--kind", help=f"What to make: {KIND_LIST}; repeatable.", metavar="KIND", parser=_parse_kind),
     ] = None,
     renew: Annotated[
-        bool, typer.Option("--renew", help="Make again what another model or an earlier prompt made.")
+        bool, typer.Option("--renew", help="Make texts again that another model or an earlier prompt made.")
     ] = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="Show what there is, and by which prompt and model it was made.")
+        bool, typer.Option("--list", help="List the derived texts, with their prompts and models.")
     ] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Show how far the service is with what it derives unasked.")
+        bool, typer.Option("--status", help="Show the progress of the service's background derivation.")
     ] = False,
     remove: Annotated[
         list[str] | None,
-        typer.Option(
-            "--remove", help="Take texts of this kind out again; repeatable.", metavar="KIND", parser=_parse_kind
-        ),
+        typer.Option("--remove", help="Remove texts of this kind; repeatable.", metavar="KIND", parser=_parse_kind),
     ] = None,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Let the language model make summaries, questions and the like of documents, to be found by.
+    """Derive summaries, questions and other texts of documents with the language model, for search.
 
-    Only what is missing is made: stopped or killed, the same command goes on where it was. Needs ARGOT_MODEL_URL.
-    The service does the same unasked, little by little; --status shows how far it is.
-    The exit code is 1 if something could not be made.
+    Only missing texts are made: after a stop or a crash, the same command continues where it was. Needs
+    ARGOT_MODEL_URL. A running service does the same in the background; --status shows its progress. The exit code is 1
+    if a text could not be made.
     """
-    # Typer knows no options that exclude each other.
+    # Typer has no options that exclude each other.
     if bool(kind) + bool(remove) + list_ + status != 1:
         raise typer.BadParameter("give one of --kind KIND, --status, --list and --remove KIND")
-    # As from an unset variable in a script: "$NAME".
+    # An empty name comes from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
         raise InvalidInput("An empty name of a document was given. See them all with: argot list")
     named = [resolve_reference(document) for document in documents or []]
@@ -109,14 +108,14 @@ def derive(
 def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *, renew: bool, json_: bool) -> None:
     from argot.service.usecases.documents.derivations import derive as derive_case
 
-    # With the time left: a model takes seconds for each passage.
+    # With the remaining time: a model takes seconds for each passage.
     with show_progress("deriving", elapsed=True, left=True) as move:
         result = client.watch(move).call(derive_case, kinds=kinds, documents=documents, renew=renew)
     if json_:
         say_json(result)
     else:
         _print_summary(result)
-    # Also with --json: a script looks at the code first.
+    # Also with --json: a script checks the exit code first.
     if result.failed:
         raise typer.Exit(1)
 
@@ -124,7 +123,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
 def _print_summary(result: DeriveReport) -> None:
     for problem in result.problems:
         say_aside(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
-    # Otherwise it would read as if nothing could be made.
+    # Otherwise the output would read as if nothing could be made.
     if not result.total:
         say("Nothing was missing.")
         return
@@ -171,16 +170,17 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
     )
     if not found.kinds:
         say_aside(
-            "Nothing is derived unasked: that takes a language model (ARGOT_MODEL_URL; ARGOT_DERIVE_IN_BACKGROUND)."
+            "Nothing is derived in the background: that requires a language model (ARGOT_MODEL_URL; "
+            "ARGOT_DERIVE_IN_BACKGROUND)."
         )
         return
     counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
     budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
     say_aside(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
     if not found.running:
-        say_aside("Nothing is derived now: the service does it (argot serve).")
+        say_aside("Nothing is being derived now: a running service does that (argot serve).")
     if found.resting:
-        say_aside(f"It waits: {line(found.resting)}")
+        say_aside(f"Waiting: {line(found.resting)}")
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 def resolve_reference(document: str) -> str:
-    """A path is made absolute: the process that looks it up may work in another folder."""
-    # Names may hold a slash too: this is a path only where there is such a file.
+    """Make a path absolute, because the process that looks it up may work in another folder."""
+    # Names may contain a slash too: this is a path only if the file exists.
     if "/" in document and "://" not in document and Path(document).exists():
         return str(Path(document).absolute())
     return document
@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
     )(add)
     app.command(epilog=format_examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
     UseCaseCommands(app, as_user=True)(
-        "documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
+        "documents.documents.list_documents", "argot list", "argot list --json --as ann", name="list", json=True
     )(list_documents)
     app.command(epilog=format_examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
     app.command(epilog=format_examples("argot reindex"))(reindex)
@@ -79,22 +79,22 @@ def add(
     ] = None,
     base_uri: Annotated[
         str | None,
-        typer.Option("--base-uri", help="Where the originals stand; citations then name this place.", metavar="URI"),
+        typer.Option("--base-uri", help="The address of the originals, for citations.", metavar="URI"),
     ] = None,
     follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Also add what links lead to that leave their folder.")
+        bool, typer.Option("--follow-links", help="Also follow links that leave their folder.")
     ] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Put documents in. What is already there is left alone, what has changed is replaced.
+    """Add documents. Unchanged ones are left alone, changed ones are replaced.
 
-    A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1. Links are read
-    only if they stay within their folder; what is passed over is named.
+    A file that cannot be read is named with the reason, and the others are added; the exit code is then 1. Links are
+    followed only within their folder; links that are skipped are named.
     """
     from argot.service.usecases.documents.documents import add as add_case
 
-    # `Path("")` is the current folder: an unset variable in a script would put all of it in.
+    # `Path("")` is the current folder: an unset variable in a script would add everything in it.
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
     for path in paths:
@@ -106,7 +106,7 @@ def add(
     with open_knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
         result = client.watch(move).call(
             add_case,
-            # Absolute: the service that does the work may run in another folder.
+            # Absolute, because the service that does the work may run in another folder.
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
             audience=audience,
             tags=tag,
@@ -117,7 +117,7 @@ def add(
         say_json(result)
     else:
         _print_summary(result)
-    # After the summary: what did go in is said in any case.
+    # After the summary, which names the documents that were added in any case.
     if result.failed:
         raise typer.Exit(1)
 
@@ -146,10 +146,10 @@ def _add_addresses(
 
 def remove(
     document: Document,
-    forever: Annotated[bool, typer.Option("--forever", help="Keep nothing of it: it cannot be brought back.")] = False,
+    forever: Annotated[bool, typer.Option("--forever", help="Erase it for good: it cannot be brought back.")] = False,
     home: Home = None,
 ) -> None:
-    """Take a document out, with everything derived from it.
+    """Remove a document, with everything derived from it.
 
     It can be brought back for 30 days (setting `keep_removed_days`).
     """
@@ -172,12 +172,12 @@ def list_documents(documents: list[StoredDocument], /) -> None:
     ]
     print_table(["id", "name", "title", "passages", "audience", "added"], rows)
     say_aside(
-        format_count(len(documents), "document") if documents else "No documents yet. Put some in with: argot add PATHS"
+        format_count(len(documents), "document") if documents else "No documents yet. Add some with: argot add PATHS"
     )
 
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
-    """Show a document: what is known of it, and its passages under their headings."""
+    """Show a document: its properties, and its passages under their headings."""
     from argot.service.usecases.documents.documents import show as show_case
     from argot.service.usecases.documents.listing import document_near
 
@@ -195,17 +195,19 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
         if value:
             say(f"{line(name)}: {line(value)}")
     for warning in about.warnings:
-        say(f"Not read as a whole: {line(warning)}")
+        say(f"Not fully read: {line(warning)}")
     for one in near:
         say(f"Nearly the same as {line(one.other.name)} ({one.likeness:.0%} alike)")
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
-        # With its id, by which the API names a passage.
+        # With its id, which the API uses for a passage.
         say(f"\n[{passage.id}] {line(passage.heading)}{where}\n{passage.text}")
 
 
 def reindex(home: Home = None) -> None:
-    """Rebuild vectors and keyword index from what is stored (after a change of embedding model, or for repair)."""
+    """Rebuild the vectors and the keyword index from the stored documents (after a change of embedding model, or as a
+    repair).
+    """
     from argot.service.usecases.documents.documents import reindex as reindex_case
 
     with open_knowledge_base(home) as client, show_progress("indexing") as move:
@@ -214,7 +216,7 @@ def reindex(home: Home = None) -> None:
 
 
 class Bar:
-    """A progress bar moved by events that say `done` of `total`."""
+    """A progress bar that is moved by events with `done` and `total`."""
 
     def __init__(self, progress: Progress, label: str) -> None:
         self._progress = progress
@@ -225,7 +227,7 @@ class Bar:
         name = line(event.get("name") or "")
         if event.get("kind") == "waiting":
             say_aside(f"waiting: {line(event['detail'])}")
-        # A longer name would push the bar off the line. A total of `None` is drawn as unknown.
+        # A longer name would push the bar off the line. A total of `None` is shown as unknown.
         self._progress.update(
             self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
         )
@@ -235,7 +237,7 @@ class Bar:
 def show_progress(
     label: str, *, elapsed: bool = False, left: bool = False
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show a progress bar, with the time that has passed or is left, and give the function that moves it."""
+    """Show a progress bar, with the elapsed or the remaining time, and yield the function that moves it."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     times = [*([TimeElapsedColumn()] if elapsed else []), *([TimeRemainingColumn()] if left else [])]

@@ -1,4 +1,4 @@
-"""argot glossary and argot context."""
+"""argot glossary and argot context: terms, their meanings, and the contexts in which they have them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ context = typer.Typer(
 
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
-# Here, before the decorators below: help lists commands in the order of their registration.
+# Here, before the decorators below, because help lists commands in the order of their registration.
 glossary_file_commands.register(glossary)
 
 
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _parse_status(text: str) -> SenseStatus:
-    # Returned from the tuple, so that mypy knows it for a status.
+    # Returned from the tuple, so that mypy knows that it is a status.
     for status in STATUSES:
         if status == text:
             return status
@@ -59,7 +59,7 @@ def _parse_status(text: str) -> SenseStatus:
 
 
 @glossary_command(
-    "senses.glossary_list",
+    "glossary.senses.glossary_list",
     "argot glossary list PUC",
     "argot glossary list --status draft",
     "argot glossary list --context Legal --json",
@@ -69,13 +69,14 @@ def _parse_status(text: str) -> SenseStatus:
 def list_senses(
     senses: list[Sense],
     /,
-    query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions with this in them.")] = None,
+    query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions that contain this.")] = None,
     context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
     status: Annotated[
-        str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_parse_status)
+        str | None,
+        typer.Option(help="Only this status: draft, approved or retired.", metavar="STATUS", parser=_parse_status),
     ] = None,
 ) -> None:
-    """List terms with their meanings, and the numbers of these."""
+    """List terms with their meanings and the numbers of these."""
     rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
     print_table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
     say_aside(
@@ -93,7 +94,7 @@ def add_sense(
     term: Annotated[str, typer.Argument(help="The term or abbreviation.")],
     of_context: Annotated[str, typer.Argument(help="The context it has this meaning in.", metavar="CONTEXT")],
     expansion: Annotated[str, typer.Argument(help="What it stands for.")],
-    description: Annotated[str, typer.Option(help="What that is, in a sentence.")] = "",
+    description: Annotated[str, typer.Option(help="A description of it, in a sentence.")] = "",
     notes: Annotated[str, typer.Option(help="Anything else an asker should know.")] = "",
     alias: Annotated[
         list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.", metavar="ALIAS")
@@ -106,7 +107,7 @@ def add_sense(
 
     with open_knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
-        # Before the sense is stored: afterwards it would be among what it is compared with.
+        # Before the sense is stored, because afterwards it would be compared with itself.
         warnings = client.call(glossary_warnings, **told)
         sense = client.call(
             glossary_add,
@@ -120,12 +121,14 @@ def add_sense(
         )
     say(f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}")
     for one in warnings:
-        # Not what speaks against the very sense that this command changed, nor that no document spells it out.
+        # Without warnings about the very sense that this command changed, or that no document spells it out.
         if one.kind != "no_document" and sense.id not in one.senses:
             say_aside(f"Note: {line(one.message)}")
 
 
-@glossary_command("proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True)
+@glossary_command(
+    "glossary.proposals.glossary_misses", "argot glossary misses", "argot glossary misses --json", json=True
+)
 def misses(found: list[MissRecord], /) -> None:
     """List terms that people asked for and nobody has defined."""
     print_table(
@@ -148,19 +151,19 @@ def mine(
     ] = 100,
     in_context: Annotated[str | None, typer.Option("--context", help="Propose them for this context.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show them; store no proposals.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Read also what was mined before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read all documents again, also those mined before.")] = False,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Propose terms and meanings from what the documents define, each with the passage that says so.
+    """Propose terms and meanings that the documents define, each with its passage.
 
-    Nothing becomes part of the glossary by itself. What it knows already, and what was dismissed, is left out. Stop it
-    when you like: what was found stays, and the same command goes on there, reading only what is new.
+    Nothing becomes part of the glossary by itself. Known and dismissed meanings are left out. You can stop at any time:
+    meanings found so far stay, and the same command continues there, reading only new documents.
     """
     from argot.service.usecases.glossary.mining import glossary_mine
 
-    # The bar counts documents: nobody knows how many meanings there will be.
+    # The bar counts documents, because the number of meanings is not known beforehand.
     with open_knowledge_base(home) as client, show_progress("mining") as move:
         watched = client.as_user(as_user).watch(move)
         result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
@@ -188,9 +191,9 @@ def _say_mined(result: MiningReport, shown: int) -> None:
         )
 
 
-# Contexts and their terms may come before the first document.
+# Contexts and their terms may exist before the first document.
 @UseCaseCommands(context)(
-    "contexts.context_add",
+    "glossary.contexts.context_add",
     'argot context add "NAND Design" --contact nand-terms@example.org',
     name="add",
     create=True,
@@ -199,15 +202,15 @@ def add_context(
     made: Context,
     /,
     name: Annotated[str, typer.Argument(help="Its name.")],
-    description: Annotated[str, typer.Option(help="What it is about; helps to recognise its questions.")] = "",
-    contact: Annotated[str, typer.Option(help="Whom to ask about its terms.")] = "",
+    description: Annotated[str, typer.Option(help="Its subject; this helps to recognise its questions.")] = "",
+    contact: Annotated[str, typer.Option(help="The person or address to ask about its terms.")] = "",
     audience: Audience = None,
 ) -> None:
-    """Make a context, or change what is known of one."""
+    """Make a context, or change one."""
     say(f"Context {line(made.name)}")
 
 
-@UseCaseCommands(context, as_user=True)("contexts.context_list", "argot context list", name="list", json=True)
+@UseCaseCommands(context, as_user=True)("glossary.contexts.context_list", "argot context list", name="list", json=True)
 def list_contexts(found: list[Context], /) -> None:
     """List the contexts."""
     print_table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

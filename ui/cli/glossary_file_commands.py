@@ -1,4 +1,4 @@
-"""argot glossary import and export: the glossary as a file, with what taking one in would change."""
+"""argot glossary import and export: the glossary as a file, with a preview of an import."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from argot.ui.cli.command_base import (
     format_examples,
     line,
     open_knowledge_base,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.document_commands import show_progress
 
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
 Format = Annotated[
     str,
-    typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; else found out.", metavar="FORMAT"),
+    typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; default: detected.", metavar="FORMAT"),
 ]
 _MAX_ROWS = 50
 
 
 class _File(TypedDict):
-    """A file as use cases take it, `data` in base64."""
+    """A file as use cases take it, with `data` in base64."""
 
     data: str
     name: str
 
 
 class _UploadOptions(_File):
-    """The same with what it leaves open."""
+    """A file with defaults for values that it leaves open."""
 
     context: str
     language: str
@@ -79,22 +79,24 @@ def import_(
     *,
     file: File,
     format_: Format = "",
-    in_context: Annotated[str, typer.Option("--context", help="Of terms for which the file names none.")] = "",
-    language: Annotated[str, typer.Option(help="Preferred where a thesaurus speaks several.")] = "en",
+    in_context: Annotated[
+        str, typer.Option("--context", help="The context of terms for which the file names none.")
+    ] = "",
+    language: Annotated[str, typer.Option(help="The preferred language of a multilingual thesaurus.")] = "en",
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Take in a file, all of it or nothing: CSV, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
+    """Import a file, all of it or nothing: CSV, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
 
     CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
-    approved or retired). With one bad row nothing is changed, and every bad row is named.
+    approved or retired). One bad row stops the whole import, and every bad row is named.
     """
     from argot.service.usecases.glossary.files import glossary_preview
 
     given: _UploadOptions = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
-    # A dry run must not leave a new knowledge base behind.
+    # A dry run must not create a knowledge base.
     with open_knowledge_base(home, create=not dry_run) as client:
         if dry_run:
             _show_preview(client.call(glossary_preview, **given, limit=_MAX_ROWS), json_)
@@ -116,9 +118,9 @@ def _import_file(client: Client, given: _UploadOptions, why: str) -> ImportRepor
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
-    """Write the glossary as a file that can be imported again. Without --format, the file's name tells the format.
+    """Write the glossary as a file that can be imported again. Without --format, the file's name sets the format.
 
-    JSON holds everything. CSV leaves out audiences, review dates and what is known of contexts.
+    JSON holds everything. CSV leaves out audiences, review dates and the properties of contexts.
     """
     from argot.service.usecases.glossary.files import choose_written_format, glossary_export_file
 
@@ -126,12 +128,12 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
     with open_knowledge_base(home) as client:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":
-        # As typed, so that it can be imported again; but a terminal would obey what stands in it.
-        # `color=True`: in a pipe, escape sequences would otherwise be taken out of the texts.
+        # Unchanged, so that it can be imported again; but a terminal would obey escape sequences in it.
+        # `color=True`: otherwise escape sequences would be removed from the texts in a pipe.
         typer.echo(escape_text(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:
-        # `newline=""`: CSV has line ends of its own, which Windows would double.
+        # `newline=""`: CSV has its own line ends, which Windows would double.
         Path(file).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
@@ -139,13 +141,13 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
 
 
 def _upload(file: str, home: Path | None) -> _File:
-    """The file as a use case takes it; one that is too large is not even read.
+    """Read the file in the form that a use case takes; of one that is too large, only the beginning.
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the file cannot be read.
     """
-    # One byte more than is allowed, so that the use case sees that it is too large.
-    most = int(settings_for(home).max_glossary_mb * 2**20) + 1
+    # One byte more than is allowed, so that the use case can tell that the file is too large.
+    most = int(read_settings(home).limits.max_glossary_mb * 2**20) + 1
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:
@@ -156,7 +158,7 @@ def _upload(file: str, home: Path | None) -> _File:
 
 
 def _show_preview(found: PreviewShown, json_: bool) -> None:
-    """What would change, or every problem.
+    """Show the changes that the import would make, or every problem.
 
     Raises:
         InvalidInput: nothing would be imported.
@@ -178,7 +180,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
         _say_ignored(found.ignored)
         say_aside(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
-    # Raised last, so that every problem is shown; it makes the exit code 1, also with --json.
+    # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
     if counts.problems:
         raise InvalidInput(f"Nothing would be imported, for {format_count(counts.problems, 'reason')}.")
 
@@ -195,5 +197,6 @@ def _format_value(value: Any) -> str:
 def _say_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
         say_aside(
-            "Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
+            "Left out, because a glossary has no field for it: "
+            + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
         )

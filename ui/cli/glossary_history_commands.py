@@ -1,4 +1,4 @@
-"""argot glossary history and roll-back: what happened to the glossary, and taking it back."""
+"""argot glossary history and roll-back: the changes of the glossary, and undoing them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def register(glossary: typer.Typer) -> None:
 
 
 def history(
-    term: Annotated[str | None, typer.Argument(help="Only what happened to this term.")] = None,
+    term: Annotated[str | None, typer.Argument(help="Only changes of this term.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
@@ -91,20 +91,22 @@ def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
 def roll_back(
     *,
     change: Annotated[int | None, typer.Argument(help="Its number (see `argot glossary history`).")] = None,
-    term: Annotated[str | None, typer.Option(help="Instead, set this term to how it was.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="When: a date or time, or the number of a change.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what was changed since.")] = False,
+    term: Annotated[str | None, typer.Option(help="Instead, reset this term to an earlier state.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The state to reset to: a date or time, or the number of a change.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite later changes.")] = False,
     why: Annotated[str, typer.Option("--why", help="The reason, for the history.")] = "",
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Take a change back, or set a term to how it was. This is a change too, and can be taken back."""
+    """Roll a change back, or reset a term to an earlier state. This is a change too, and can be rolled back."""
     from argot.service.usecases.glossary.history import glossary_roll_back
 
-    # Exactly one of CHANGE and --term; and --to with --term, but never without it.
+    # Exactly one of CHANGE and --term; --to belongs to --term.
     if (change is None) == (term is None) or (term is None) != (to is None):
         raise InvalidInput("Name either a change, or a term with --to: argot glossary roll-back --term PUC --to 12")
-    # Digits alone are the number of a change: a date has hyphens.
+    # Only digits are the number of a change: a date has hyphens.
     moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with open_knowledge_base(home) as client:
@@ -122,14 +124,14 @@ def _describe_change(one: ChangeSet) -> str:
 
 
 def _name_subject(one: ChangeSet) -> str:
-    # `about` names the first of what a change was about.
+    # `about` names the first few terms or contexts of a change.
     more = ", ..." if one.rows > len(one.about) else ""
     return ", ".join(map(line, one.about)) + more
 
 
 def _list_changed_fields(one: HistoryEntry) -> list[str]:
     before, after = one.before or {}, one.after or {}
-    # One side is missing where the sense was made or removed: then every field differs.
+    # One side is missing where the sense was added or removed: then every field differs.
     if not before or not after:
         return ["removed" if before else "added"]
     return [name for name in after if after[name] != before.get(name)]

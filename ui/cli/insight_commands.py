@@ -1,4 +1,4 @@
-"""argot insight: what is asked, and how it went."""
+"""argot insight: the questions of a period, and how they went."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     UseCaseCommands(app, as_user=True)(
-        "insight.insight", "argot insight", "argot insight --since 2027-01-01 --json", json=True
+        "questions.insight.insight", "argot insight", "argot insight --since 2027-01-01 --json", json=True
     )(insight)
 
 
@@ -23,11 +23,13 @@ def insight(
     found: Insight,
     /,
     since: Annotated[
-        str, typer.Option("--since", help="The first day, as 2027-01-31; else the last 30 days.", metavar="DAY")
+        str, typer.Option("--since", help="The first day, as 2027-01-31; default: 30 days ago.", metavar="DAY")
     ] = "",
-    until: Annotated[str, typer.Option("--until", help="The last day; else today.", metavar="DAY")] = "",
+    until: Annotated[str, typer.Option("--until", help="The last day; default: today.", metavar="DAY")] = "",
 ) -> None:
-    """Show what was asked and how it went: unanswered subjects, thumbs, documents, missed terms, waits, model calls."""
+    """Show the questions of a period and how they went: unanswered subjects, thumbs, documents, missed terms, waits,
+    model calls.
+    """
     if not found.counted_from:
         say_aside("No question has been counted yet.")
         return
@@ -42,7 +44,7 @@ def insight(
 
 def _print_counts(found: Insight) -> None:
     counts = found.counts
-    # Numbers as they are: in a pipe the values are for programs.
+    # Plain numbers, because in a pipe they are for programs.
     print_table(
         ["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes]
     )
@@ -70,7 +72,7 @@ def _print_subjects(found: Insight) -> None:
         terms = f" [{', '.join(map(line, group.terms))}]" if group.terms else ""
         say(f"  {group.questions:,} × {named}{terms}")
     if found.unanswered.unnamed:
-        say(f"  {found.unanswered.unnamed:,} in no group here, for nobody has shared the wording")
+        say(f"  {found.unanswered.unnamed:,} in no group here, because nobody has shared the wording")
     if found.missed:
         print_table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
 

@@ -1,4 +1,4 @@
-"""argot jobs and argot work: long work that goes through a queue, and who does it."""
+"""argot jobs and argot work: the queue of long work, and the processes that do it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from argot.ui.cli.command_base import (
     line,
     open_knowledge_base,
     print_table,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 jobs = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode=None,
-    help="List jobs: syncs, files that were sent, texts to be derived. Those under way, put aside, or ended lately.",
+    help="List jobs (syncs, uploads, derivations) that are running, put aside or recently ended.",
     epilog=format_examples("argot jobs", "argot jobs --kind sync", "argot jobs --json"),
 )
 job_command = UseCaseCommands(jobs)
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 @jobs.callback()
 def list_jobs(
     context: typer.Context,
-    kind: Annotated[str, typer.Option("--kind", help="Of this kind alone: sync, upload.", metavar="KIND")] = "",
+    kind: Annotated[str, typer.Option("--kind", help="Only jobs of this kind: sync, upload.", metavar="KIND")] = "",
     json_: Json = False,
     home: Home = None,
 ) -> None:
@@ -68,13 +68,13 @@ def list_jobs(
         if one.error and one.state != "done":
             say_aside(f"{one.id}: {line(one.error)}")
     if aside := [one for one in found if one.state == "aside"]:
-        say_aside(f"{format_count(len(aside), 'job')} put aside. Put one back with: argot jobs retry {aside[0].id}")
+        say_aside(f"{format_count(len(aside), 'job')} put aside. Retry one with: argot jobs retry {aside[0].id}")
     say_aside(format_count(len(found), "job") if found else "No jobs.")
 
 
-@job_command("queue_of_jobs.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
+@job_command("operations.job_queue.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
 def show(found: JobDetails, /, job: JobNumber) -> None:
-    """Show a job, and what came of it."""
+    """Show a job and its result."""
     one = found.job
     say(f"Job {one.id}: {one.kind} {line(one.label)}, {_describe_state(one)}, asked by {line(one.asked_by)}")
     for name, value in (
@@ -92,35 +92,36 @@ def show(found: JobDetails, /, job: JobNumber) -> None:
         say_json(found.outcome)
 
 
-@job_command("queue_of_jobs.job_retry", "argot jobs retry 12", json=True)
+@job_command("operations.job_queue.job_retry", "argot jobs retry 12", json=True)
 def retry(found: JobShown, /, job: JobNumber) -> None:
-    """Put a job back that failed, was put aside or cancelled: it begins anew."""
+    """Start a job again that failed, was put aside or was cancelled."""
     _say_state(found)
 
 
-@job_command("queue_of_jobs.job_cancel", "argot jobs cancel 12", json=True)
+@job_command("operations.job_queue.job_cancel", "argot jobs cancel 12", json=True)
 def cancel(found: JobShown, /, job: JobNumber) -> None:
-    """Let a job not begin, or stop it; it may run on for a moment."""
+    """Cancel a job; one that is running may take a moment to stop."""
     _say_state(found)
 
 
 def work(
     at_once: Annotated[
-        int, typer.Option("--jobs", help="So many at a time of those somebody waits for, and of long ones.", min=1)
+        int, typer.Option("--jobs", help="Jobs at a time: as many that people wait for, and as many long ones.", min=1)
     ] = 2,
     kinds: Annotated[
-        str, typer.Option("--kinds", help="The kinds to take, between commas; else all.", metavar="KINDS")
+        str,
+        typer.Option("--kinds", help="The kinds of jobs to run, separated by commas; default: all.", metavar="KINDS"),
     ] = "",
     home: Home = None,
 ) -> None:
-    """Take jobs out of the queue and do them until stopped, beside services on other machines.
+    """Run jobs from the queue until stopped, for services on other machines.
 
-    Needs the same stores as those (ARGOT_STORE, ARGOT_CHROMA_URL). SIGTERM or Ctrl+C lets jobs under way end, or gives
-    them back after ARGOT_STOP_SECONDS.
+    Needs the same stores as those services (ARGOT_STORE, ARGOT_CHROMA_URL). On SIGTERM or Ctrl+C, running jobs may
+    finish for up to ARGOT_STOP_SECONDS, and then go back into the queue.
     """
     from argot.service.operations.job_work import work_until_stopped
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     work_until_stopped(settings, at_once, kinds, _tell, say_aside)
 
 

@@ -1,4 +1,4 @@
-"""argot key: making, listing and revoking keys for the API."""
+"""argot key: make, list and revoke keys for the API."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 @key_command(
-    "api_keys.key_add",
+    "people.api_keys.key_add",
     "argot key add ann",
     'argot key add ann --label "nightly report" --days 90',
     "argot key add local",
@@ -46,31 +46,31 @@ def add(
     ],
     name: Annotated[str, typer.Option("--label", help="What will use it.")] = "made on the command line",
     days: Annotated[
-        int | None, typer.Option("--days", help="Days until it expires; else it is valid until revoked.")
+        int | None, typer.Option("--days", help="Days until it expires; default: valid until revoked.")
     ] = None,
 ) -> None:
-    """Make a key and print it, this once. It may do whatever that user may."""
-    # The key alone on the standard output, so that a script can take it from there.
+    """Make a key, and print it this once. It has all rights of its user."""
+    # Only the key on standard output, so that a script can read it from there.
     say(made.key)
     say_aside(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
     if made.ends_at:
         say_aside(f"It ends on {_format_moment(made.ends_at)}.")
     if made.user == "local":
-        say_aside("It opens something as long as nobody has a password; then make one for a user.")
+        say_aside("It works only as long as nobody has a password; after that, make one for a user.")
 
 
 @key.command("list", epilog=format_examples("argot key list", "argot key list ann", "argot key list --json"))
 def list_keys(
-    name: Annotated[str, typer.Argument(help="Whose keys; all, if nobody is named.")] = "",
+    name: Annotated[str, typer.Argument(help="The owner of the keys; default: everybody's keys.")] = "",
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """List the keys that are not revoked: whose, what for, when they were last used, and when they end or ended."""
+    """List the keys that are not revoked: owner, purpose, last use, and end."""
     from argot.service.usecases.people.api_keys import key_list
 
     with open_knowledge_base(home) as client:
-        # "*": everybody's, for the person at this machine. With --as it is that user's own.
+        # "*": everybody's keys, for the person at this machine. With --as only that user's own.
         found = client.as_user(as_user).call(key_list, user=name or (None if as_user else "*"))
     if json_:
         say_json(found)
@@ -82,13 +82,13 @@ def list_keys(
     say_aside(f"{len(found)} keys")
 
 
-@key_command("api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
+@key_command("people.api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")
 def revoke(
     gone: Key,
     /,
     key: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, as 'argot key list' shows it.")],
 ) -> None:
-    """Revoke a key: it opens nothing any more, and what is open with it is cut off."""
+    """Revoke a key: it stops working at once, also for open connections."""
     say(f"Key {gone.id} of {line(gone.user)} ({line(gone.name)}) is revoked.")
 
 

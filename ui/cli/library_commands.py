@@ -1,4 +1,4 @@
-"""argot documents: find, label and replace documents, their former revisions, and the dustbin."""
+"""argot documents: find, label and replace documents, their former revisions, and the removed documents."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
     )
 )
 def find(
-    text: Annotated[str, typer.Argument(help="Words of its name, title or place.", metavar="[TEXT]")] = "",
+    text: Annotated[str, typer.Argument(help="Words of its name, title or address.", metavar="[TEXT]")] = "",
     *,
     tag: Annotated[str, typer.Option("--tag", help="Only those with this tag.", metavar="TAG")] = "",
     audience: Annotated[
@@ -62,7 +62,7 @@ def find(
     incomplete: Annotated[
         bool, typer.Option("--incomplete", help="Only those with parts that could not be read.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
@@ -99,24 +99,22 @@ def label(
     document: Document,
     *,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="A tag in the place of those it has; repeatable.", metavar="TAG")
+        list[str] | None, typer.Option("--tag", help="A tag that replaces the present ones; repeatable.", metavar="TAG")
     ] = None,
-    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take all its tags away.")] = False,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all its tags.")] = False,
     audience: Annotated[
         list[str] | None,
-        typer.Option("--audience", help="A group or @NAME in the place of its readers; repeatable.", metavar="GROUP"),
+        typer.Option("--audience", help="A group or @NAME that replaces its readers; repeatable.", metavar="GROUP"),
     ] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Everyone may read it.")] = False,
     field: Annotated[
         list[str] | None,
-        typer.Option(
-            "--field", help="What it is to say in the place of those given before; repeatable.", metavar="NAME=VALUE"
-        ),
+        typer.Option("--field", help="A field that replaces those given before; repeatable.", metavar="NAME=VALUE"),
     ] = None,
-    no_fields: Annotated[bool, typer.Option("--no-fields", help="Take away the fields that were given.")] = False,
+    no_fields: Annotated[bool, typer.Option("--no-fields", help="Remove the fields that were given.")] = False,
     home: Home = None,
 ) -> None:
-    """Change the tags, readers and fields of a document. What is left out stays."""
+    """Change the tags, readers and fields of a document. Options that are left out change nothing."""
     from argot.service.usecases.documents.revisions import document_label
 
     if (no_tags and tag) or (everyone and audience) or (no_fields and field):
@@ -153,7 +151,7 @@ def change(
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Make the same change to several documents. What fails is named, and the rest goes on; the exit code is then 1."""
+    """Make the same change to several documents. Failures are named, and the others go on; the exit code is then 1."""
     from argot.service.usecases.documents.bulk_changes import Change, document_change
     from argot.service.usecases.usecase_registry import find_choice
 
@@ -174,9 +172,9 @@ def change(
         raise typer.Exit(1)
 
 
-@document_command("document_passages.document_use", "argot documents use handbook.pdf", json=True)
+@document_command("documents.passages.document_use", "argot documents use handbook.pdf", json=True)
 def use(found: DocumentUse, /, document: Document) -> None:
-    """Say how many answers cited a document, and the questions behind them that their askers shared."""
+    """Count the answers that cited a document, and list the questions that their askers shared."""
     last = f", the last on {found.last}" if found.last else ""
     answers = format_count(found.answers, "answer")
     say(f"{line(found.document.name)}: {answers}, {found.lately} in the last 30 days{last}")
@@ -185,7 +183,7 @@ def use(found: DocumentUse, /, document: Document) -> None:
 
 
 @UseCaseCommands(documents, as_user=True)(
-    "document_listing.document_near", "argot documents near", "argot documents near plan.pdf --json", json=True
+    "documents.listing.document_near", "argot documents near", "argot documents near plan.pdf --json", json=True
 )
 def near(
     found: list[NearDuplicate],
@@ -193,7 +191,7 @@ def near(
     document: Annotated[
         str,
         typer.Argument(
-            help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]", callback=resolve_reference
+            help="Its id, name or URI; default: all documents.", metavar="[DOCUMENT]", callback=resolve_reference
         ),
     ] = "",
 ) -> None:
@@ -204,11 +202,11 @@ def near(
     say_aside(format_count(len(found), "pair"))
 
 
-@document_command("document_revisions.document_reread", "argot documents reread scan.pdf")
+@document_command("documents.revisions.document_reread", "argot documents reread scan.pdf")
 def reread(report: UploadReport, /, document: Document) -> None:
-    """Read a document again from its stored original, as this version of Argot reads it.
+    """Read a document again from its stored original, with this version of Argot.
 
-    What a language model derived of it is lost; `argot derive` makes it again.
+    Texts that a language model derived from it are lost; `argot derive` makes them again.
     """
     _say_report(report)
 
@@ -219,7 +217,7 @@ def replace(
     file: Annotated[Path, typer.Argument(help="A file of the same format.", metavar="FILE")],
     home: Home = None,
 ) -> None:
-    """Put a new revision of a document in. The one before it no longer answers, and can be brought back."""
+    """Put in a new revision of a document. The former one is no longer used in answers, and can be brought back."""
     from argot.service.usecases.documents.revisions import document_replace
 
     if not file.is_file():
@@ -229,19 +227,19 @@ def replace(
         _say_report(client.call(document_replace, document=document, name=file.name, data=data))
 
 
-@document_command("document_revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
+@document_command("documents.revisions.document_revisions", "argot documents revisions plan.pdf", json=True)
 def revisions(found: list[Revision], /, document: Document) -> None:
-    """List the revisions of a document, the one that answers first."""
+    """List the revisions of a document, the current one first."""
     print_table(
         ["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found]
     )
 
 
 @document_command(
-    "document_revisions.document_compare", "argot documents compare plan.pdf r0123456789abcdef", json=True
+    "documents.revisions.document_compare", "argot documents compare plan.pdf r0123456789abcdef", json=True
 )
 def compare(found: Comparison, /, document: Document, revision: RevisionId) -> None:
-    """Show what the revision that answers has that a former one had not."""
+    """Compare a former revision of a document with the current one."""
     for one in found.differences:
         say(f"@@ line {one.line}")
         for mark, text in (("-", one.older), ("+", one.newer)):
@@ -251,24 +249,24 @@ def compare(found: Comparison, /, document: Document, revision: RevisionId) -> N
 
 
 @document_command(
-    "document_revisions.document_bring_back",
+    "documents.revisions.document_bring_back",
     "argot documents bring-back plan.pdf r0123456789abcdef",
     name="bring-back",
 )
 def bring_back(report: UploadReport, /, document: Document, revision: RevisionId) -> None:
-    """Make a former revision of a document the one that answers."""
+    """Make a former revision of a document the current one."""
     _say_report(report)
 
 
-@document_command("document_dustbin.removed_list", "argot documents removed", json=True)
-def removed(found: list[RemovedDocument], /) -> None:
+@document_command("documents.dustbin.removed_list", "argot documents removed", name="removed", json=True)
+def list_removed(found: list[RemovedDocument], /) -> None:
     """List the removed documents that can be brought back, the last removed first."""
     rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
     print_table(["id", "name", "title", "passages", "removed"], rows)
     say_aside(format_count(len(found), "removed document"))
 
 
-@document_command("document_dustbin.document_restore", "argot documents restore plan.pdf")
+@document_command("documents.dustbin.document_restore", "argot documents restore plan.pdf")
 def restore(report: UploadReport, /, document: Removed) -> None:
     """Bring a removed document back, with its readers, tags and former revisions."""
     _say_report(report)
@@ -277,7 +275,7 @@ def restore(report: UploadReport, /, document: Removed) -> None:
 @documents.command(epilog=format_examples("argot documents erase plan.pdf", "argot documents erase --all"))
 def erase(
     document: Annotated[str | None, typer.Argument(help=REMOVED_HELP, metavar="[DOCUMENT]")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All that were removed.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="All removed documents.")] = False,
     home: Home = None,
 ) -> None:
     """Erase a removed document now, for good."""

@@ -39,12 +39,12 @@ app = typer.Typer(
     name="argot",
     no_args_is_help=True,
     rich_markup_mode=None,  # brackets in help texts stay as they are
-    pretty_exceptions_enable=False,  # its tracebacks print local variables, passwords and questions among them
+    pretty_exceptions_enable=False,  # its tracebacks print local variables, including passwords and questions
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-# In the order in which help lists them.
+# In the order of the help.
 for _part in (
     question_commands,
     profile_commands,
@@ -81,21 +81,21 @@ def argot(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Answers questions about your own documents, in your organisation's own language, with a citation per sentence."""
+    """Answer questions about your own documents, in your organisation's own language, with a citation per sentence."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run a command. What goes wrong is told in one clear message: exit code 1, or 2 for a wrong command line."""
+    """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # In a terminal of another encoding than UTF-8 an answer must not end in a traceback.
+            # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.
             stream.reconfigure(errors="replace")
     try:
         app(args=arguments, prog_name="argot")
     except ArgotError as error:
         _fail(str(error))
     except sqlite3.DatabaseError as error:
-        remedy = find_remedy(error) or "See which one, and how to mend it, with: argot doctor"
+        remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         )
         _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
     except Exception as error:
-        # From the environment: the settings themselves may be what went wrong.
+        # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise
         kind = type(error).__name__

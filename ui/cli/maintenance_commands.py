@@ -13,10 +13,10 @@ from argot.ui.cli.command_base import (
     format_count,
     format_examples,
     open_knowledge_base,
+    read_settings,
     say,
     say_aside,
     say_json,
-    settings_for,
 )
 
 
@@ -28,27 +28,27 @@ def register(app: typer.Typer) -> None:
 
 
 def init(home: Home = None) -> None:
-    """Make an empty knowledge base. One that is there already is left as it is; a store it has lost begins anew."""
+    """Make an empty knowledge base. An existing one stays as it is; a store that it has lost is made anew."""
     from argot.service.storage.home_folder import is_knowledge_base, note_stores, require
 
-    folder = settings_for(home).home
+    folder = read_settings(home).home
     if there := is_knowledge_base(folder):
         require(folder)
-        # A store that was lost is no longer noted as one that has to be there: opening makes it anew.
+        # A lost store is no longer recorded as required, so opening makes it anew.
         note_stores(folder)
     with open_knowledge_base(home, create=True):
         pass
     if there:
         say("There is a knowledge base already; nothing was changed.")
     else:
-        say("Put documents in with: argot add PATHS; find the terms they explain with: argot glossary mine")
+        say("Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine")
 
 
 def doctor(json_: Json = False, home: Home = None) -> None:
-    """Look for whatever is wrong: packages, settings, stores, embedding model, free space. Each with its remedy."""
+    """Check packages, settings, stores, embedding model and free space, and name a remedy for each problem."""
     from argot.service.operations.doctor import diagnose
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     findings = diagnose(settings.home, settings)
     if json_:
         say_json(findings)
@@ -66,11 +66,11 @@ def doctor(json_: Json = False, home: Home = None) -> None:
 def backup(
     file: Annotated[Path, typer.Argument(help="The tar file to write.", metavar="FILE.tar")], home: Home = None
 ) -> None:
-    """Write everything but the vectors into one file, as of one moment; also while the service runs."""
+    """Back up everything except the vectors into one file, as of one moment; the service may be running."""
     from argot.service.usecases.operations.maintenance import backup as backup_case
 
     with open_knowledge_base(home) as client:
-        # Absolute: the service that writes the file may run in another folder.
+        # Absolute, because the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
     say(f"Wrote {written.path}: {written.files} files, {written.bytes / 1e6:.1f} MB")
 
@@ -80,13 +80,13 @@ def restore(
     force: Annotated[bool, typer.Option("--force", help="Replace the knowledge base that is there.")] = False,
     home: Home = None,
 ) -> None:
-    """Put a backup in place and rebuild the vectors. Nothing is touched unless the whole file is sound."""
+    """Restore a backup and rebuild the vectors. Nothing is changed unless the whole file is sound."""
     from argot.service.maintenance.backup import restore_backup
     from argot.service.usecases.documents.documents import reindex
 
-    settings = settings_for(home)
-    # Not through the service: the whole folder is replaced, so nobody may have it open.
-    if settings.store:
+    settings = read_settings(home)
+    # Not through the service: the whole folder is replaced, so no process may have it open.
+    if settings.storage.database:
         from argot.service.maintenance.shared_backup import restore_shared_backup
 
         restored = restore_shared_backup(settings.home, settings, file.expanduser().absolute(), force=force)

@@ -7,7 +7,7 @@ import importlib.util
 import typer
 
 from argot.errors import MissingExtra
-from argot.ui.cli.command_base import AsUser, Home, format_examples, settings_for
+from argot.ui.cli.command_base import AsUser, Home, format_examples, read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -15,15 +15,15 @@ def register(app: typer.Typer) -> None:
 
 
 def mcp(as_user: AsUser = None, home: Home = None) -> None:
-    """Let an assistant that speaks MCP ask, search and look terms up, over standard input and output.
+    """Let an assistant that speaks MCP ask, search and look up terms, over standard input and output.
 
-    It goes through a running service where there is one. With the settings service_url and service_key it goes to
-    the service at that address, and acts for the person the key belongs to.
+    It uses a running service where there is one. With the settings service_url and service_key it uses the service at
+    that address, on behalf of the key's owner.
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("Serving other assistants (MCP)", "chat")
-    settings = settings_for(home)
-    # Imported only now, because it takes a while: wrong settings are told at once.
+    settings = read_settings(home)
+    # Imported only now, because it takes a while: wrong settings are reported before.
     from argot.ui.api.mcp_server import serve_mcp
 
     serve_mcp(settings, as_user)

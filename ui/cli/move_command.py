@@ -1,4 +1,4 @@
-"""argot move: a knowledge base to PostgreSQL, to a folder, or back."""
+"""argot move: copy a knowledge base to PostgreSQL, to a folder, or back."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from argot.ui.cli.command_base import (
     format_examples,
     make_text_column,
     open_error_console,
+    read_settings,
     say,
     say_json,
-    settings_for,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _POSTGRESQL = ("postgresql://", "postgres://")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{2,}:|(?:host|hostaddr|port|dbname|user|password|service|sslmode)\s*=", re.IGNORECASE
 )
-"""What begins no folder's name: another address, a slip in one, PostgreSQL's own words. A drive's letter is shorter."""
+"""The beginning of an address or of PostgreSQL's keywords, and not of a folder. A drive's letter is shorter."""
 
 
 def register(app: typer.Typer) -> None:
@@ -60,19 +60,19 @@ def move(  # noqa: PLR0917
         ),
     ] = None,
     reindex: Annotated[
-        bool, typer.Option("--reindex", help="Leave the vectors behind, and make them anew at the target.")
+        bool, typer.Option("--reindex", help="Do not copy the vectors; rebuild them at the target.")
     ] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Carry the whole knowledge base over, from where the settings say it is; that one stays as it is.
+    """Copy the whole knowledge base to another place. The settings name the source, which stays as it is.
 
-    Ids stay the same, and every row is compared afterwards. A move that was cut off goes on with the same command;
-    until it is whole, nothing opens the target. Stop every process of Argot on it before.
+    Ids stay the same, and every row is compared afterwards. A move that was cut off continues with the same command;
+    until it is complete, nothing opens the target. Stop every process of Argot on the knowledge base first.
     """
     from argot.service.moving.base_moving import move_base
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     target = _choose_target(to, schema, chroma, settings)
     source = (settings.home.expanduser().absolute(), settings)
     with _show_progress() as progress:
@@ -86,35 +86,35 @@ def move(  # noqa: PLR0917
 
 
 def _choose_target(to: str, schema: str | None, chroma: str | None, settings: Settings) -> tuple[Path, Settings]:
-    """The folder and settings of the target.
+    """Choose the folder and the settings of the target.
 
     Raises:
         InvalidInput
     """
-    server = settings.chroma_url if chroma is None else chroma
+    server = settings.storage.chroma_url if chroma is None else chroma
     changed = {"store": "", "chroma_url": server}
     if to.startswith(_POSTGRESQL):
-        if settings.store and not server:
+        if settings.storage.database and not server:
             raise InvalidInput(
                 "From one PostgreSQL to another, the vectors go to a Chroma server: give its address with --chroma."
             )
-        changed |= {"store": to, "store_schema": schema or settings.store_schema}
-        return settings.home.expanduser().absolute(), settings.model_copy(update=changed)
+        changed |= {"store": to, "store_schema": schema or settings.storage.schema_name}
+        return settings.home.expanduser().absolute(), settings.replace(**changed)
     if not to or _ADDRESS.match(to):
-        # What stands behind may be a password.
+        # The text behind it may hold a password.
         kind = re.split("[:=]", to)[0]
         raise InvalidInput(
-            f"'{kind}' is no place to move to. Give postgresql://USER:PASSWORD@HOST/DATABASE or a folder."
+            f"'{kind}' is not a place to move to. Give postgresql://USER:PASSWORD@HOST/DATABASE or a folder."
         )
     if schema:
         raise InvalidInput(f"A folder has no schema: leave out --schema {schema}, or give postgresql://... with --to.")
     folder = Path(to).expanduser().absolute()
-    return folder, settings.model_copy(update={**changed, "home": folder})
+    return folder, settings.replace(**changed, home=folder)
 
 
 @contextmanager
 def _show_progress() -> Iterator[Progress]:
-    """A bar with the rows done, of how many, and the time that is left."""
+    """Show a bar with the number of rows done, the total, and the remaining time."""
     from rich import progress as rich
 
     console = open_error_console()
@@ -135,13 +135,16 @@ def _print_summary(moved: Moved, target: Settings) -> None:
         f"{format_count(moved.vectors or 0, 'vector')} from {moved.source} to "
         f"{moved.target}. Each table has the same rows in both, byte for byte."
     )
-    if target.store:
-        say(f"From now on set ARGOT_STORE to what you gave with --to, and ARGOT_STORE_SCHEMA={target.store_schema}.")
+    if target.storage.database:
+        say(
+            f"From now on set ARGOT_STORE to what you gave with --to,"
+            f" and ARGOT_STORE_SCHEMA={target.storage.schema_name}."
+        )
     else:
         say(f"From now on leave ARGOT_STORE empty, and give --home {moved.target}.")
-    if target.chroma_url:
+    if target.storage.chroma_url:
         say("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it.")
-    say(f"{moved.source} is as it was. Once you need it no more, remove it.")
+    say(f"{moved.source} is unchanged. Remove it once you no longer need it.")
 
 
 def _rebuild_index(home: Path, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""argot user export, argot user erase: what is kept of a person, to read and to erase."""
+"""argot user export and argot user erase: the data stored about a person, to read and to erase."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     user.command("export", epilog=format_examples("argot user export ann ann.json", "argot user export ann"))(export)
     user_command(
-        "personal_data.user_erase",
+        "people.personal_data.user_erase",
         "argot user erase ann",
         "argot user erase ann --yes",
         ask="Erase {name} with all conversations, for good?",
@@ -29,10 +29,12 @@ def register(app: typer.Typer) -> None:
 
 def export(
     name: Name,
-    file: Annotated[Path | None, typer.Argument(help="Write it here; else it is printed.", metavar="FILE")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(help="The file to write; default: standard output.", metavar="FILE")
+    ] = None,
     home: Home = None,
 ) -> None:
-    """Write down everything that is kept of a person, as JSON."""
+    """Export everything that is stored about a person, as JSON."""
     from argot.service.json_values import convert_to_json
     from argot.service.usecases.people.personal_data import user_export
 
@@ -42,7 +44,7 @@ def export(
         say_json(found)
         return
     try:
-        # It holds all that somebody said: readable by its owner alone, and never over a file that is there.
+        # It holds everything that a person said: readable by its owner alone, and it never replaces a file.
         with open(file, "x", encoding="utf-8", opener=_open_private) as written:
             json.dump(convert_to_json(found), written, ensure_ascii=False, indent=2)
     except FileExistsError:
@@ -51,7 +53,7 @@ def export(
 
 
 def erase(done: ErasedPerson, /, name: Name) -> None:
-    """Erase a person with everything that is kept of them. It cannot be undone; backups keep what they hold."""
+    """Erase a person and everything stored about them. This cannot be undone; backups keep their copies."""
     say(
         f"Erased {line(name)}: {done.conversations} conversations, {done.files} files,"
         f" {done.questions} questions in the queue, {done.rows} rows of the account,"

@@ -1,4 +1,4 @@
-"""argot profile: how questions are answered, by named sets of switches."""
+"""argot profile: named sets of switches that set how questions are answered."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(profile, name="profile")
 
 
-@profile_command("profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True)
+@profile_command(
+    "questions.profiles.profile_list", "argot profile list", "argot profile list --json", name="list", json=True
+)
 def list_profiles(found: list[ProfileSummary], /) -> None:
-    """List the profiles: what each is for, where it comes from, and how it differs from the default."""
+    """List the profiles: purpose, origin, and differences from the default."""
     print_table(
         ["profile", "from", "for", "other than the default"],
         [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
@@ -44,7 +46,7 @@ def list_profiles(found: list[ProfileSummary], /) -> None:
 
 
 @profile_command(
-    "profiles.profile_show",
+    "questions.profiles.profile_show",
     "argot profile show default",
     "argot profile show paper > my.toml",
     "argot profile show strict --json",
@@ -55,8 +57,8 @@ def show(
     /,
     name: Annotated[str, typer.Argument(help="Its name, as 'argot profile list' shows it.", metavar="NAME")],
 ) -> None:
-    """Print a profile as TOML, with every switch and what it does: to edit, and to use with --profile FILE.toml."""
-    # Without an empty line at its end: it is a file.
+    """Print a profile as TOML, with every switch and its meaning: to edit, and to use with --profile FILE.toml."""
+    # Without an empty line at the end, because it is a file.
     say(found.toml.rstrip("\n"))
 
 
@@ -73,7 +75,9 @@ def save(  # noqa: PLR0917
     base: Annotated[
         str | None,
         typer.Option(
-            "--from", help="The profile it starts from, or a file of one; else the default.", metavar="NAME_OR_FILE"
+            "--from",
+            help="The profile or file to start from; default: the default profile.",
+            metavar="NAME_OR_FILE",
         ),
     ] = None,
     changes: Annotated[
@@ -85,12 +89,12 @@ def save(  # noqa: PLR0917
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Keep a profile in the knowledge base, for everybody who asks there: in its folder profiles, as NAME.toml."""
+    """Save a profile in the knowledge base, for everybody who asks there: in its folder profiles, as NAME.toml."""
     from argot.profile import parse_changes
     from argot.profile_files import format_profile, is_file, read_profile_file
     from argot.service.usecases.questions.profiles import profile_save
 
-    # A file is read here: the service may run on another machine.
+    # A file is read here, because the service may run on another machine.
     toml = format_profile(read_profile_file(Path(base))) if base and is_file(base) else None
     with open_knowledge_base(home) as client:
         saved = client.as_user(as_user).call(

@@ -1,6 +1,6 @@
-"""Shows on the terminal how an answer is made: the running stage, then the answer's words as they come.
+"""Shows on the terminal how an answer is made: the current stage, then the answer's words as they come.
 
-All of it disappears when the answer is complete: only the finished one, with its sources, stays.
+All of it disappears when the answer is complete; only the finished answer with its sources stays.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AnswerDisplay:
-    """Shows the events of a question on a console. To be used as a context manager."""
+    """A context manager that shows the events of a question on a console."""
 
     def __init__(self, console: Console) -> None:
         from rich.live import Live
@@ -32,14 +32,14 @@ class AnswerDisplay:
             case "stage":
                 self._stage = event.name.replace("_", " ")
             case "token":
-                # Words of a model that has read documents: a terminal would obey an escape sequence among them.
+                # The model has read documents: a terminal would obey an escape sequence in its words.
                 self.written += escape_text(event.data)
             case "retract":
                 self.written = ""
         self._live.update(self.render())
 
     def render(self) -> RenderableType:
-        """The last lines that fit: a terminal cannot take back what it has scrolled away."""
+        """Render the last lines that fit: a terminal cannot take back lines that it has scrolled away."""
         from rich.console import Group
         from rich.spinner import Spinner
         from rich.text import Text
@@ -48,7 +48,7 @@ class AnswerDisplay:
         if not self.written:
             return spinner
         lines = Text(self.written).wrap(self._console, self._console.width)
-        # Fewer lines than the terminal has: the spinner needs one, and the cursor stands below.
+        # Fewer lines than the terminal has: the spinner needs one, and the cursor is below it.
         return Group(*lines[-max(1, self._console.height - 3) :], spinner)
 
     def __enter__(self) -> Self:

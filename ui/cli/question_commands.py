@@ -32,14 +32,12 @@ if TYPE_CHECKING:
     from argot.results import AskResult
     from argot.service.transport.knowledge_base_client import Client
 
-Context = Annotated[
-    str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")
-]
+Context = Annotated[str | None, typer.Option("--context", help="Your own context, which settles ambiguous terms.")]
 Profile = Annotated[
     str | None,
     typer.Option(
         "--profile",
-        help="How to answer: strict, lenient, ...: see argot profile list; or a file.",
+        help="How to answer: strict, lenient, ... (see argot profile list), or a file.",
         metavar="NAME_OR_FILE",
     ),
 ]
@@ -59,17 +57,17 @@ Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
 ]
 Since = Annotated[
-    str | None, typer.Option("--since", help="Search only documents dated then or later.", metavar="DATE")
+    str | None, typer.Option("--since", help="Search only documents of this date or later.", metavar="DATE")
 ]
 Fields = Annotated[
     list[str] | None,
     typer.Option(
-        "--field", help="Search only documents that say so, e.g. region=EU; repeatable.", metavar="NAME=VALUE"
+        "--field", help="Search only documents with this field, e.g. region=EU; repeatable.", metavar="NAME=VALUE"
     ),
 ]
 Documents = Annotated[
     list[str] | None,
-    typer.Option("--document", help="Search only this one (id, name or URI); repeatable.", metavar="DOCUMENT"),
+    typer.Option("--document", help="Search only this document (id, name or URI); repeatable.", metavar="DOCUMENT"),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
@@ -93,8 +91,8 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     *,
-    question: Annotated[str, typer.Argument(help="The question, in quotes; - reads it from the standard stream.")],
-    thread: Annotated[str | None, typer.Option("--thread", help="Go on in this thread.")] = None,
+    question: Annotated[str, typer.Argument(help="The question, in quotes; - reads it from standard input.")],
+    thread: Annotated[str | None, typer.Option("--thread", help="Continue this thread.")] = None,
     context: Context = None,
     profile: Profile = None,
     changes: Changes = None,
@@ -108,7 +106,7 @@ def ask(
     verbose: Verbose = False,
     home: Home = None,
 ) -> None:
-    """Ask a question. Every sentence of the answer names the passage it rests on."""
+    """Ask a question. Each sentence of the answer names the passage that supports it."""
     text = sys.stdin.read() if question == "-" else question
     with open_knowledge_base(home) as client:
         options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents)
@@ -118,7 +116,7 @@ def ask(
 
 def answer(
     *,
-    thread: Annotated[str, typer.Argument(help="The thread in which something was asked back.", metavar="THREAD")],
+    thread: Annotated[str, typer.Argument(help="The thread in which Argot asked back.", metavar="THREAD")],
     choice: Annotated[str, typer.Argument(help="The number of a choice, its value, or words.", metavar="CHOICE")],
     context: Context = None,
     profile: Profile = None,
@@ -141,7 +139,7 @@ def answer(
 
 
 class _QuestionOptions(NamedTuple):
-    """How the question is to be answered, as the command line says it."""
+    """The command line's options for a question."""
 
     context: str | None
     profile: str | None
@@ -153,7 +151,7 @@ class _QuestionOptions(NamedTuple):
     documents: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
-        """As the use case takes them. A file is read here: the service may run on another machine.
+        """Return the parameters of the use case. A file is read here, because the service may run on another machine.
 
         Raises:
             InvalidSettings: there is no such file or switch.
@@ -164,7 +162,7 @@ class _QuestionOptions(NamedTuple):
 
         name, switches = self.profile, parse_changes(self.set or ())
         if name and is_file(name):
-            # A file is read as what it changes of the default.
+            # A file is read as its differences from the default.
             switches = compare_switches(read_profile_file(Path(name))) | switches
             name = "default"
         return {
@@ -180,7 +178,7 @@ class _QuestionOptions(NamedTuple):
 
 
 class _Question:
-    """One question on the command line, with whatever is asked back."""
+    """One question on the command line, with everything that Argot asks back."""
 
     def __init__(
         self, client: Client, home: Path | None, as_user: str | None, options: _QuestionOptions, *, json_: bool
@@ -205,9 +203,9 @@ class _Question:
 
     @contextmanager
     def _open_display(self) -> Iterator[Client]:
-        """The client, with the running stage and the answer's words shown to whoever watches as they come."""
+        """Yield a client that shows the current stage and the answer's words as they come, if a person is watching."""
         console = open_error_console()
-        # In a pipe or a script nobody watches.
+        # In a pipe or a script nobody is watching.
         if self._json or not console.is_terminal:
             yield self._client
             return
@@ -218,12 +216,12 @@ class _Question:
         if self._json:
             say_json(result)
             return
-        # Asked only where somebody can answer. A script gets the commands that would.
+        # Asked only where a person can answer. A script gets the commands that would.
         while result.status == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
             say(_format_heading(result))
             print_choices(result)
             picked = typer.prompt("Which one? A number, or in words")
-            # What was picked may lead to another question back, so this goes round again.
+            # The choice may lead to another question back, so this repeats.
             result = self.answer(result.thread, picked)
         if result.status == "needs_choice":
             self._show_open_choice(result)
@@ -231,11 +229,11 @@ class _Question:
             print_turn(result)
         if verbose:
             print_timings(result)
-        # Last of all: the next question in this thread needs it.
+        # At the end, for the next question in this thread.
         say(f"\nThread {result.thread}")
 
     def _show_open_choice(self, result: AskResult) -> None:
-        """What can be picked, and the commands that pick it, with the options of this one."""
+        """Show the choices, and the commands that pick one, with the options of this command."""
         say(_format_heading(result))
         print_choices(result)
         say("\nChoose with:")
@@ -256,6 +254,6 @@ class _Question:
 
 
 def _format_heading(result: AskResult) -> str:
-    """The first line of what is asked back; the choices are printed below it with their numbers."""
+    """Return the first line of what Argot asks back; the numbered choices are printed below it."""
     lines = result.answer.strip().splitlines()
     return line(lines[0]) if lines else "Which one is meant?"

@@ -41,7 +41,7 @@ Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
 def register(glossary: typer.Typer) -> None:
     glossary.command("queue", epilog=format_examples("argot glossary queue", "argot glossary queue --json"))(queue)
     plain = UseCaseCommands(glossary, as_user=True)
-    plain("glossary_impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
+    plain("glossary.impact.glossary_propose", "argot glossary propose FTLX", json=True)(propose)
     glossary.command(
         "accept",
         epilog=format_examples(
@@ -54,7 +54,7 @@ def register(glossary: typer.Typer) -> None:
     glossary.command("retire", epilog=format_examples('argot glossary retire 17 --why "nobody says it any more"'))(
         retire
     )
-    plain("proposals.glossary_merge", "argot glossary merge 3 17")(merge)
+    plain("glossary.proposals.glossary_merge", "argot glossary merge 3 17")(merge)
     glossary.command("dismiss", epilog=format_examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(
         dismiss
     )
@@ -72,12 +72,12 @@ def queue(
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """List what waits: terms people asked for in vain, with what the documents say they mean, and terms like them."""
+    """List the review queue: missed terms, with the meanings found in documents and similar terms."""
     from argot.service.usecases.glossary.proposals import glossary_proposals, glossary_queue
 
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(glossary_queue, limit=limit)
-        # All of them, since not every proposal is for a term that was missed.
+        # All of them, because not every proposal is for a missed term.
         proposals = client.as_user(as_user).call(glossary_proposals)
     if json_:
         say_json({"misses": found, "proposals": proposals})
@@ -87,8 +87,8 @@ def queue(
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
-        say("\nProposed besides:")
-        # Proposals come oldest first; the surest are worth looking at first.
+        say("\nOther proposals:")
+        # Proposals come oldest first; the surest are worth reading first.
         others.sort(key=lambda one: -(one.score or 0))
         print_table(
             ["proposal", "term", "expansion", "from", "sure"], [_make_proposal_row(one) for one in others[:limit]]
@@ -107,7 +107,7 @@ def _make_proposal_row(one: Proposal | ProposalShown) -> list[object]:
 
 
 def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(help="The term to look for.")]) -> None:
-    """Look in the documents for what a term means, and propose it with the words that say so."""
+    """Search the documents for the meaning of a term, and propose it with its quotations."""
     rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     say_aside(f"{len(found)} proposed" if found else "No document says what it means.")
@@ -119,28 +119,28 @@ def accept(
         list[int] | None, typer.Argument(help="Their numbers (see `argot glossary queue`).", metavar="PROPOSAL")
     ] = None,
     least: Annotated[
-        float | None, typer.Option("--least", min=0, max=1, help="All that are at least so sure, say 0.8.")
+        float | None, typer.Option("--least", min=0, max=1, help="All proposals that are at least this sure, e.g. 0.8.")
     ] = None,
     context: Annotated[str | None, typer.Option(help="The context it has this meaning in.")] = None,
     expansion: Annotated[str | None, typer.Option(help="What it stands for, if not as proposed.")] = None,
-    description: Annotated[str | None, typer.Option(help="What that is, if not as proposed.")] = None,
+    description: Annotated[str | None, typer.Option(help="A description of it, if not as proposed.")] = None,
     alias: Annotated[
         list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.", metavar="ALIAS")
     ] = None,
-    approved: Annotated[bool, typer.Option("--approve", help="Let it answer questions at once.")] = False,
+    approved: Annotated[bool, typer.Option("--approve", help="Approve it at once.")] = False,
     audience: Audience = None,
     why: Why = "",
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Make a draft of a proposal, or an approved meaning; several, as they stand, in one change."""
+    """Accept a proposal as a draft or an approved meaning; several, as they are, in one change."""
     from argot.service.usecases.glossary.proposals import EditedProposal, glossary_accept, glossary_accept_many
 
     numbers = proposals or []
     status: Literal["draft", "approved"] = "approved" if approved else "draft"
     edited = expansion or description or alias or audience
     if least is not None or len(numbers) != 1:
-        # An edit fits one proposal only. Numbers and --least exclude each other, and one of them is needed.
+        # Only a single proposal can be edited. Numbers and --least exclude each other, and one of them is needed.
         if edited or (least is None) == (not numbers):
             raise InvalidInput("Name one proposal to edit it, several to take them as they stand, or only --least.")
         with open_knowledge_base(home) as client:
@@ -170,7 +170,7 @@ def accept(
         )
     say(_describe_sense(sense))
     if not approved:
-        say_aside(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
+        say_aside(f"Answers do not use a draft. See what it would change: argot glossary effects {sense.id}")
         say_aside(f"Approve it with: argot glossary approve {sense.id}")
 
 
@@ -179,19 +179,19 @@ def _say_accepted(done: AcceptedProposals) -> None:
         say(_describe_sense(sense))
     for one in done.left:
         say_aside(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
-    undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
+    undo = f"; undo it with: argot glossary roll-back {done.change}" if done.change else ""
     say_aside(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
 
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
-    """Let a draft answer questions from now on. Whoever asked for the term is told."""
+    """Approve a draft: answers use it from now on. Whoever asked for the term is notified."""
     from argot.service.usecases.glossary.senses import glossary_approve
 
     _change_status(glossary_approve, sense, why, as_user, home)
 
 
 def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
-    """Let a sense answer nobody any more. It stays to be read, and can be approved again."""
+    """Retire a sense: answers no longer use it. It can still be read, and approved again."""
     from argot.service.usecases.glossary.senses import glossary_retire
 
     _change_status(glossary_retire, sense, why, as_user, home)
@@ -202,35 +202,35 @@ def _change_status(
 ) -> None:
     from argot.service.usecases.glossary.senses import glossary_sense
 
-    # In the version just read: a change in between is refused, and not approved unseen.
+    # With the version just read, so that a change in between is refused, not approved unseen.
     with open_knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
         say(_describe_sense(client.as_user(as_user).call(case, sense_id=sense, version=seen.version, why=why)))
 
 
 def merge(merged: Sense, /, proposal_id: ProposalId, sense_id: SenseId, why: Why = "") -> None:
-    """Make a proposed term another name of a sense there is."""
+    """Make a proposed term another name of an existing sense."""
     say(f"{_describe_sense(merged)}; also called {', '.join(map(line, merged.aliases))}")
 
 
 def dismiss(
     what: Annotated[str, typer.Argument(help="A proposal's number, or a missed term.", metavar="PROPOSAL|TERM")],
-    undo: Annotated[bool, typer.Option("--undo", help="Take the dismissal of a proposal back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the dismissal of a proposal.")] = False,
     why: Why = "",
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Say no to a proposal, or that a missed term needs no meaning: for good."""
+    """Dismiss a proposal, or a missed term that needs no meaning, for good."""
     from argot.service.usecases.glossary.proposals import glossary_dismiss, glossary_dismiss_miss, glossary_reopen
 
     with open_knowledge_base(home) as client:
         if undo:
-            # `isascii` as well: "²" is a digit too, and no number.
+            # `isascii` as well, because "²" is a digit but not a number.
             if not (what.isascii() and what.isdigit()):
                 raise InvalidInput(f"Unknown proposal number {what}. Only the dismissal of a proposal can be undone.")
             client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
             say(f"Proposal {what} is open again")
-        # Digits alone are a proposal, anything else is a term.
+        # Only digits are a proposal, anything else is a term.
         elif what.isascii() and what.isdigit():
             client.as_user(as_user).call(glossary_dismiss, proposal_id=int(what), why=why)
             say(f"Dismissed proposal {what}")
@@ -243,19 +243,19 @@ def effects(
     *,
     sense: Annotated[int | None, typer.Argument(help="A draft's number.", metavar="SENSE")] = None,
     proposal: Annotated[int | None, typer.Option("--proposal", help="A proposal's number instead.")] = None,
-    context: Annotated[str, typer.Option(help="The context a proposal would go to.")] = "",
-    retire: Annotated[bool, typer.Option("--retire", help="What retiring the sense would change.")] = False,
+    context: Annotated[str, typer.Option(help="The context for a proposal.")] = "",
+    retire: Annotated[bool, typer.Option("--retire", help="Show how retiring the sense would change them.")] = False,
     questions: Annotated[
-        Path | None, typer.Option("--questions", help="Also these: one a line, or JSON lines with `question`.")
+        Path | None, typer.Option("--questions", help="More questions: one a line, or JSON lines with `question`.")
     ] = None,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Show what approving a draft would change: past questions with its term, before and after. Nothing is stored."""
+    """Show how approving a draft would change past questions with its term, before and after. Nothing is stored."""
     from argot.service.usecases.glossary.impact import glossary_effects
 
-    # Read here: the service may not see the file.
+    # Read here, because the service may not be able to.
     given = _read_questions(questions) if questions else []
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(
@@ -269,7 +269,7 @@ def effects(
     if json_:
         say_json(found)
         return
-    # Only those: what stays as it is says nothing of the draft.
+    # Only these: unchanged questions say nothing about the draft.
     changed = [row for row in found.rows if row.changed]
     for row in changed:
         say(f"\n{line(row.question)}")
@@ -281,7 +281,7 @@ def effects(
 def _make_side_rows(row: QuestionImpact) -> list[list[object]]:
     sides = (row.before, row.after)
     rows: list[list[object]] = [["read as", *map(_describe_reading, sides)]]
-    # With the same passages on both sides, the rows would repeat each other.
+    # With the same passages on both sides, the rows would be repeated.
     if "passages" in row.changed:
         for rank in range(max(len(side.passages) for side in sides)):
             rows.append([f"passage {rank + 1}", *(_format_passage(side, rank) for side in sides)])
@@ -294,7 +294,7 @@ def _describe_reading(side: QuestionAsRead) -> str:
 
 
 def _format_passage(side: QuestionAsRead, rank: int) -> str:
-    # One side may have found fewer.
+    # One side may have found fewer passages.
     if rank >= len(side.passages):
         return ""
     one = side.passages[rank]
@@ -310,13 +310,15 @@ def _read_questions(path: Path) -> list[str]:
 
 
 def _read_question(text: str, number: int, path: Path) -> str:
-    # A file may mix both: no question begins with a brace.
+    # A file may mix both, because no question begins with a brace.
     if not text.lstrip().startswith("{"):
         return text
     try:
         return str(json.loads(text)["question"])
     except (ValueError, KeyError) as error:
-        raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
+        raise InvalidInput(
+            f"{path}, line {number}: not a JSON object with a `question`: {error}. Correct it."
+        ) from error
 
 
 def _describe_sense(sense: Sense) -> str:

@@ -14,9 +14,9 @@ from argot.ui.cli.command_base import (
     line,
     make_text_column,
     open_error_console,
+    read_settings,
     say,
     say_aside,
-    settings_for,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -27,9 +27,9 @@ def register(app: typer.Typer) -> None:
             "argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2"
         )
     )(serve)
-    UseCaseCommands(app)("monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom")(
-        metrics
-    )
+    UseCaseCommands(app)(
+        "operations.monitoring.metrics", "argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"
+    )(metrics)
 
 
 def serve(
@@ -38,15 +38,15 @@ def serve(
     workers: Annotated[
         str | None, typer.Option(metavar="N", help="Processes that answer questions (0: this one; auto).")
     ] = None,
-    samples: Annotated[bool, typer.Option("--samples", help="First put the sample documents and glossary in.")] = False,
+    samples: Annotated[bool, typer.Option("--samples", help="First add the sample documents and glossary.")] = False,
     home: Home = None,
 ) -> None:
-    """Serve the chat window. Other commands go through this process as long as it runs."""
-    # Looked for without importing, which takes seconds.
+    """Serve the chat window. While it runs, other commands go through this process."""
+    # Searched for without importing it, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
-    settings = settings_for(home, host=host, port=port, workers=workers)
-    # Before the service opens the knowledge base: only one process may have it open.
+    settings = read_settings(home, host=host, port=port, workers=workers)
+    # Before the service opens the knowledge base, which only one process may have open.
     if samples:
         add_samples(home)
     from argot.ui.server import serve as serve_web
@@ -55,17 +55,17 @@ def serve(
 
 
 def metrics(text: str, /) -> None:
-    """Print what the running service counted, in Prometheus' text format. Also at /metrics, for administrators."""
+    """Print the running service's metrics in Prometheus' text format. Also at /metrics, for administrators."""
     say(text.rstrip())
 
 
 def add_samples(home: Home) -> None:
-    """Build the sample knowledge base with a progress bar; the second time nothing is left to do."""
+    """Build the sample knowledge base with a progress bar. If it is complete, nothing is done."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.service.operations.sample_base import build
 
-    settings = settings_for(home)
+    settings = read_settings(home)
     console = open_error_console()
     columns = (make_text_column(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

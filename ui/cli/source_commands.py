@@ -1,4 +1,4 @@
-"""argot source: folders, repositories, web sites and mail that the documents are kept in step with."""
+"""argot source: folders, repositories, web sites and mail that the documents are synced with."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
         SyncUnderWay,
     )
 
-source = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
-)
+source = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Sources that documents are synced with.")
 
 SourceName = Annotated[str, typer.Argument(help="Its name (see `argot source list`).", metavar="NAME")]
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "m"))
@@ -80,7 +78,7 @@ def add(
         typer.Option("--loader", help="Instead of an address: one of LangChain's loaders.", metavar="LOADER"),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What to call it (else made of the address).", metavar="NAME")
+        str | None, typer.Option("--name", help="Its name (default: made from the address).", metavar="NAME")
     ] = None,
     include: Annotated[
         list[str] | None, typer.Option("--include", help="Only paths like this; repeatable.", metavar="PATTERN")
@@ -107,12 +105,12 @@ def add(
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Name a source. Nothing is read yet: `argot source sync` does that, or a running service if --every is given.
+    """Add a source. Nothing is read yet: `argot source sync` does that, or a running service if --every is given.
 
-    A pattern with `/` is for the path, without for a name on the way. Options for --with: base_uri (where the originals
-    of a folder or repository stand, for citations), follow_links=yes (of a folder), branch, user, private=yes (a server
-    in your own network), encrypted=no (mail in clear), pages (of a web site, at most), and what a loader is made with.
-    Secrets: --with-env.
+    A pattern with `/` matches the path, one without it any name on the path. Options for --with: base_uri (the address
+    of a folder's or repository's originals, for citations), follow_links=yes (of a folder), branch, user, private=yes
+    (a server in your own network), encrypted=no (mail without encryption), pages (of a web site, at most), and the
+    parameters of a loader. Secrets: --with-env.
     """
     from argot.service.usecases.documents.sources import source_add
 
@@ -140,7 +138,7 @@ def add(
 
 @source.command("list", epilog=format_examples("argot source list", "argot source list --json"))
 def list_sources(json_: Json = False, home: Home = None) -> None:
-    """List the sources, how the last sync of each went, and how far those are that a running service syncs just now."""
+    """List the sources, with the result of each one's last sync and the progress of running syncs."""
     from argot.service.usecases.documents.sources import source_list, source_progress
 
     with open_knowledge_base(home) as client:
@@ -165,7 +163,7 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
                 say_aside(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
             say_aside(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
-    say_aside(format_count(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
+    say_aside(format_count(len(found), "source") if found else "No sources yet. Add one with: argot source add FOLDER")
 
 
 @source.command(
@@ -174,15 +172,15 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
 )
 def sync(
     name: Annotated[
-        str | None, typer.Argument(help="Its name (see `argot source list`); none: all.", metavar="NAME")
+        str | None, typer.Argument(help="Its name (see `argot source list`); default: all sources.", metavar="NAME")
     ] = None,
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Take out what is gone, also if it is most of the source.")
+        bool, typer.Option("--confirm", help="Remove deleted documents even if they are most of the source.")
     ] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Bring the documents in step: what is new or changed is read, what is gone is taken out.
+    """Sync documents with their sources: new and changed ones are read, deleted ones are removed.
 
     The exit code is 1 if a source could not be read, a document of it failed, or deletions wait for --confirm.
     """
@@ -205,7 +203,7 @@ def sync(
 
 
 @UseCaseCommands(source)(
-    "document_sources.source_remove",
+    "documents.sources.source_remove",
     "argot source remove handbook",
     "argot source remove old --with-documents",
     json=True,
@@ -214,16 +212,14 @@ def remove(
     gone: RemovedSource,
     /,
     name: SourceName,
-    with_documents: Annotated[
-        bool, typer.Option("--with-documents", help="Take out the documents that it brought, too.")
-    ] = False,
+    with_documents: Annotated[bool, typer.Option("--with-documents", help="Remove its documents, too.")] = False,
 ) -> None:
-    """Stop keeping documents in step with a source. They stay, unless --with-documents is given."""
+    """Remove a source. Its documents stay, unless --with-documents is given."""
     say(f"Removed the source {gone.name}; {format_count(gone.removed, 'document')} removed, {gone.kept} kept.")
 
 
 def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
-    """One after the other; what a running service syncs just now is named and left to it."""
+    """Sync one source after the other; one that a running service is syncing is named and left to it."""
     reports = []
     for name in names:
         try:
@@ -255,13 +251,13 @@ def _print_summary(report: SyncReport) -> None:
 
 
 def _list_gone(names: Sequence[str], number: int) -> str:
-    """Name the first of what waits to be taken out."""
+    """Name the first of the documents that wait to be removed."""
     more = f" and {number - len(names):,} more" if number > len(names) else ""
-    return f"gone there: {', '.join(map(line, names))}{more}"
+    return f"deleted there: {', '.join(map(line, names))}{more}"
 
 
 def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
-    """Return its state, the time of its last sync, and what that changed."""
+    """Return the state of a source, the time of its last sync, and the changes of that."""
     if under_way is not None:
         far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
         return f"syncing{far}", (one.synced_at or "")[:16], ""
@@ -272,7 +268,7 @@ def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tup
 
 
 def _format_time(seconds: int) -> str:
-    """Return a time as it is typed: 6h."""
+    """Return an interval as it is typed: 6h."""
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 
@@ -284,8 +280,8 @@ def _parse_kind(given: str | None) -> SourceKind | None:
 
 
 def _resolve_address(address: str) -> str:
-    """A path is made absolute: the process that reads it may work in another folder."""
-    # What is no path is named as it was typed when it is refused.
+    """Make a path absolute, because the process that reads it may work in another folder."""
+    # Anything else is passed on as typed, for the message that refuses it.
     if "://" in address or (":" in address and not Path(address).exists()):
         return address
     return str(Path(address).expanduser().absolute())

@@ -1,4 +1,4 @@
-"""How an answer looks on a terminal: sentences with [n], how terms were understood, the numbered sources."""
+"""An answer on a terminal: sentences with [n], how terms were understood, the numbered sources."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ UNSUPPORTED = "[?]"
 
 
 def print_turn(result: AskResult) -> None:
-    """One answer for people."""
+    """Print one answer for people."""
     say(_format_answer(result))
     if result.status == "answered" and result.answered_by == "model":
         say(f"\nWritten by the language model {line(result.model)}; each mark was found in the documents.")
     _print_notes(result)
     _print_understood(result)
-    if result.status != "query_miss":  # there the answer says it
+    if result.status != "query_miss":  # there the answer itself says it
         _print_misses(result)
     _print_sources(result)
 
 
 def print_choices(result: AskResult) -> None:
-    """The things one may pick, numbered."""
+    """Print the choices, numbered."""
     for number, choice in enumerate(result.choices, 1):
         say(f"  {number}. {format_choice(choice)}")
 
 
 def print_timings(result: AskResult) -> None:
-    """Seconds by stage, longest first, and of each call to the language model."""
+    """Print seconds by stage, longest first, and of each call to the language model."""
     timings = sorted(result.timings.items(), key=lambda item: -item[1])
     say("\nTime: " + ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings))
     if result.model_calls:
-        say("Language model: " + ", ".join(map(_call, result.model_calls)))
+        say("Language model: " + ", ".join(map(_format_call, result.model_calls)))
 
 
-def _call(call: ModelCall) -> str:
+def _format_call(call: ModelCall) -> str:
     tokens = f"{call.prompt_tokens} + {call.completion_tokens} tokens" if call.prompt_tokens else ""
     about = "; ".join(line(part) for part in (tokens, call.failed) if part)
     return f"{line(call.prompt)} {call.seconds * 1000:.0f} ms" + (f" ({about})" if about else "")
@@ -59,11 +59,11 @@ def format_choice(choice: Choice) -> str:
 
 
 def _format_answer(result: AskResult) -> str:
-    """The answer with marks; what no passage supports carries [?]. White space between sentences stays as written."""
+    """Format the answer with marks; [?] marks unsupported sentences. White space between sentences stays as written."""
     rest = result.answer
     marked = []
     for sentence in result.sentences:
-        # Looked for behind the one before: the same sentence may stand in an answer twice.
+        # Searched for behind the previous one: an answer may hold the same sentence twice.
         found = rest.find(sentence.text)
         if found < 0:
             continue
@@ -101,7 +101,7 @@ def _print_misses(result: AskResult) -> None:
 
 
 def _print_sources(result: AskResult) -> None:
-    # Only those that are cited: a search finds more, which the answer does not rest on.
+    # Only cited passages: a search finds more, on which the answer does not rest.
     cited = {n for sentence in result.sentences for n in sentence.cited}
     shown = [passage for passage in result.passages if passage.n in cited]
     if shown:

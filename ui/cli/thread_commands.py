@@ -1,4 +1,4 @@
-"""argot threads: one's own conversations, and what people said of answers."""
+"""argot threads: one's own conversations, and people's judgements of answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(threads, name="threads")
 
 
-@thread_command("threads.thread_list", "argot threads list", name="list", json=True)
+@thread_command("questions.threads.thread_list", "argot threads list", name="list", json=True)
 def list_threads(found: list[Thread], /) -> None:
     """List your threads, the latest first."""
     print_table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
@@ -46,14 +46,14 @@ def list_threads(found: list[Thread], /) -> None:
 
 @threads.command("show", epilog=format_examples("argot threads show t0123456789abcdef"))
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
-    """Show the questions and answers of a thread, as far as you may still read what they rest on."""
+    """Show the questions and answers of a thread, as far as you may still read their sources."""
     from argot.service.json_values import convert_to_json
     from argot.service.usecases.glossary.impact import thread_news
     from argot.service.usecases.questions.threads import thread_read
 
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_read, thread=thread)
-        # After the thread: news are given out once, and would be lost if it could not be read.
+        # After the thread: news are given only once, and would be lost if the thread could not be read.
         news = client.as_user(as_user).call(thread_news, thread=thread)
     if json_:
         say_json({**convert_to_json(found), "news": news})
@@ -73,11 +73,11 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
 )
 def share(
     thread: ThreadId,
-    not_: Annotated[bool, typer.Option("--not", help="Let them read it no more.")] = False,
+    not_: Annotated[bool, typer.Option("--not", help="Stop sharing it.")] = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """Let the glossary's managers read this thread's questions that met unknown terms; else they are only counted."""
+    """Let the glossary's managers read this thread's questions with unknown terms; otherwise these are only counted."""
     from argot.service.usecases.glossary.impact import thread_share
 
     with open_knowledge_base(home) as client:
@@ -98,7 +98,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
 
     with open_knowledge_base(home) as client:
         form: Literal["json", "markdown"] = "json" if json_ else "markdown"
-        # `say` ends the line itself.
+        # `say` adds the line feed itself.
         say(client.as_user(as_user).call(thread_export, thread=thread, form=form).text.rstrip("\n"))
 
 
@@ -115,17 +115,17 @@ def feedback(
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
+    """List people's judgements of answers, for managers: the shared questions and answers, as evaluation data."""
     from argot.service.json_values import convert_to_json
     from argot.service.usecases.questions.threads import feedback_list
 
-    # Both options mean the same as none.
+    # Both options together mean the same as none.
     value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:
         for one in found:
-            # On one line each, so that the file can be read line by line.
+            # One object a line, so that the file can be read line by line.
             say(json.dumps(convert_to_json(one), ensure_ascii=False))
         return
     print_table(["when", "", "question", "reason"], [_make_judged_row(one) for one in found])
@@ -135,18 +135,18 @@ def feedback(
 def _make_judged_row(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.questions.threads import SharedAnswer
 
-    # Where it was not shared, only the verdict is there.
+    # An answer that was not shared has only its verdict.
     words = [one.question, one.comment] if isinstance(one, SharedAnswer) else ["(not shared)", ""]
     return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 
 
-@thread_command("threads.thread_rename", 'argot threads rename t0123456789abcdef "Cell layout"')
+@thread_command("questions.threads.thread_rename", 'argot threads rename t0123456789abcdef "Cell layout"')
 def rename(found: Thread, /, thread: ThreadId, title: Annotated[str, typer.Argument(help="The new title.")]) -> None:
     """Give a thread another title."""
     say(f"{found.id}: {line(found.title)}")
 
 
-@thread_command("threads.thread_delete", "argot threads delete t0123456789abcdef")
+@thread_command("questions.threads.thread_delete", "argot threads delete t0123456789abcdef")
 def delete(found: Thread, /, thread: ThreadId) -> None:
     """Delete a thread with everything said in it."""
     say(f"Deleted {found.id}: {line(found.title)}")

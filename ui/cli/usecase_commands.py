@@ -5,12 +5,12 @@ command's arguments and options, which go to the use case under the same names:
 
     thread_command = UseCaseCommands(threads, as_user=True)
 
-    @thread_command("threads.thread_delete", "argot threads delete t0123456789abcdef")
+    @thread_command("questions.threads.thread_delete", "argot threads delete t0123456789abcdef")
     def delete(found: Thread, /, thread: ThreadId) -> None:
         '''Delete a thread with everything said in it.'''
         say(f"Deleted {found.id}: {line(found.title)}")
 
-The use case is named and not imported, because help must be quick; a test compares the parameters of every such command
+The use case is named, not imported, because help must be quick; a test compares the parameters of every such command
 with those of its use case. A command that calls several use cases, shows progress or has an exit code of its own is
 written by hand.
 """
@@ -65,12 +65,12 @@ class UseCaseCommands:
         }
 
         def register(show: Show) -> Show:
-            def run(
+            def execute(
                 home: Home, json_: bool = False, as_user: str | None = None, yes: bool = True, **given: Any
             ) -> None:
                 if not yes:
                     question = ask.format_map({key: line(value) for key, value in given.items()})
-                    # On standard error, so that the question is seen when the output goes into a file.
+                    # On standard error, so that the question is visible when the output goes into a file.
                     typer.confirm(question, abort=True, err=True)
                 with open_knowledge_base(home, create=create) as client:
                     found = client.as_user(as_user).call(load_usecase(path), **given)
@@ -79,9 +79,9 @@ class UseCaseCommands:
                 else:
                     show(found, **given)
 
-            _set_parameters(run, {**_get_parameters(show), **common})
-            run.usecase = path  # type: ignore[attr-defined]
-            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=format_examples(*lines))(run)
+            _set_parameters(execute, {**_get_parameters(show), **common})
+            execute.usecase = path  # type: ignore[attr-defined]
+            self._app.command(name or show.__name__, help=inspect.getdoc(show), epilog=format_examples(*lines))(execute)
             return show
 
         return register
@@ -97,18 +97,18 @@ def load_usecase(path: str) -> Declared:
 def _get_parameters(show: Callable[..., None]) -> dict[str, tuple[Any, Any]]:
     """Return the types and defaults of a function's parameters, without the first one."""
     result, *others = inspect.signature(show).parameters.values()
-    # The type of the result cannot be evaluated: type checkers alone import it.
+    # The type of the result cannot be evaluated, because only type checkers import it.
     names = {key: kind for key, kind in show.__annotations__.items() if key not in (result.name, "return")}
     holder = type("Parameters", (), {"__annotations__": names})
     kinds = get_type_hints(holder, vars(sys.modules[show.__module__]), include_extras=True)
     return {one.name: (kinds[one.name], one.default) for one in others}
 
 
-def _set_parameters(run: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> None:
+def _set_parameters(execute: Callable[..., None], parameters: dict[str, tuple[Any, Any]]) -> None:
     """Declare the parameters of a command where Typer looks for them."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    run.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    execute.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
+    execute.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(name, keyword, default=default, annotation=kind)
             for name, (kind, default) in parameters.items()

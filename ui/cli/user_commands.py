@@ -48,9 +48,7 @@ def add(  # noqa: PLR0917
     name: Name,
     group: Annotated[list[str] | None, typer.Option("--group", help="A group; repeatable.", metavar="GROUP")] = None,
     display_name: Annotated[str, typer.Option("--display-name", help="The name that is shown.")] = "",
-    password: Annotated[
-        bool, typer.Option("--password", help="Ask for a password; a pipe gives it in a line.")
-    ] = False,
+    password: Annotated[bool, typer.Option("--password", help="Ask for a password, or read it from a pipe.")] = False,
     role: Role = None,
     manages: Manages = None,
     home: Home = None,
@@ -58,7 +56,7 @@ def add(  # noqa: PLR0917
     """Make a user, or change one: more groups, another role, another password."""
     from argot.service.usecases.people.users import user_add
 
-    # Before the knowledge base is opened: nobody shall wait while somebody types.
+    # Before the knowledge base is opened, so that nobody has to wait while somebody types.
     # Before the knowledge base is opened, as in `add`.
     given = _read_new_password(name) if password else None
     with open_knowledge_base(home) as client:
@@ -74,7 +72,7 @@ def add(  # noqa: PLR0917
     say(_format_user(made))
 
 
-@user_command("users.user_list", "argot user list", name="list", json=True)
+@user_command("people.users.user_list", "argot user list", name="list", json=True)
 def list_users(users: list[UserShown], /) -> None:
     """List the users."""
     print_table(
@@ -104,7 +102,7 @@ def roles(
     leave: Annotated[list[str] | None, typer.Option("--leave", help="A group to leave.", metavar="GROUP")] = None,
     home: Home = None,
 ) -> None:
-    """Show what a user may do, or say what it shall be from now on."""
+    """Show a user's role and contexts, or change them."""
     from argot.service.usecases.people.users import user_roles
 
     with open_knowledge_base(home) as client:
@@ -115,13 +113,13 @@ def _parse_role(given: str | None) -> RoleName | None:
     from argot.service.usecases.people.users import ROLES
     from argot.service.usecases.usecase_registry import find_choice
 
-    # No role given is no change of role.
+    # Without a role, the role stays as it is.
     return None if given is None else find_choice(ROLES, given, "--role")
 
 
 @user.command("password", epilog=format_examples("argot user password ann"))
 def password(name: Name, home: Home = None) -> None:
-    """Give a user another password; a pipe gives it in a line. Every session of theirs ends."""
+    """Give a user another password, typed or piped in as a line. All their sessions end."""
     from argot.service.usecases.people.users import user_password
 
     given = _read_new_password(name)
@@ -130,34 +128,34 @@ def password(name: Name, home: Home = None) -> None:
     say(f"User {line(name)} has a new password and is signed out everywhere.")
 
 
-@user_command("users.user_suspend", "argot user suspend ann")
+@user_command("people.users.user_suspend", "argot user suspend ann")
 def suspend(_: UserShown, /, name: Name) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
     say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
 
 
-@user_command("users.user_restore", "argot user restore ann")
+@user_command("people.users.user_restore", "argot user restore ann")
 def restore(_: UserShown, /, name: Name) -> None:
     """Let a suspended user in again."""
     say(f"User {line(name)} may sign in again.")
 
 
-@user_command("users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
+@user_command("people.users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
 def link(
     linked: UserShown,
     /,
     name: Name,
     subject: Annotated[
-        str, typer.Option("--subject", help="The account there ('sub'); else the first that comes under this name.")
+        str, typer.Option("--subject", help="The account there ('sub'); default: the first one with this name.")
     ] = "",
 ) -> None:
     """Let a user sign in at the OpenID Connect provider, and no longer by a password."""
     say(_format_user(linked))
 
 
-@user_command("users.user_unlink", "argot user unlink ann")
+@user_command("people.users.user_unlink", "argot user unlink ann")
 def unlink(unlinked: UserShown, /, name: Name) -> None:
-    """Let a user no longer sign in at the provider. Its groups end, and their sessions and keys."""
+    """Stop a user from signing in at the provider. The provider's groups, and the user's sessions and keys, end."""
     say(_format_user(unlinked))
 
 
@@ -187,14 +185,14 @@ def sessions(
 
 
 def _read_new_password(name: str) -> SecretStr:
-    # Never an argument of the command: those stand in the shell's history, and every user of the machine can list them.
+    # Never an argument of the command: the shell's history keeps those, and every user of the machine can list them.
     from pydantic import SecretStr
 
     if sys.stdin.isatty():
         return SecretStr(
             typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
         )
-    # The line end alone is cut off: blanks may be part of a password.
+    # Only the line feed is removed: blanks may be part of a password.
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 
@@ -210,9 +208,9 @@ def _list_managed_contexts(made: UserShown) -> str:
 
 
 def _describe_sign_in(made: UserShown) -> str:
-    # First: whoever is suspended does not sign in, with a password or without.
+    # First, because a suspended user does not sign in at all.
     if made.suspended_at:
         return "suspended"
     if made.linked:
-        return "at the provider, anew" if made.lapsed_at else "at the provider"
+        return "at the provider, after signing in again" if made.lapsed_at else "at the provider"
     return "with a password" if made.has_password else "not with a password"

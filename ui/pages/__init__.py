@@ -1,4 +1,4 @@
-"""Pages for the managers of the glossary: made on the server, moved by HTMX, and complete without any script.
+"""Pages for the managers of the glossary: made on the server, updated by HTMX, and complete without any script.
 
-What they show and do are use cases of `argot.service`; here are only addresses, forms and looks.
+Their data and actions are use cases of `argot.service`; this package has only addresses, forms and layout.
 """

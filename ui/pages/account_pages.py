@@ -1,4 +1,4 @@
-"""Signing in and out, and one's own account: pages made on the server, which need no script."""
+"""Pages for signing in and out, and for one's own account. They need no script."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN_PATH, SIGN_OUT_SUFFIX
+from argot.wings import wings
 
 ACCOUNT = "/account"
-# Sent along as a flag, not as a text: an address must not put words into a page of ours.
+# The address holds a flag and no text, so that no link can put words into a page of ours.
 CHANGED_NOTICE = "Your password is changed, and you are signed out everywhere else."
 CONFIRMATION_FIELD = "your_password"
 MAX_PASSWORD_CHARS = 2000
@@ -46,10 +47,10 @@ Field = Annotated[str, Form(max_length=2000)]
 
 
 class Confirmation:
-    """Asks for one's own password again before something that must not be done from an unattended window.
+    """The check of one's own password before an action that must not be done from an unattended window.
 
-    Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
-    signs in. Given a password (`argot user password NAME`), they are asked as well.
+    Visitors without a password in Argot are not asked: the person at this machine before anybody signs in, and people
+    whom a proxy signs in. Once they have a password (`argot user password NAME`), they are asked as well.
     """
 
     def __init__(self, kb: KnowledgeBase, sign_in: SignIn, address: Callable[[Request], str]) -> None:
@@ -68,7 +69,7 @@ class Confirmation:
         """
         if self.must_ask(who):
             given = (await request.form()).get(CONFIRMATION_FIELD)
-            # `Field` bounds the other forms; this one is read past FastAPI.
+            # `Field` limits the other forms; this one is not read by FastAPI.
             password = given[:MAX_PASSWORD_CHARS] if isinstance(given, str) else ""
             await self.sign_in.confirm(who.name, password, self.address(request))
 
@@ -89,46 +90,46 @@ def sign_in_pages(
             return RedirectResponse(choose_own_page(next), status_code=303)
         leaving = request.scope.get(SIGN_OUT_SUFFIX)
         if provider and leaving and (out := await provider.exit(leaving, get_own_address(kb, request) + SIGN_IN_PATH)):
-            # A page, no redirect: a form's redirects may lead nowhere but here (Content-Security-Policy, form-action).
+            # A page and not a redirect: a form's redirects must stay here (Content-Security-Policy, form-action).
             gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGN_OUT_SUFFIX)}
-            return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc_label)
+            return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc.label)
         return await sign_in_page(kb, next=next)
 
     @router.post(SIGN_IN_PATH)
     @needs("anonymous", csrf=False)
     async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
-        # No token: there is no session that could hold one. The guard checks the origin of the page.
-        address = authenticator.address(request.scope, request.headers)
+        # No token, because no session exists to hold one. The guard checks the origin of the page.
+        address = authenticator.find_address(request.scope, request.headers)
         try:
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
         except SignInRefused as refusal:
             headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
             return await sign_in_page(kb, refusal.status, headers, next=next, name=name, error=str(refusal))
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        # A new session, never one that the browser had before: it may have been planted there (session fixation).
+        # A new session, never the one that the browser had: it may have been planted there (session fixation).
         return let_in(authenticator, token, choose_own_page(next))
 
     @router.get("/login")
     @needs("anonymous")
     async def window_login() -> Response:
-        # Chainlit's page goes here when it finds nobody signed in; the guard leads from / to our page to sign in.
+        # Chainlit's page goes here when nobody is signed in; the guard leads from / to our sign-in page.
         return RedirectResponse("/", status_code=303)
 
     @router.post("/logout")
     @needs("anonymous", csrf=False)
     async def window_logout(request: Request) -> Response:
-        # The sign-out of the chat window, whose script knows no token.
+        # The sign-out of the chat window, whose script sends no token.
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return signed_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
+        return show_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return signed_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
+        return show_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
 
-    def signed_out(answer: Response, who: object) -> Response:
-        """The browser forgets the session, and is shown out at the provider next."""
+    def show_out(answer: Response, who: object) -> Response:
+        """Make the browser forget the session, and send it on to sign out at the provider."""
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
             ticket = provider.make_leaving_ticket(who.session)
@@ -148,23 +149,23 @@ def build_account_pages(
 ) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
-    async def account(who: Visitor, status: int = 200, **said: str) -> Response:
+    async def show_account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = await kb.look_up(get_account, kb, who.name)
         sessions = [show_session(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
-        values["new_key"] = ""
+        values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
         values |= {"error": "", "done": "", **said}
         return render_page("account.html", status, None, **values)
 
     @router.get("")
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
-        return await account(who, done=CHANGED_NOTICE if changed else "")
+        return await show_account(who, done=CHANGED_NOTICE if changed else "")
 
     @router.get("/data")
     @needs("asker")
     async def data(who: Who) -> Response:
-        """Everything that is kept of this person, as a file to take along."""
+        """Return everything that is stored about this person, as a file."""
         found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
         return JSONResponse(convert_to_json(found), headers=headers)
@@ -173,15 +174,15 @@ def build_account_pages(
     @needs("asker")
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
         if new != again:
-            return await account(who, 400, error=DIFFERENT_PASSWORDS)
-        address = authenticator.address(request.scope, request.headers)
+            return await show_account(who, 400, error=DIFFERENT_PASSWORDS)
+        address = authenticator.find_address(request.scope, request.headers)
         try:
             await sign_in.change_password(who.name, old, new, address)
         except SignInRefused as refusal:
-            return await account(who, refusal.status, error=str(refusal))
+            return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await account(who, 400, error=str(error))
-        # Every session ended with the old password, this one too: the browser gets another.
+            return await show_account(who, 400, error=str(error))
+        # All sessions have ended with the old password, also this one: the browser gets a new one.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
         return let_in(authenticator, token, f"{ACCOUNT}?changed=1")
@@ -191,18 +192,18 @@ def build_account_pages(
     async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
         try:
             await confirmation.require(request, who)
-            # The answer shows the key, without a redirect: only its digest is kept, so no other page could.
+            # The response itself shows the key: only its digest is stored, so no later page could.
             made = await key_add(kb, who.principal, name=name, days=_parse_days(days))
         except SignInRefused as refusal:
-            return await account(who, refusal.status, error=str(refusal))
+            return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await account(who, 400, error=str(error))
-        return await account(who, new_key=made.key)
+            return await show_account(who, 400, error=str(error))
+        return await show_account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")
     @needs("asker")
     async def revoke_key(who: Who, key: str) -> Response:
-        """Revoke a key of one's own. Administrators revoke those of others on the command line."""
+        """Revoke a key of one's own. Administrators revoke other people's keys on the command line."""
         await revoke_own_key(kb, who.name, key)
         return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
 
@@ -218,13 +219,13 @@ def build_account_pages(
 
 
 def _parse_days(typed: str) -> int | None:
-    """The number of days that was typed; None: the field was empty.
+    """Parse the number of days; None if the field is empty.
 
     Raises:
-        InvalidInput: it is no number.
+        InvalidInput: it is not a number.
     """
     plain = typed.strip()
-    # `isdigit` alone is true of "²" and of digits of other scripts.
+    # `isdigit` alone is also true of "²" and of digits in other scripts.
     if plain and not (plain.isascii() and plain.isdigit()):
-        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give one, or leave it empty.")
+        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give a number, or leave it empty.")
     return int(plain) if plain else None

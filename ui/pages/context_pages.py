@@ -1,4 +1,4 @@
-"""Contexts: making one, and saving one that somebody else may be saving too."""
+"""Pages to make a context, and to save one that somebody else may be saving too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argot.ui.pages.form_fields import (
     read_values,
     split_commas,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, read_form, redirect, show_page
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, parse_integer, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 _HIDDEN_FIELDS = ("id", "version", "name")
@@ -44,7 +44,7 @@ def build_context_pages(kb: KnowledgeBase) -> APIRouter:
             await _save(pages, who, given)
         except Conflict as error:
             return await _render_both(pages, request, who, given, error)
-        # Deleted meanwhile: the same form makes it anew.
+        # Deleted meanwhile: the same form creates it again.
         except NotFound as error:
             return await _render_contexts(pages, request, who, {**given, "id": "", "version": ""}, error=error)
         except (InvalidInput, NotAllowed) as error:
@@ -55,14 +55,14 @@ def build_context_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
-    # The form holds all of a stored context: a field that was emptied there is to be empty.
+    # The form holds all fields of a stored context, so an emptied field is meant to be empty.
     description, contact, audience = given["description"], given["contact"], split_commas(given["audience"])
     if given["id"]:
         await context_save(
             pages.kb,
             who.principal,
-            context_id=number(given["id"]),
-            version=number(given["version"]),
+            context_id=parse_integer(given["id"]),
+            version=parse_integer(given["version"]),
             description=description,
             contact=contact,
             audience=audience,
@@ -76,7 +76,7 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
         description=description,
         contact=contact,
         audience=audience,
-        # Adding must not change one of the same name that somebody else has just made.
+        # Adding must not change a context of the same name that somebody else has just made.
         new=True,
     )
 
@@ -84,14 +84,14 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
 async def _render_both(
     pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict
 ) -> Response:
-    """What is stored beside what was typed. Of one meant as new every field counts as changed."""
+    """Show the stored context beside the typed one. For a new context every field counts as changed."""
     assert error.current is not None
-    version = max(number(given["version"]), 0)
+    version = max(parse_integer(given["version"]), 0)
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
         since = replace(since, base={"description": "", "contact": "", "audience": []})
     differ = compare_fields(since, given, CONTEXT_FIELDS)
-    # A button that was pressed twice, or two people who wrote the same.
+    # A button was pressed twice, or two people wrote the same.
     if not differ:
         return redirect("/contexts", done="context")
     kept = {**merge_fields(since, given, CONTEXT_FIELDS), **_name_fields(since.current)}

@@ -1,4 +1,4 @@
-"""The list of documents, as managers and askers search and sort it."""
+"""The list of documents that managers and askers search and sort."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.automatic_derivation import Progress, derivation_status
 from argot.service.usecases.documents.listing import DocumentFilter, DocumentsFound, Order, State, document_find
-from argot.ui.pages.page_base import number
+from argot.ui.pages.page_base import parse_integer
 from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor
 
@@ -23,7 +23,7 @@ ORDERS: Mapping[Order, str] = {
     "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
 }  # fmt: skip
 STATES: Mapping[State, str] = {
-    "incomplete": "Not read as a whole", "replaced": "Replaced since",
+    "incomplete": "Not fully read", "replaced": "Replaced since",
     "derived": "With derived texts", "not derived": "Without derived texts",
 }  # fmt: skip
 AGES: Mapping[str, tuple[str, int]] = {
@@ -31,18 +31,18 @@ AGES: Mapping[str, tuple[str, int]] = {
     "365": ("In the last year", 365), "old": ("More than a year ago", 365),
 }  # fmt: skip
 PROGRESS: Mapping[Progress, str] = {
-    "waiting": "Texts are still to be derived of it", "being derived": "Texts are being derived of it",
-    "derived": "Texts were derived of it", "failed": "Texts could not all be derived of it",
-    "over budget": "Texts are derived of it from midnight UTC on, when there is a budget again",
+    "waiting": "Texts are still to be derived from it", "being derived": "Texts are being derived from it",
+    "derived": "Texts were derived from it", "failed": "Texts could not all be derived from it",
+    "over budget": "Texts will be derived from it after midnight UTC, when there is a budget again",
 }  # fmt: skip
 _NAMES = ("q", "tag", "audience", "state", "age", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """What was asked for, as the form and the links have it, and what was found. `where`: the page's address.
+    """The search, as the form and the links hold it, and its result. `where`: the page's address.
 
-    `derivation`: how far documents (their ids) are with what is derived unasked; for managers.
+    `derivation`: by document id, the progress of background derivation; for managers.
     """
 
     where: str
@@ -52,12 +52,12 @@ class DocumentList:
     derivation: dict[str, str] = field(default_factory=dict)
 
     @property
-    def narrowed(self) -> bool:
-        """Whether anything but the order was asked for."""
+    def is_narrowed(self) -> bool:
+        """Tell whether the search restricts the list, beyond its order."""
         return any(value for name, value in self.given.items() if name != "order")
 
     def link(self, **changed: str | int) -> str:
-        """The address of the same list with these changes."""
+        """Build the address of the same list with these changes."""
         wanted = {**self.given, **changed}
         query = {name: value for name, value in wanted.items() if value not in ("", 0) and (name, value) != _BY_DEFAULT}
         return self.where + (f"?{urlencode(query, quote_via=quote)}" if query else "")
@@ -68,12 +68,12 @@ CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "st
 
 
 async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> DocumentList:
-    """The documents that the address asks for; what it says amiss counts as not said."""
+    """List the documents that the address asks for; invalid parameters are ignored."""
     given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
     order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
     state: State | None = next((one for one in STATES if one == given["state"]), None)
     given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
-    start = max(0, number(request.query_params.get("start", "0")))
+    start = max(0, parse_integer(request.query_params.get("start", "0")))
     moment = format_utc(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
@@ -84,7 +84,7 @@ async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, wher
 
 
 async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
-    """What a manager reads of how far these documents (ids) are; nothing of those of which nothing is derived."""
+    """Describe to a manager the progress of derivation for documents (ids); documents without any are left out."""
     if not documents or who.role == "asker":
         return {}
     status = await derivation_status(kb, who.principal, documents=documents)

@@ -1,4 +1,4 @@
-"""The documents, for managers: the list, putting files in, and the dustbin."""
+"""The documents, for managers: the list, uploads, and the removed documents."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from argot.service.usecases.operations.job_queue import JobShown, job_list, job_
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.sent_files import read_sent_name
 
 DOCUMENTS = "/documents"
 DUSTBIN = f"{DOCUMENTS}/dustbin"
 FORM_OVERHEAD_BYTES = 2**20
-"""Bytes that a form may have besides its files."""
+"""Bytes of a form besides its files."""
 MAX_TICKED = 100
-"""Files of one form without a script; with one, each is sent by itself."""
+"""Files of one form without a script; a script sends each file by itself."""
 CHANGES: tuple[Change, ...] = get_args(Change)
 _ID = re.compile(r"d[0-9a-f]{16}")
 
 
 def link_document(document: str, rest: str = "") -> str:
-    """The address of a document's page, or of something below it."""
+    """Build the address of a document's page, or of something below it."""
     return f"{DOCUMENTS}/{quote(document, safe='')}{rest}"
 
 
@@ -48,10 +48,10 @@ def build_document_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 def make_upload_route(kb: KnowledgeBase) -> type[BoundedRoute]:
-    """Routes whose forms may hold a file of the largest size."""
+    """Make a route class whose forms may hold a file of the largest size."""
 
     class UploadRoute(BoundedRoute):
-        most = int(kb.settings.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
+        most = int(kb.settings.limits.max_file_mb * 1_000_000) + FORM_OVERHEAD_BYTES
 
     return UploadRoute
 
@@ -60,21 +60,23 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def documents(request: Request, who: Who) -> Response:
-        return await list_page(request, who)
+        return await render_list(request, who)
 
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """The list alone, as one types."""
+        """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
-            return await list_page(request, who)
+            return await render_list(request, who)
         found = await list_documents(pages.kb, request, who, DOCUMENTS)
-        return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
+        return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.post("/upload")
     @needs("manager")
     async def put_in(request: Request, who: Who) -> Response:
-        """One file or web address of a script, answered with JSON; or all of a form, answered with the page."""
+        """Put in one file or web address sent by a script, and answer with JSON; or all of a form, and answer with the
+        page.
+        """
         form = await read_form(request)
         files = [one for one in (await request.form()).getlist("files") if isinstance(one, UploadFile) and one.filename]
         readers = split_commas(form.get("audience", "")) or None
@@ -88,7 +90,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
-            return await list_page(request, who, error=InvalidInput(reason), given=form)
+            return await render_list(request, who, error=InvalidInput(reason), given=form)
         outcomes: list[dict[str, str]] = []
         for one in wanted:
             try:
@@ -100,29 +102,29 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             except (InvalidInput, NotAllowed) as error:
                 name = one if isinstance(one, str) else read_sent_name(one)
                 outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
-        return await list_page(request, who, given=form, outcomes=outcomes)
+        return await render_list(request, who, given=form, outcomes=outcomes)
 
     @router.post("/change")
     @needs("manager")
     async def change(request: Request, who: Who) -> Response:
-        """The same change to all documents that are ticked; the list stays narrowed as the address has it."""
+        """Apply the same change to all ticked documents; the list stays filtered as the address says."""
         given = await request.form()
         chosen = [one for one in given.getlist("document") if isinstance(one, str)][:PAGE_ROWS]
         what = next((one for one in CHANGES if one == given.get("change")), None)
         values = split_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
         if not chosen or what is None:
-            return await list_page(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
+            return await render_list(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
         try:
             done = await get_outcome(
                 document_change(pages.kb, who.principal, documents=chosen, change=what, values=values)
             )
         except InvalidInput as error:
-            return await list_page(request, who, error=error)
+            return await render_list(request, who, error=error)
         if done.problems:
             failed = [
                 {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
             ]
-            return await list_page(request, who, outcomes=failed)
+            return await render_list(request, who, outcomes=failed)
         told = f"all-{what}-unknown" if done.notices else f"all-{what}"
         query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
         return redirect_to_address(f"{DOCUMENTS}?{query}")
@@ -130,14 +132,14 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.post("/jobs/{job}/retry")
     @needs("manager")
     async def retry(request: Request, who: Who, job: int) -> Response:
-        """Put a job back that was put aside."""
+        """Retry a job that was put aside."""
         try:
             await job_retry(pages.kb, who.principal, job=job)
         except (InvalidInput, NotFound, Conflict) as error:
-            return await list_page(request, who, error=error)
+            return await render_list(request, who, error=error)
         return redirect_to_address(DOCUMENTS)
 
-    async def list_page(
+    async def render_list(
         request: Request,
         who: Visitor,
         *,
@@ -151,16 +153,16 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             "listed": found,
             "given": {name: (given or {}).get(name, "") for name in ("tags", "audience", "address")},
             "outcomes": outcomes or [],
-            # An address may name what can be taken back, but holds no text that is shown.
+            # The address may name the document that can be restored, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
-            "most_mb": pages.kb.settings.max_file_mb,
+            "most_mb": pages.kb.settings.limits.max_file_mb,
             "aside": await _list_put_aside(pages, who),
         }
         return show_page("documents.html", request, who, error=error, **shown, **CHOICES)
 
 
 async def _list_put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
-    """The jobs that failed so often that they are left alone."""
+    """List the jobs that failed so often that they were put aside."""
     if not who.principal.manages_all:
         return []
     return [one for one in await job_list(pages.kb, who.principal) if one.state == "aside"]
@@ -170,12 +172,12 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
     @router.get("/dustbin")
     @needs("manager")
     async def dustbin(request: Request, who: Who) -> Response:
-        return await dustbin_page(request, who)
+        return await render_dustbin(request, who)
 
     @router.post("/dustbin/erase")
     @needs("manager")
     async def erase(request: Request, who: Who) -> Response:
-        """Erase one for good; without `document` all of them."""
+        """Erase one removed document for good; without `document` all of them."""
         document = (await read_form(request)).get("document") or None
         await removed_erase(pages.kb, who.principal, document=document)
         return redirect_to_address(f"{DUSTBIN}?done=erased")
@@ -186,20 +188,20 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
         try:
             report = await document_restore(pages.kb, who.principal, document=document)
         except (Conflict, InvalidInput) as error:
-            return await dustbin_page(request, who, error)
+            return await render_dustbin(request, who, error)
         return redirect_to_address(link_document(report.document.id if report.document else "", "?done=brought-back"))
 
-    async def dustbin_page(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
+    async def render_dustbin(request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
         found = await removed_list(pages.kb, who.principal)
         return show_page(
-            "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days
+            "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.retention.removed_days
         )
 
 
 async def _put_in(
     kb: KnowledgeBase, who: Visitor, one: UploadFile | str, labels: dict[str, Any], folder: str = ""
 ) -> UploadReport:
-    """A file of a form, or what is at a web address."""
+    """Put in a file of a form, or the content of a web address."""
     if isinstance(one, str):
         return await document_fetch(kb, who.principal, address=one, **labels)
     return await upload(kb, who.principal, name=read_sent_name(one), data=await one.read(), folder=folder, **labels)

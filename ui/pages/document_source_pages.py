@@ -1,4 +1,4 @@
-"""The sources that documents stay in step with, for managers: the list, how each sync went, naming and removing one."""
+"""The sources of documents, for managers: the list with the last sync of each, adding and removing one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argot.service.usecases.documents.sources import (
 )
 from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, part, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
 SOURCES = f"{DOCUMENTS}/sources"
@@ -42,14 +42,14 @@ INTERVALS: Mapping[str, str] = {
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 _FIELDS = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch", "options", "secrets")
 _PAGE_TERMS = ((re.compile(r"--with-env (?=\w)"), "under Secrets "), (re.compile(r"--with (?=\w)"), "under Options "))
-"""What a use case calls by the command line's name, and the page by another."""
+"""The command line's names in messages of use cases, and the page's names for the same."""
 _CHANGES = ("added", "updated", "renamed", "removed", "failed")
-"""Of a sync, what is worth saying even of one that found nothing else."""
+"""The counts of a sync that are shown, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source as its row shows it. `under_way`: its sync, while there is one."""
+    """A source as its row shows it. `under_way`: its sync, while one is running."""
 
     source: SourceRecord
     under_way: SyncUnderWay | None
@@ -60,14 +60,14 @@ class SourceRow:
 
     @property
     def every(self) -> str:
-        """As "every 6 hours"; empty where it is synced only when asked."""
+        """The interval, such as "every 6 hours"; empty for a source that is synced only on request."""
         every = self.source.every
         size, unit = next(((size, unit) for size, unit in _UNITS if every and every % size == 0), (1, "second"))
         return "" if not every else f"every {unit}" if every == size else f"every {every // size} {unit}s"
 
     @property
     def changes(self) -> str:
-        """What the last sync changed: "2 added, 1 removed"."""
+        """The changes of the last sync: "2 added, 1 removed"."""
         counts = self.source.counts
         return ", ".join(f"{counts[kind]:,} {kind}" for kind in _CHANGES if counts.get(kind))
 
@@ -77,28 +77,28 @@ class SourceRow:
 
     @property
     def is_cut_off(self) -> bool:
-        """A sync was begun and nobody is at it: the process that was ended, or a fault, which the log has."""
+        """Tell whether a sync was begun and nobody is running it: its process ended, or the log has an error."""
         return self.source.state == "syncing" and self.under_way is None
 
 
 def use_page_terms(text: str) -> str:
-    """A message with the names of the page's fields in the place of options of the command line."""
+    """Replace command-line options in a message with the names of the page's fields."""
     for option, field in _PAGE_TERMS:
         text = option.sub(field, text)
     return text
 
 
 def _parse_pairs(text: str) -> dict[str, str]:
-    """Lines of key=value, as typed into one field.
+    """Parse lines of key=value, as typed into one field.
 
     Raises:
-        InvalidInput: a line is not written so.
+        InvalidInput: a line has another form.
     """
     found = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         key, _, value = (part.strip() for part in line.partition("="))
         if not key or not value:
-            raise InvalidInput(f"'{line:.80}' is no option with a value. Write both, one a line: key=value")
+            raise InvalidInput(f"'{line:.80}' is not an option with a value. Write one a line: key=value")
         found[key.replace("-", "_")] = value
     return found
 
@@ -120,10 +120,10 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """The list alone, asked for again and again while something is being synced."""
+        """Render the list alone; the page requests it repeatedly while a sync is running."""
         if "hx-request" not in request.headers:
             return redirect_to_address(SOURCES)
-        return part("source_rows.html", who=who, rows=await _list_rows(pages, who))
+        return render_part("source_rows.html", who=who, rows=await _list_rows(pages, who))
 
 
 def _add_changes(router: APIRouter, pages: Pages) -> None:
@@ -162,7 +162,7 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @router.post("/{name}/sync")
     @needs("manager")
     async def sync(request: Request, who: Who, name: str) -> Response:
-        """With `confirm` also what seems too much is taken out."""
+        """Sync a source; with `confirm`, remove even more documents than seems plausible."""
         confirm = bool((await read_form(request)).get("confirm"))
         try:
             await source_sync_start(kb, who.principal, name=name, confirm=confirm)

@@ -1,4 +1,4 @@
-"""One document, for managers: what was read of it beside the file, its labels and its revisions."""
+"""One document, for managers: the text that was read of it beside the file, its labels and its revisions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from argot.service.usecases.documents.revisions import (
 from argot.ui.pages.document_list import describe_derivation
 from argot.ui.pages.document_pages import DOCUMENTS, link_document, make_upload_route
 from argot.ui.pages.form_fields import parse_field_lines, split_commas
-from argot.ui.pages.page_base import Pages, number, read_form, redirect_to_address, show_page
+from argot.ui.pages.page_base import Pages, parse_integer, read_form, redirect_to_address, show_page
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MAX_DIFFERENCES = 200
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What every browser shows, and what can hold no script."""
+"""Types that every browser shows and that cannot hold a script."""
 
 
 def build_document_view_pages(kb: KnowledgeBase) -> APIRouter:
@@ -63,10 +63,10 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/picture")
     @needs("manager")
     async def whole_picture(who: Who, document: str) -> Response:
-        """A file that is a picture, to be shown beside what was read of it."""
+        """Return a file that is a picture, to be shown beside the text that was read of it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
-            raise NotFound("This document is no picture that a browser shows.")
+            raise NotFound("This document is not a picture that browsers can show.")
         return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT_HEADERS)
 
     @router.get("/markdown")
@@ -78,7 +78,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/original")
     @needs("manager")
     async def original(who: Who, document: str) -> Response:
-        """The file as it was put in, to be saved: a file of strangers is never shown as a page of ours."""
+        """Return the file as it was put in, for saving: an untrusted file is never shown as a page of ours."""
         found = await read_original(pages.kb, who.principal, document=document)
         name = quote(found.document.name, safe="")
         headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
@@ -107,14 +107,16 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def take_out(who: Who, document: str) -> Response:
         removed = await remove(kb, who.principal, document=document)
-        if not kb.settings.keep_removed_days:
+        if not kb.settings.retention.removed_days:
             return redirect_to_address(f"{DOCUMENTS}?done=erased")
         return redirect_to_address(f"{DOCUMENTS}?done=removed&removed={removed.id}")
 
     @router.post("/reread")
     @needs("manager")
     async def reread(request: Request, who: Who, document: str) -> Response:
-        return await done(request, who, document, "reread", document_reread(kb, who.principal, document=document))
+        return await apply_change(
+            request, who, document, "reread", document_reread(kb, who.principal, document=document)
+        )
 
     @router.post("/replace")
     @needs("manager")
@@ -125,15 +127,17 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
             return await _render_document(pages, request, who, document, error, at="replaced")
         data, name = await file.read(), file.filename
         work = document_replace(kb, who.principal, document=document, name=name, data=data)
-        return await done(request, who, document, "replaced", work)
+        return await apply_change(request, who, document, "replaced", work)
 
     @router.post("/revisions/{revision}/bring-back")
     @needs("manager")
     async def bring_back(request: Request, who: Who, document: str, revision: str) -> Response:
         work = document_bring_back(kb, who.principal, document=document, revision=revision)
-        return await done(request, who, document, "revision-back", work)
+        return await apply_change(request, who, document, "revision-back", work)
 
-    async def done(request: Request, who: Visitor, document: str, what: str, work: Awaitable[object]) -> Response:
+    async def apply_change(
+        request: Request, who: Visitor, document: str, what: str, work: Awaitable[object]
+    ) -> Response:
         try:
             await work
         except (Conflict, InvalidInput, NotAllowed) as error:
@@ -160,8 +164,8 @@ async def _render_document(
     at: str = "",
     typed: dict[str, str] | None = None,
 ) -> Response:
-    """`at`: what the error came of, whose form is opened again and has it beside it."""
-    part = number(request.query_params.get("part"))
+    """Render the page of a document. `at`: the form that caused the error, which is opened again to show it."""
+    part = parse_integer(request.query_params.get("part"))
     passage = request.query_params.get("passage", "")[:100]
     wanted = part if part > 0 else None
     read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)
@@ -169,7 +173,7 @@ async def _render_document(
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
     stored["fields"] = "\n".join(f"{one.name}: {one.value}" for one in read.given)
-    # Only who manages everything may change documents, and with them see what they were.
+    # Only managers of everything may change documents, and see their former revisions.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
     derivation = (await describe_derivation(pages.kb, who, [read.document.id])).get(read.document.id, "")

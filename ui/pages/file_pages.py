@@ -28,7 +28,7 @@ from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.page_base import HOME, MAX_BODY_BYTES, BoundedRoute, Pages, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 
-# Of each kind of change. The counts are of all.
+# Rows shown of each kind of change. The counts include all of them.
 MAX_ROWS = 50
 KEEP_SECONDS = 30 * 60
 MAX_KEPT_BYTES = 4 * MAX_BODY_BYTES
@@ -38,7 +38,8 @@ MAX_KEPT_BYTES = 4 * MAX_BODY_BYTES
 class Upload:
     """A file between its preview and its import.
 
-    `context` and `language`: for what the file leaves open; `format`: empty to detect it; `seen`: stamp of the preview.
+    `context` and `language`: defaults for values missing in the file; `format`: empty to detect it; `seen`: stamp of
+    the preview.
     """
 
     who: str
@@ -52,32 +53,32 @@ class Upload:
 
 
 class Uploads:
-    """Files that were looked at and not imported yet: in memory, one for each manager, for half an hour."""
+    """Files that were previewed and not imported yet: in memory, one for each manager, for half an hour."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Upload] = OrderedDict()
 
     def keep(self, upload: Upload) -> str:
-        """The token by which it is found again."""
+        """Keep a file, and return the token that finds it again."""
         old = [token for token, one in self._kept.items() if one.who == upload.who or one.at < upload.at - KEEP_SECONDS]
         for token in old:
             del self._kept[token]
         token = secrets.token_urlsafe(16)
         self._kept[token] = upload
-        # The oldest go first. The one just kept stays, however large: the size of a request bounds it.
+        # The oldest are dropped first. The newest stays, however large: the size of a request limits it.
         while len(self._kept) > 1 and sum(len(one.data) for one in self._kept.values()) > MAX_KEPT_BYTES:
             self._kept.popitem(last=False)
         return token
 
     def take(self, token: str, who: str) -> Upload:
-        """The file of this token, which is kept no longer.
+        """Return the file of this token, and keep it no longer.
 
         Raises:
-            NotFound: it was kept too long ago, imported already, or is somebody else's.
+            NotFound: the file has expired, was imported already, or is somebody else's.
         """
         found = self._kept.get(token)
         if found is None or found.who != who or time.monotonic() - found.at > KEEP_SECONDS:
-            raise NotFound("This file is not here any more. Choose it again.")
+            raise NotFound("This file is no longer stored. Choose it again.")
         return self._kept.pop(token)
 
 
@@ -94,7 +95,7 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def preview(request: Request, who: Who) -> Response:
         try:
-            return await previewed(request, who, await _read_upload(request, who))
+            return await show_preview(request, who, await _read_upload(request, who))
         except (InvalidInput, NotAllowed) as error:
             return await _render_files(pages, request, who, error)
 
@@ -104,26 +105,28 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
         form = await read_form(request)
         try:
             upload = uploads.take(form.get("token", ""), who.name)
-            done = await imported(who, upload, form.get("why", ""))
+            done = await import_upload(who, upload, form.get("why", ""))
         except Conflict as error:
-            # The glossary changed since the preview: the file is kept once more, and what it changes is shown anew.
-            return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", ""))
+            # The glossary has changed since the preview: the file is kept again, and a new preview is shown.
+            return await show_preview(
+                request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", "")
+            )
         except (InvalidInput, NotAllowed, NotFound) as error:
             return await _render_files(pages, request, who, error)
-        # Nothing in it was new, so there is no change to show.
+        # Nothing in the file was new, so there is no change to show.
         if done.change is None:
             return redirect("", done="imported")
         return redirect(f"/history/{done.change}", done="imported")
 
-    async def imported(who: Visitor, upload: Upload, why: str) -> ImportReport:
-        """What importing the file came to, just as it was previewed."""
+    async def import_upload(who: Visitor, upload: Upload, why: str) -> ImportReport:
+        """Import the file exactly as it was previewed, and return the result."""
         importing = glossary_import_file(pages.kb, who.principal, **_make_parameters(upload), seen=upload.seen, why=why)
         return await get_outcome(importing)
 
-    async def previewed(
+    async def show_preview(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
     ) -> Response:
-        """What the file would change by now; importing it does that and nothing else."""
+        """Show the changes that the file would make now; importing it makes exactly these."""
         found = await glossary_preview(pages.kb, who.principal, **_make_parameters(upload), limit=MAX_ROWS)
         token = uploads.keep(replace(upload, seen=found.stamp))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
@@ -136,7 +139,7 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
         told = await glossary_export_file(pages.kb, who.principal, format=found.name)
         name = quote(f"glossary{found.suffixes[0]}", safe="")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
-        # Who takes CSV here opens it in a spreadsheet, and some of these read UTF-8 by its mark alone.
+        # A CSV file from here is opened in a spreadsheet, and some recognise UTF-8 only by its byte order mark.
         mark = "\ufeff" if found.name == "csv" else ""
         return Response((mark + told).encode("utf-8"), media_type=found.media_type, headers=headers)
 
@@ -152,7 +155,7 @@ async def _read_upload(request: Request, who: Visitor) -> Upload:
     file = (await request.form()).get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise InvalidInput("No file was chosen.")
-    # Some browsers send the whole path. The name alone says the format.
+    # Some browsers send the whole path. The format depends on the name alone.
     name = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:200]
     form = await read_form(request)
     left_open = {field: form.get(field, "").strip() for field in ("context", "language", "format")}

@@ -1,4 +1,4 @@
-"""The fields of senses and contexts in forms, and what to do when two managers saved the same one."""
+"""The fields of senses and contexts in forms, and the comparison when two managers saved the same one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "ow
 CONTEXT_FIELDS = ("description", "contact", "audience")
 EMPTY_FORM: dict[str, str] = dict.fromkeys((*FIELDS, "why"), "")
 Stored: TypeAlias = Sense | Context | Mapping[str, Any]
-"""A sense or context as it is; or its fields as they were, by name."""
+"""A sense or context as it is stored, or its former fields by name."""
 
 
 def read_typed(form: Mapping[str, str]) -> dict[str, str]:
-    """The fields as they were typed. A context that is typed wins over one that is chosen."""
+    """Return the fields as they were typed. A typed context takes precedence over a chosen one."""
     given = {name: form.get(name, "") for name in EMPTY_FORM}
     return {**given, "context": form.get("new_context", "").strip() or given["context"]}
 
 
 class SenseInput(TypedDict):
-    """What a form says of a sense, as use cases take it."""
+    """The fields of a sense in a form, as use cases take them."""
 
     term: str
     context: str
@@ -39,13 +39,15 @@ class SenseInput(TypedDict):
 
 
 def make_sense_input(given: Mapping[str, str]) -> SenseInput:
-    """The fields as use cases take them. No audience: what there is stays, a new sense is for everyone."""
+    """Convert typed fields to those that use cases take. Without an audience, a stored sense keeps its own and a new
+    one is for everyone.
+    """
     return {
         "term": given["term"],
         "context": given["context"],
         "expansion": given["expansion"],
         "description": given["description"],
-        # One a line, because an alias may hold a comma.
+        # One a line, because an alias may contain a comma.
         "aliases": [line.strip() for line in given["aliases"].splitlines() if line.strip()],
         "notes": given["notes"],
         "owner": given["owner"],
@@ -55,12 +57,12 @@ def make_sense_input(given: Mapping[str, str]) -> SenseInput:
 
 
 def split_commas(text: str) -> list[str]:
-    """Names of groups or people as they are typed into one field."""
+    """Split names of groups or people typed into one field."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def parse_field_lines(text: str) -> dict[str, list[str]]:
-    """Lines of "name: value" as they are typed into one field; a name may come several times.
+    """Parse lines of "name: value" typed into one field; a name may occur several times.
 
     Raises:
         InvalidInput: a line has no name or no value.
@@ -69,13 +71,13 @@ def parse_field_lines(text: str) -> dict[str, list[str]]:
     for line in filter(str.strip, text.splitlines()):
         name, _, value = (part.strip() for part in line.partition(":"))
         if not name or not value:
-            raise InvalidInput(f"'{line.strip():.80}' is no field with a value. Write both, one a line: region: EU")
+            raise InvalidInput(f"'{line.strip():.80}' is not a field with a value. Write one a line: region: EU")
         found.setdefault(name.lower(), []).append(value)
     return found
 
 
 def read_values(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
-    """A stored sense or context as the form shows it."""
+    """Return the fields of a stored sense or context as the form shows them."""
     told = list_fields(stored)
     shown = {name: format_value(told[name]) for name in fields}
     return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
@@ -83,7 +85,7 @@ def read_values(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str
 
 @dataclass(frozen=True, slots=True)
 class DifferingField:
-    """A field in which what is stored (`theirs`) and what was typed (`yours`) differ, and which of the two is kept."""
+    """A field whose stored value (`theirs`) differs from the typed one (`yours`), and which of the two is kept."""
 
     field: str
     theirs: str
@@ -93,7 +95,7 @@ class DifferingField:
 
 @dataclass(frozen=True, slots=True)
 class EditComparison(Generic[Saved]):
-    """What somebody else saved since this person looked, compared with what this person typed."""
+    """The version that somebody else has saved meanwhile, compared with the fields that this person typed."""
 
     since: SavedSince[Saved]
     compared: list[DifferingField]
@@ -102,7 +104,7 @@ class EditComparison(Generic[Saved]):
 def compare_fields(
     since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS
 ) -> list[DifferingField]:
-    """The fields that differ. Who left a field alone takes what the other wrote."""
+    """List the fields that differ. A field that this person left alone takes the other's value."""
     theirs = read_values(since.current, fields)
     kept = merge_fields(since, given, fields)
     return [
@@ -113,7 +115,9 @@ def compare_fields(
 
 
 def merge_fields(since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
-    """What was typed; but theirs, where nothing was changed since the version that was seen."""
+    """Merge both edits: the typed value, or the stored one where this person changed nothing since the version they
+    saw.
+    """
     theirs = read_values(since.current, fields)
     base = read_values(since.base, fields) if since.base else None
     untouched = {
@@ -124,5 +128,5 @@ def merge_fields(since: SavedSince[Saved], given: Mapping[str, str], fields: Seq
 
 
 def _normalize(name: str, text: str) -> str:
-    # Space around a text and the order of readers make no difference.
+    # Surrounding space and the order of readers make no difference.
     return ", ".join(sorted(set(split_commas(text)))) if name == "audience" else text.strip()

@@ -1,4 +1,4 @@
-"""Pages of the glossary's history, its conflicts and its use."""
+"""Pages of the glossary's history, its conflicts, its drafts and its use."""
 
 from __future__ import annotations
 
@@ -18,11 +18,20 @@ from argot.service.usecases.glossary.senses import (
     glossary_list,
     glossary_reopen_conflict,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, read_form, redirect, show_effects, show_page
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    parse_integer,
+    read_form,
+    redirect,
+    show_effects,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MAX_CHANGES = 200
-# An import has thousands of rows in one change.
+# An import may have thousands of rows in one change.
 MAX_ROWS = 100
 
 
@@ -66,7 +75,7 @@ def _add_history(router: APIRouter, pages: Pages) -> None:
 async def _change_page(
     pages: Pages, request: Request, who: Who, change: int, error: Conflict | NotAllowed | None = None
 ) -> Response:
-    # One more than is shown tells whether there are more.
+    # One more row than is shown tells whether there are more.
     rows = await glossary_history(pages.kb, who.principal, change=change, limit=MAX_ROWS + 1)
     changes = await glossary_changes(pages.kb, who.principal, limit=1000)
     found = next((one for one in changes if one.id == change), None)
@@ -97,7 +106,7 @@ def _add_conflicts(router: APIRouter, pages: Pages) -> None:
     async def reopen(request: Request, who: Who) -> Response:
         try:
             await glossary_reopen_conflict(
-                pages.kb, who.principal, change=max(number((await read_form(request)).get("change")), 0)
+                pages.kb, who.principal, change=max(parse_integer((await read_form(request)).get("change")), 0)
             )
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _render_conflicts(pages, request, who, accepted=True, error=error)
@@ -113,7 +122,7 @@ def _add_drafts(router: APIRouter, pages: Pages) -> None:
     @router.post("/drafts/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
-        """What approving the ticked would change in past questions."""
+        """Show how approving the ticked drafts would change past questions."""
         found = await glossary_effects_together(pages.kb, who.principal, senses=await _read_ticked(request))
         return show_effects(request, who, found, back="/drafts")
 
@@ -146,10 +155,10 @@ async def _render_conflicts(
 
 
 async def _read_ticked(request: Request) -> list[tuple[int, int]]:
-    """The drafts that were ticked, each with the version that was seen."""
+    """Read the ticked drafts, each with the version that was seen."""
     ticked = [str(one).partition(":") for one in (await request.form()).getlist("sense")]
-    senses = [(number(sense), number(version)) for sense, _, version in ticked]
-    # `number` gives -1 for what is none.
+    senses = [(parse_integer(sense), parse_integer(version)) for sense, _, version in ticked]
+    # `parse_integer` returns -1 for anything else.
     return [one for one in senses if min(one) >= 0]
 
 
@@ -159,7 +168,7 @@ async def _render_drafts(
     found = await glossary_list(pages.kb, who.principal, status="draft", limit=MAX_CHANGES)
     mine = [show_sense(who.principal, one) for one in found]
     picked = request.query_params.get("pick") == "all"
-    # `picked`: all are ticked, by a link that loads the page again, because pages work without a script.
+    # `picked`: all are ticked by a link that reloads the page, because pages work without a script.
     return show_page(
         "drafts.html", request, who, 409 if left else 200, drafts=mine, left=left or [], made=made, picked=picked
     )

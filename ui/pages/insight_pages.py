@@ -1,4 +1,4 @@
-"""What is asked and how it went: one page for managers, of a period that they choose."""
+"""Insight: one page for managers about the questions of a period and how they went."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.insight import STEP, insight
-from argot.ui.pages.page_base import BoundedRoute, number, show_page
+from argot.ui.pages.page_base import BoundedRoute, parse_integer, show_page
 from argot.ui.rendering.insight_charts import draw_questions, draw_share
 from argot.ui.web.authorization import Who, needs
 
@@ -29,18 +29,18 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("")
     @needs("manager")
-    async def asked(request: Request, who: Who) -> Response:
+    async def show_insight(request: Request, who: Who) -> Response:
         given = request.query_params
         since, until = given.get("since", "").strip(), given.get("until", "").strip()
-        days = number(given.get("days"))
+        days = parse_integer(given.get("days"))
         today = utc_now().date()
         if days in PERIODS:
             since, until = (today - timedelta(days=days - 1)).isoformat(), today.isoformat()
-        start, error = max(number(given.get("start")), 0), None
+        start, error = max(parse_integer(given.get("start")), 0), None
         try:
             found = await insight(kb, who.principal, since=since, until=until, start=start)
         except InvalidInput as wrong:
-            # The usual period stands below what is wrong with the one that was typed.
+            # With an error about the typed period, the page shows the usual one.
             error, found = wrong, await insight(kb, who.principal)
         here = {"since": found.since, "until": found.until}
         return show_page(
@@ -52,7 +52,7 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
             chart=draw_questions(found.counts.days, found.since, found.until),
             share=draw_share,
             periods={name: f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
-            # The period that the tabs name, if it is one of them.
+            # The period of a tab, if it is one of them.
             chosen=PERIODS.get(days, "" if since or until else PERIODS[30]),
             surfaces=SURFACES,
             step=STEP,

@@ -1,4 +1,4 @@
-"""What all pages share: templates, forms, redirects, and the limit on the size of requests."""
+"""The base of all pages: templates, forms, redirects, and the limit on the size of requests."""
 
 from __future__ import annotations
 
@@ -49,84 +49,85 @@ HEADERS = {
         )
     ),
 }
-"""Stricter than the chat window's: nothing inline at all."""
+"""Response headers of the pages, stricter than the chat window's: no inline scripts or styles at all."""
 
 
-# The address names one of these and holds no text: nobody can put words into our pages by a link.
+# The address names one of these messages and holds no text, so that no link can put words into our pages.
 DONE_MESSAGES = {
-    "draft": "Saved as a draft. It answers nobody until it is approved.",
+    "draft": "Saved as a draft. Answers use it once it is approved.",
     "saved": "Saved.",
-    "saved-unknown": "Saved. No group or person exists of one of these names: nobody reads it by that now.",
-    "approved": "Approved. From now on questions understand it.",
-    "retired": "Retired. It answers nobody any more, and can be approved again.",
+    "saved-unknown": "Saved. One of these names belongs to no group or person, so it gives nobody access.",
+    "approved": "Approved. Answers use it from now on.",
+    "retired": "Retired. Answers no longer use it, and it can be approved again.",
     "alias": "Added as another name.",
-    "conflict-accepted": "Accepted. It is under Accepted, and comes back when one of its meanings changes.",
+    "conflict-accepted": "Accepted. It is listed under Accepted, and comes back when one of its meanings changes.",
     "conflict-reopened": "Reopened. It is in the list below.",
     "dismissed": "Dismissed for good. It will not be proposed or queued again.",
-    "rolled-back": "Rolled back. History keeps both, so this can be taken back too.",
+    "rolled-back": "Rolled back. History keeps both, so this can be rolled back too.",
     "context": "Context saved.",
     "imported": "Imported.",
-    "found": "Your documents were read. What they say it means is below.",
-    "not-found": "Your documents were read. None that you may read says what it means.",
+    "found": "Your documents were searched. The meanings that they give are below.",
+    "not-found": "Your documents were searched. None that you may read says what it means.",
     "none-ticked": "Nothing selected. Select proposals first.",
     "person": "Saved.",
     "password": "The password is changed, and every session of theirs has ended.",
-    "suspended": "Suspended: they are signed out everywhere, and cannot come in.",
+    "suspended": "Suspended: they are signed out everywhere, and cannot sign in.",
     "restored": "Restored: they may sign in again.",
     "signed-out": "Signed out everywhere.",
-    "removed": "Removed. It answers nobody any more.",
-    "brought-back": "Brought back. It answers questions again.",
+    "removed": "Removed. Answers no longer use it.",
+    "brought-back": "Brought back. Answers use it again.",
     "erased": "Erased for good.",
-    "hidden": "Saved. You are none of its readers now, and do not see it any more.",
+    "hidden": "Saved. You are no longer one of its readers, and cannot see it any more.",
     "reread": "Read again.",
     "replaced": "Replaced. The revision before it is kept, and can be brought back.",
-    "revision-back": "Brought back. The revision that answered until now is kept behind it.",
+    "revision-back": "Brought back. The revision that was current until now is kept.",
     "source-added": "Added.",
-    "source-named": "Added. It is read for the first time when its turn comes.",
-    "source-removed": "Removed. What it brought stays, and is kept in step no longer.",
-    "source-erased": "Removed, with the documents that it brought. They can be brought back under Removed.",
+    "source-named": "Added. It will be read for the first time when its turn comes.",
+    "source-removed": "Removed. Its documents stay, and are no longer synced.",
+    "source-erased": "Removed, with its documents. They can be brought back under Removed.",
     "all-tag": "Tagged.",
-    "all-untag": "The tag is taken away.",
-    "all-audience": "Saved. What you are no reader of now you do not see any more.",
-    "all-audience-unknown": "Saved. No group or person exists of one of these names: nobody reads them by that now.",
+    "all-untag": "The tag is removed.",
+    "all-audience": "Saved. Documents of which you are no longer a reader are not shown any more.",
+    "all-audience-unknown": "Saved. One of these names belongs to no group or person, so it gives nobody access to "
+    "them.",
     "all-reread": "Read again.",
-    "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
-    "profile-saved": "Kept. Ask with it: argot ask --profile NAME, or the settings of a conversation.",
-    "all-approved": "Approved. From now on questions understand them.",
+    "all-remove": "Removed. Answers no longer use them. They can be brought back under Removed.",
+    "profile-saved": "Saved. Ask with it: argot ask --profile NAME, or choose it in the settings of a conversation.",
+    "all-approved": "Approved. Answers use them from now on.",
 }
-"""What a page says that one is redirected to after something was done, by the value of `done` in its address."""
+"""The message of a page after a redirect, by the value of `done` in its address."""
 
 
 class BoundedRoute(APIRoute):
     """A route that refuses requests that are too large before reading them."""
 
-    # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
+    # `authorization.py` reads this: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
     most = MAX_BODY_BYTES
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, most = super().get_route_handler(), self.most
 
-        async def bounded(request: Request) -> Response:
-            # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
+        async def handle_bounded(request: Request) -> Response:
+            # Browsers always send the length of a form. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
-                raise HTTPException(411, "The request does not say how large it is.")
+                raise HTTPException(411, "The request does not say its length.")
             if is_said_larger(request, most):
                 raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
             return await handle(request)
 
-        return bounded
+        return handle_bounded
 
 
 @cache
 def load_templates() -> Environment:
-    """The templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
+    """Load the templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
     from argot.ui.rendering import page_filters
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
-        WINGS={wing.name for wing in wings()},
         WING_LINKS=[link for wing in wings() for link in wing.links],
+        WORKBENCH=[page for wing in wings() for page in wing.workbench],
         HOME=HOME,
         link=link_glossary,
         person_link=link_person,
@@ -160,7 +161,9 @@ def show_page(
     error: Exception | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """A whole page. It shows what `done` in its address stands for, or an `error`, which also sets its status."""
+    """Show a whole page, with the message that `done` in its address names, or with an `error`, which also sets its
+    status.
+    """
     shown = {"done": DONE_MESSAGES.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
     html = load_templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
     return HTMLResponse(html, status_code=code if error is None else _get_status(error), headers=HEADERS)
@@ -170,55 +173,55 @@ def _get_status(error: Exception) -> int:
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
 
-def part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
-    """A part of a page, for HTMX to put in."""
+def render_part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+    """Render a part of a page, for HTMX to insert."""
     html = load_templates().get_template(template).render(values)
     return HTMLResponse(html, headers={**HEADERS, **(headers or {})})
 
 
 def show_effects(request: Request, who: Visitor, effects: CombinedImpact, *, back: str) -> HTMLResponse:
-    """What several changes would change together: a part of a page for HTMX, else a page of its own."""
+    """Show the combined effect of several changes: as a part of a page for HTMX, else as a page of its own."""
     if "hx-request" in request.headers:
-        return part("effects_together.html", effects=effects)
+        return render_part("effects_together.html", effects=effects)
     return show_page("effects_together_page.html", request, who, effects=effects, back=back)
 
 
 def redirect(path: str, **query: str | int) -> RedirectResponse:
-    """Redirect the browser after something was done, so that reloading does not do it again."""
+    """Redirect the browser after a change, so that reloading does not repeat it."""
     return RedirectResponse(link_glossary(path, **query), status_code=303)
 
 
 def link_glossary(path: str, **query: str | int | None) -> str:
-    """An address under the glossary, its parameters quoted; those that are empty are left out."""
+    """Build an address under the glossary. Parameters are quoted; empty ones are left out."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{HOME}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")
 
 
 def link_person(name: str, **query: str) -> str:
-    """The address of a person's page."""
+    """Build the address of a person's page."""
     return f"/people/{quote(name, safe='')}" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
 
 def redirect_to_address(address: str) -> RedirectResponse:
-    """As `redirect`, for pages that are not of the glossary."""
+    """Do the same as `redirect`, for pages outside the glossary."""
     return RedirectResponse(address, status_code=303)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRow(Context):
-    """A context, and whether it is the visitor's to change."""
+    """A context, with the right to change it."""
 
     may_manage: bool
 
 
 class Pages:
-    """Use cases on behalf of a visitor."""
+    """Access to use cases on behalf of a visitor."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
     async def contexts(self, who: Visitor) -> list[ContextRow]:
-        """The contexts one may know."""
+        """List the contexts that the visitor may know."""
         found = await context_list(self.kb, who.principal)
         return [
             ContextRow(**read_dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found
@@ -226,27 +229,27 @@ class Pages:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The texts of a form, with line feeds alone; the first of fields with the same name."""
+    """Read the texts of a form, with plain line feeds; of fields with the same name, the first."""
     texts: dict[str, str] = {}
     for name, value in (await request.form()).multi_items():
         if isinstance(value, str) and name not in texts:
-            # Browsers send CRLF: stored so, every text would differ from what was typed elsewhere.
+            # Browsers send CRLF: stored like that, every text would differ from the same text typed elsewhere.
             texts[name] = value.replace("\r\n", "\n").replace("\r", "\n")
     return texts
 
 
-def bounded(text: str | float) -> float:
-    """A share between 0 and 1 from a form or an address; 0 for anything else."""
+def parse_share(text: str | float) -> float:
+    """Parse a share between 0 and 1 from a form or an address; 0 for anything else."""
     try:
         found = float(text)
     except ValueError:
         return 0.0
-    # NaN, which `float` reads, is the one number that is not equal to itself.
+    # `float` also reads NaN, the only number that is not equal to itself.
     return min(max(found, 0.0), 1.0) if found == found else 0.0  # noqa: PLR0124  not a number
 
 
-def number(text: str | None) -> int:
-    """A whole number from a form or an address; -1, which nothing has, for anything else."""
+def parse_integer(text: str | None) -> int:
+    """Parse a whole number from a form or an address; -1, which is no valid value anywhere, for anything else."""
     plain = (text or "").strip()
-    # At most 15 digits, which SQLite still holds as an integer; `isdigit` alone is true of "²".
+    # At most 15 digits, which SQLite can store as an integer; `isdigit` alone is also true of "²".
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 16 else -1

@@ -1,4 +1,4 @@
-"""The pages of glossary, documents, library, insight and the wings in one router, and the files they need."""
+"""The router of all pages (glossary, documents, library, insight and the wings'), and the files they load."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from argot.ui.web.authorization import needs
 from argot.wings import load_parts
 
 STATIC_FOLDER = Path(__file__).parent / "static"
-# All that is served from the folder. A list, so that no path leads out of it.
+# The files that are served from the folder. A list, so that no path leads out of it.
 MEDIA_TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript", "uploads.js": "text/javascript"}
 
 
 def build_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter()
-    load_templates()  # read now: by the first page the files may be those of an update
+    load_templates()  # loaded now: before the first page is shown, an update may replace the files
 
     @router.get(f"{HOME}/static/{{name}}")
     @needs("anonymous")
     async def static(name: str) -> Response:
-        # Open to everybody: a page may still need these when its reader has just been signed out.
+        # Open to everybody: a page may still need these when its reader has been signed out.
         if name not in MEDIA_TYPES:
             raise HTTPException(404, "There is nothing here.")
-        # `no-cache`: asked for each time, so that an update shows at once; unchanged it is not sent again.
+        # `no-cache`: the browser asks each time, so an update shows at once; an unchanged file is not sent again.
         return FileResponse(STATIC_FOLDER / name, media_type=MEDIA_TYPES[name], headers={"Cache-Control": "no-cache"})
 
     glossary = (
@@ -49,7 +49,7 @@ def build_pages(kb: KnowledgeBase) -> APIRouter:
         build_context_pages,
         build_file_pages,
     )
-    # In this order: any name below /documents may be a document's.
+    # In this order, because any name below /documents may be that of a document.
     documents = (build_document_pages, build_document_source_pages, build_document_view_pages)
     beside = (
         build_library_pages,

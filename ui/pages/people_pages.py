@@ -1,4 +1,4 @@
-"""People and what they may do: for administrators."""
+"""People and their rights, for administrators."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EMPTY_FORM: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "man
 
 
 class PeoplePages(Pages):
-    """What the pages of people share: letting somebody in, or giving them rights, takes one's own password."""
+    """Access to the pages of people. Letting somebody in, or giving them rights, requires one's own password."""
 
     def __init__(self, kb: KnowledgeBase, confirmation: Confirmation) -> None:
         super().__init__(kb)
@@ -59,12 +59,12 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("")
     @needs("admin")
     async def people(request: Request, who: Who, q: str = "") -> Response:
-        return await _list_page(pages, request, who, q=q)
+        return await _render_list(pages, request, who, q=q)
 
     @router.post("")
     @needs("admin")
     async def add(request: Request, who: Who) -> Response:
-        """A new person. A password that was made up is shown on this page alone."""
+        """Add a person. A generated password is shown on this page alone."""
         form = await read_form(request)
         given = await _read_person(request)
         password = _read_password(form)
@@ -80,13 +80,13 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
                 role=_read_role(given),
                 manages=given["manages"] if given["role"] == "manager" else None,
                 password=password,
-                # A typed password wins over "make one up".
+                # A typed password takes precedence over "make one up".
                 make_password=form.get("way") == "made" and password is None,
                 new=True,
                 in_window=True,
             )
         except (InvalidInput, Conflict, SignInRefused) as error:
-            return await _list_page(pages, request, who, given=given, error=error)
+            return await _render_list(pages, request, who, given=given, error=error)
         if isinstance(made, UserWithPassword):
             return show_page("password.html", request, who, user=made, password=made.password, new=True)
         return redirect_to_address(link_person(made.name, done="person"))
@@ -103,7 +103,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     async def save(request: Request, who: Who, name: str) -> Response:
         given = await _read_person(request)
 
-        async def setting() -> None:
+        async def change_settings() -> None:
             await pages.confirmation.require(request, who)
             await user_set(
                 pages.kb,
@@ -115,7 +115,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
                 manages=given["manages"],
             )
 
-        return await done(request, who, name, "person", setting)
+        return await apply_change(request, who, name, "person", change_settings)
 
     @router.post("/{name}/password")
     @needs("admin")
@@ -135,30 +135,30 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     @router.post("/{name}/suspend")
     @needs("admin")
     async def suspend(request: Request, who: Who, name: str) -> Response:
-        # No password is asked for: shutting somebody out must not be held up. So with signing them out.
-        async def suspending() -> None:
+        # Without a password: shutting somebody out must not be delayed. The same holds for signing them out.
+        async def suspend_user() -> None:
             await user_suspend(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "suspended", suspending)
+        return await apply_change(request, who, name, "suspended", suspend_user)
 
     @router.post("/{name}/restore")
     @needs("admin")
     async def restore(request: Request, who: Who, name: str) -> Response:
-        async def restoring() -> None:
+        async def restore_user() -> None:
             await pages.confirmation.require(request, who)
             await user_restore(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "restored", restoring)
+        return await apply_change(request, who, name, "restored", restore_user)
 
     @router.post("/{name}/sign-out")
     @needs("admin")
     async def sign_out(request: Request, who: Who, name: str) -> Response:
-        async def ending() -> None:
+        async def end_sessions() -> None:
             await user_end_sessions(pages.kb, who.principal, name=name)
 
-        return await done(request, who, name, "signed-out", ending)
+        return await apply_change(request, who, name, "signed-out", end_sessions)
 
-    async def done(
+    async def apply_change(
         request: Request, who: Visitor, name: str, what: str, change: Callable[[], Awaitable[object]]
     ) -> Response:
         try:
@@ -168,7 +168,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
         return redirect_to_address(link_person(name, done=what))
 
 
-async def _list_page(
+async def _render_list(
     pages: PeoplePages,
     request: Request,
     who: Visitor,
@@ -182,7 +182,7 @@ async def _list_page(
     found = [one for one in every if wanted in " ".join((one.name, one.display_name, *one.groups)).casefold()]
     first = not any(one.has_password for one in every)
     shown = {"people": found[:MAX_PEOPLE], "found": len(found), "total": len(every), "q": q, "first": first}
-    # The first with a password must be an administrator: from then on nobody is let in without one.
+    # The first person with a password must be an administrator: from then on nobody gets in without one.
     values = given or {**EMPTY_FORM, "role": "admin" if first else "asker"}
     contexts = [one.name for one in await pages.contexts(who)]
     confirms = pages.confirmation.must_ask(who)
@@ -203,16 +203,16 @@ async def _render_person(
 
 
 async def _read_person(request: Request) -> dict[str, Any]:
-    """What was typed; `manages` holds the ticked contexts, `*` alone if all were chosen."""
+    """Read the fields that were typed; `manages` holds the ticked contexts, or only `*` for all of them."""
     form = await read_form(request)
-    # From the form itself: `read_form` keeps the first of several fields of one name.
+    # From the form itself: `read_form` keeps only the first of several fields of one name.
     ticked = [str(one) for one in (await request.form()).getlist("manages")]
     given = {name: form.get(name, "").strip() for name in FIELDS}
     return {**given, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
 
 
 def _read_password(form: dict[str, str]) -> SecretStr | None:
-    # A typed password counts even if the choice beside it was forgotten, unless "none" was chosen.
+    # A typed password counts even if its radio button was not chosen, unless "none" was.
     given, way = form.get("password", ""), form.get("way")
     return SecretStr(given) if way == "typed" or (given and way != "none") else None
 
@@ -226,6 +226,6 @@ def _read_role(given: dict[str, Any]) -> Role:
 
 
 def _require_contexts(given: dict[str, Any]) -> None:
-    # No tick must not mean "all", and a manager of nothing could do no more than ask.
+    # No tick must not mean all contexts, and a manager of none could do no more than ask.
     if given["role"] == "manager" and not given["manages"]:
-        raise InvalidInput("Choose what this manager is to manage: some contexts, or all of them.")
+        raise InvalidInput("Choose the contexts of this manager: some, or all of them.")

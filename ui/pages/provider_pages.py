@@ -1,4 +1,4 @@
-"""Signing in at an OpenID Connect provider, and what this shares with signing in by a password."""
+"""Signing in at an OpenID Connect provider, and the code that it shares with signing in by a password."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from argot.ui.web.security import SIGN_IN_PATH, SIGN_IN_SUFFIX
 
 PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
 RETURN_PATH = f"{PROVIDER_PATH}/return"
-"""The address to be named to the provider: people come back to it."""
+"""The address to register at the provider: people come back to it."""
 MAX_NEXT_CHARS = 1500
-PROVIDER_DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
+PROVIDER_DOWN = "Signing in at {} does not work at the moment. Try again in a minute; a password still works. ({})"
 
 
 def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
@@ -35,7 +35,7 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         try:
             entrance, ticket = await provider.begin(get_own_address(kb, request) + RETURN_PATH)
         except (ProviderUnreachable, MissingExtra) as error:
-            return await unreachable(error, next)
+            return await explain_unreachable(error, next)
         kept = f"{ticket}~{quote(choose_own_page(next)[:MAX_NEXT_CHARS], safe='')}"
         cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGN_IN_SUFFIX)
         return RedirectResponse(entrance, 303, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
@@ -47,23 +47,25 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         next = unquote(next)
         try:
             if error or not code:
-                raise ProviderRefusal(f"You were not signed in there{f' ({error:.60})' if error else ''}. Try again.")
+                raise ProviderRefusal(
+                    f"The provider did not sign you in{f' ({error:.60})' if error else ''}. Try again."
+                )
             if not ticket:
                 raise ProviderRefusal(OLD)
             user, id_token = await provider.end(ticket, state, code, get_own_address(kb, request) + RETURN_PATH)
         except ProviderRefusal as refusal:
-            return done_with(await sign_in_page(kb, 403, next=next, error=str(refusal)))
+            return drop_ticket(await sign_in_page(kb, 403, next=next, error=str(refusal)))
         except ProviderUnreachable as fault:
-            return done_with(await unreachable(fault, next))
+            return drop_ticket(await explain_unreachable(fault, next))
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        address = authenticator.address(request.scope, request.headers)
+        address = authenticator.find_address(request.scope, request.headers)
         token = await provider.token(user, id_token, address, request.headers.get("user-agent", ""))
-        return done_with(let_in(authenticator, token, choose_own_page(next)))
+        return drop_ticket(let_in(authenticator, token, choose_own_page(next)))
 
-    async def unreachable(error: ArgotError, next: str) -> Response:
-        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc_label, error))
+    async def explain_unreachable(error: ArgotError, next: str) -> Response:
+        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc.label, error))
 
-    def done_with(answer: Response) -> Response:
+    def drop_ticket(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))
         return answer
 
@@ -71,9 +73,9 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
 
 
 def get_own_address(kb: KnowledgeBase, request: Request) -> str:
-    """The address under which a browser has opened Argot, without a slash at its end."""
-    # The guard has seen that the Host is one of our own.
-    return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
+    """Return the address under which a browser has opened Argot, without a slash at its end."""
+    # The guard has checked that the Host is one of our own.
+    return kb.settings.web.public_url.rstrip("/") or f"http://{request.headers['host']}"
 
 
 async def sign_in_page(
@@ -86,7 +88,7 @@ async def sign_in_page(
     error: str = "",
 ) -> Response:
     where = choose_own_page(next)
-    provider = kb.settings.oidc_label if kb.settings.oidc_issuer else ""
+    provider = kb.settings.oidc.label if kb.settings.oidc.issuer else ""
     entrance = f"{PROVIDER_PATH}?next={quote(where, safe='')}"
     shown: dict[str, Any] = {"next": where, "name": name, "error": error, "provider": provider, "entrance": entrance}
     passwords = await kb.look_up(has_passwords, kb)
@@ -100,12 +102,14 @@ async def end_session(kb: KnowledgeBase, who: object) -> None:
 
 
 def choose_own_page(address: str) -> str:
-    """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
-    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
+    """Return the address if it is a page of ours, else the first page, so that nobody is sent elsewhere after signing
+    in.
+    """
+    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would leave our site.
     parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
     if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
         return "/"
-    # Back to a page to sign in on would be a circle.
+    # A way back to a sign-in page would be a loop.
     return "/" if f"{parts.path}/".startswith((f"{SIGN_IN_PATH}/", "/login/")) else address
 
 

@@ -1,4 +1,4 @@
-"""The queue: terms asked for in vain, the meanings proposed for them, and what a manager can decide about each."""
+"""The queue: terms that the glossary lacks, the meanings proposed for them, and a manager's decisions about each."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
     Pages,
-    bounded,
     link_glossary,
-    number,
-    part,
+    parse_integer,
+    parse_share,
     read_form,
     redirect,
+    render_part,
     show_effects,
     show_page,
 )
@@ -62,7 +62,7 @@ from argot.ui.pages.sense_pages import render_form
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MAX_TERMS = 100
-# The evidence is shown of the first proposals for a term only: each takes a look at its passages.
+# Evidence is shown only for a term's first proposals, because each has to read its passages.
 MAX_EVIDENCE_PROPOSALS = 4
 MAX_PROPOSALS = 50
 """Proposals on a page."""
@@ -83,12 +83,12 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue")
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
-        # An unknown status in the address shows the open ones, and no error.
+        # An unknown status in the address shows the open terms instead of an error.
         wanted = find_choice(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
-        # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
+        # `similar`: the list does not show similar terms, which take time to find. One row more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=MAX_TERMS + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
-        # By term, for the template to put beside each miss.
+        # By term, so that the template can put it beside each miss.
         growth = {row.term: row for row in use.missed}
         return show_page(
             "queue.html",
@@ -109,16 +109,16 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue/choose")
     @needs("manager")
     async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
-        """Senses of which a term may be another name, as one types."""
+        """Find senses of which a term may be another name, while somebody types."""
         found = await glossary_search(pages.kb, who.principal, text=q, limit=8) if q.strip() else []
-        # A retired sense answers nobody: another name for it would not help.
+        # A retired sense is not used in answers, so another name for it would not help.
         senses = [sense for sense in found if sense.may_manage and sense.status != "retired"]
-        return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
+        return render_part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
 
     @router.get("/queue/alias")
     @needs("manager")
     async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
-        """Shows what making the term another name of a sense would change, and asks whether to."""
+        """Show the effect of making the term another name of a sense, and ask for confirmation."""
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         return show_page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
 
@@ -136,23 +136,26 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
                 questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return part("effects_error.html", error=str(error))
-        # Where the form of this part asks again, with a question that was typed.
+            return render_part("effects_error.html", error=str(error))
+        # The address where this part's form tries a question that was typed.
         address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
-        return part("effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after)
+        return render_part(
+            "effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after
+        )
 
     @router.post("/queue/alias")
     @needs("manager")
     async def alias(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
+        term, proposal = form.get("term", ""), parse_integer(form.get("proposal"))
+        sense_id = parse_integer(form.get("sense_id"))
         why = form.get("why", "")
-        # From a proposal: merging closes it as well.
+        # From a proposal, which merging closes as well.
         if proposal >= 0:
             sense = await glossary_merge(pages.kb, who.principal, proposal_id=proposal, sense_id=sense_id, why=why)
         else:
-            version = number(form.get("version"))
+            version = parse_integer(form.get("version"))
             sense = await glossary_alias(
                 pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
             )
@@ -161,7 +164,7 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
     @router.post("/queue/look")
     @needs("manager")
     async def look(request: Request, who: Who) -> Response:
-        """Look in the documents, now, for what a term means."""
+        """Search the documents, now, for the meaning of a term."""
         term = (await read_form(request)).get("term", "")
         found = await glossary_propose(pages.kb, who.principal, term=term)
         return redirect("/queue/term", t=term, done="found" if found else "not-found")
@@ -183,10 +186,10 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/accept")
     @needs("manager")
     async def accept_many(request: Request, who: Who) -> Response:
-        """Accept the ticked proposals, or all that are sure enough, in one change that can be taken back as one."""
+        """Accept the ticked proposals, or all that are sure enough, in one change that can be rolled back."""
         form, ticked = await read_form(request), (await request.form()).getlist("id")
-        # Ticks and "all that are sure enough" are two buttons of one form; the second one wins.
-        ids, least = [number(str(one)) for one in ticked], form.get("least", "")
+        # Ticks and "all that are sure enough" are two buttons of one form; the second takes precedence.
+        ids, least = [parse_integer(str(one)) for one in ticked], form.get("least", "")
         if not least and not ids:
             return redirect("/proposals", done="none-ticked")
         approved = form.get("approve") == "yes"
@@ -194,26 +197,26 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
             done = await glossary_accept_many(
                 pages.kb,
                 who.principal,
-                least=bounded(least) if least else None,
-                # `number` gives -1 for what is none.
+                least=parse_share(least) if least else None,
+                # `parse_integer` returns -1 for anything else.
                 proposal_ids=None if least else [one for one in ids if one >= 0],
                 context=read_typed(form)["context"],
                 status="approved" if approved else "draft",
                 why=form.get("why", ""),
             )
         except InvalidInput as error:
-            # The same page again, as it was filtered: the form carries that in fields of its own.
+            # The same page again with the same filter, which the form holds in hidden fields.
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await render_proposals(pages, request, who, seen, error=error, ticked=ids)
-        # No redirect: what could not be accepted is told on this page alone.
+        # No redirect: only this page names the proposals that could not be accepted.
         return show_page("accepted.html", request, who, **read_dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
-        """What accepting the ticked would change in past questions, once they are approved."""
-        # Every field called "id": `read_form` keeps only the first of each name.
-        ids = [number(str(one)) for one in (await request.form()).getlist("id")]
+        """Show how accepting and approving the ticked proposals would change past questions."""
+        # All fields named "id": `read_form` keeps only the first of each name.
+        ids = [parse_integer(str(one)) for one in (await request.form()).getlist("id")]
         context = read_typed(await read_form(request))["context"]
         found = await glossary_effects_together(
             pages.kb, who.principal, proposal_ids=[one for one in ids if one >= 0], context=context
@@ -223,7 +226,7 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
-        """Begin to mine the documents in the background; one may leave the page."""
+        """Start mining the documents in the background."""
         await glossary_mine_start(pages.kb, who.principal)
         return redirect("/proposals")
 
@@ -236,10 +239,10 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/mining")
     @needs("manager")
     async def mining(who: Who) -> Response:
-        """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
+        """Show the progress of mining. HTMX asks repeatedly; when it is done the page is reloaded."""
         job = await glossary_mined(pages.kb, who.principal)
-        # The refresh shows the new proposals; a part alone would leave the old list.
-        return part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
+        # The reload shows the new proposals; this part alone would leave the old list.
+        return render_part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
     @needs("manager")
@@ -260,18 +263,18 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, proposal_id: int) -> Response:
         given = read_typed(await read_form(request))
-        return await accepted(request, who, proposal_id, given)
+        return await accept_edited(request, who, proposal_id, given)
 
     @router.post("/proposals/{proposal_id}/accept")
     @needs("manager")
     async def accept(request: Request, who: Who, proposal_id: int) -> Response:
-        """As it was proposed, in the context chosen."""
+        """Accept a proposal as it is, in the chosen context."""
         form = await read_form(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         given = {**_make_form(found, who), "context": read_typed(form)["context"]}
-        return await accepted(request, who, proposal_id, given)
+        return await accept_edited(request, who, proposal_id, given)
 
-    async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
+    async def accept_edited(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
         try:
             edited = EditedProposal(**make_sense_input(given))
             sense = await glossary_accept(
@@ -280,7 +283,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         except (InvalidInput, Conflict, NotAllowed) as error:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
-            # With all that was typed, to be mended and sent again.
+            # With everything that was typed, to be corrected and sent again.
             return await render_form(pages, request, who, given, action=action, proposal=found, error=error)
         return redirect(f"/sense/{sense.id}", done="draft")
 
@@ -289,11 +292,11 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     async def dismiss(request: Request, who: Who, proposal_id: int) -> Response:
         form = await read_form(request)
         await glossary_dismiss(pages.kb, who.principal, proposal_id=proposal_id, why=form.get("why", ""))
-        # A line that offers to take it back replaces the proposal, and the list stays where it was.
+        # A line with an undo button replaces the proposal, and the list stays where it was.
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-            return part("dismissed.html", one=found)
-        # One known value only: the field could send the browser anywhere.
+            return render_part("dismissed.html", one=found)
+        # Only one known value is accepted: the field could send the browser anywhere.
         return redirect(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
 
     @router.post("/proposals/{proposal_id}/reopen")
@@ -302,12 +305,12 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         await glossary_reopen(pages.kb, who.principal, proposal_id=proposal_id)
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-            return part("dismissed.html", one=found)
+            return render_part("dismissed.html", one=found)
         return redirect(f"/proposals/{proposal_id}")
 
 
 def _make_form(proposal: ProposalShown, who: Visitor) -> dict[str, str]:
-    """The form of a sense as it is proposed, in no context yet."""
+    """Fill the form of a sense from a proposal, without a context yet."""
     return {
         **EMPTY_FORM,
         "term": proposal.term,
@@ -327,16 +330,16 @@ async def render_proposals(
     error: InvalidInput | None = None,
     ticked: Sequence[int] = (),
 ) -> Response:
-    """The open proposals, as many as fit on a page; after an error with the same ones ticked."""
-    q, least, start = asked.get("q", ""), bounded(asked.get("least", "")), max(number(asked.get("start")), 0)
+    """Render a page of the open proposals; after an error the same ones are ticked."""
+    q, least, start = asked.get("q", ""), parse_share(asked.get("least", "")), max(parse_integer(asked.get("start")), 0)
     found = await glossary_offers(
         pages.kb, who.principal, text=q[:MAX_RESULTS], least=least, start=start, limit=MAX_PROPOSALS
     )
     if asked.get("pick") == "all":
-        # Without an expansion a proposal cannot be accepted as it stands, and its box is disabled.
+        # A proposal without an expansion cannot be accepted as it is, so its box is disabled.
         ticked = [one.id for one in found.proposals if one.expansion]
     shown = {"q": q, "least": least, "start": start, "step": MAX_PROPOSALS, "ticked": set(ticked)}
-    # Mining may be under way, and is shown above the list.
+    # Mining may be running, and is shown above the list.
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one.may_manage]
     return show_page(
@@ -347,8 +350,8 @@ async def render_proposals(
 async def render_miss(
     pages: Pages, request: Request, who: Visitor, term: str, *, only: ProposalShown | None = None
 ) -> Response:
-    """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
-    # Also dismissed and defined ones: the page is reached by the term, whatever became of it.
+    """Show everything known about a term without a meaning. With `only`, about one proposal."""
+    # Also dismissed and defined terms: the page is found by the term, whatever its status.
     misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
         offered = await glossary_proposals(pages.kb, who.principal, term=term)
@@ -361,11 +364,11 @@ async def render_miss(
     known = await glossary_term(pages.kb, who.principal, term=term)
     similar = await glossary_similar(pages.kb, who.principal, term=term)
     places = await glossary_occurrences(pages.kb, who.principal, phrase=term, limit=5)
-    # A few of each are enough to guess a context by.
+    # A few of each are enough to guess a context.
     asked = misses[0].questions[:5] if misses else []
     around = [one.quote for proposal in told for one in proposal.evidence[:3]]
     around += [one.before + one.match + one.after for one in places.passages[:3]]
-    # A term that has senses has its contexts; guessing takes a reading of the texts.
+    # A term with senses has its contexts already; guessing one has to read the texts.
     likely = "" if known.senses else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
     return show_page(
         "miss.html",

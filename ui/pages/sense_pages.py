@@ -1,4 +1,4 @@
-"""Writing, changing, approving and retiring senses: with warnings as one types, and nothing typed ever lost."""
+"""Pages to write, change, approve and retire senses: they warn while somebody types, and never lose typed text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,16 @@ from argot.ui.pages.form_fields import (
     read_typed,
     read_values,
 )
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, number, part, read_form, redirect, show_page
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    parse_integer,
+    read_form,
+    redirect,
+    render_part,
+    show_page,
+)
 from argot.ui.web.authorization import Visitor, Who, needs
 
 Decision = UseCase[..., SenseShown]
@@ -55,7 +64,7 @@ def _add_writing(router: APIRouter, pages: Pages) -> None:
     @router.get("/new")
     @needs("manager")
     async def new(request: Request, who: Who, term: str = "", context: str = "", expansion: str = "") -> Response:
-        # Links fill the form in beforehand, as with a missed term and its likely context.
+        # Links fill in the form, as with a missed term and its likely context.
         given = {**EMPTY_FORM, "term": term, "context": context, "expansion": expansion, "owner": who.name}
         return await render_form(pages, request, who, given, action="/new")
 
@@ -76,9 +85,9 @@ def _add_writing(router: APIRouter, pages: Pages) -> None:
     async def warnings(request: Request, who: Who) -> Response:
         form = await read_form(request)
         given = read_typed(form)
-        # Without its own number a stored sense would be found to collide with itself.
-        found = await _list_warnings(pages, who, given, number(form.get("sense_id")))
-        return part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
+        # Without its id a stored sense would collide with itself.
+        found = await _list_warnings(pages, who, given, parse_integer(form.get("sense_id")))
+        return render_part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
 
 
 def _add_changing(router: APIRouter, pages: Pages) -> None:
@@ -92,7 +101,7 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, sense_id: int) -> Response:
         form = await read_form(request)
-        given, version = read_typed(form), number(form.get("version"))
+        given, version = read_typed(form), parse_integer(form.get("version"))
         try:
             saved = await glossary_save(
                 pages.kb, who.principal, sense_id=sense_id, version=version, sense=make_fields(given), why=given["why"]
@@ -106,10 +115,10 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
     @router.post("/sense/{sense_id}/preview")
     @needs("manager")
     async def preview(request: Request, who: Who, sense_id: int) -> Response:
-        """What saving the form would change in past questions, and in one typed there. Nothing is stored."""
+        """Show how saving the form would change past questions, and one typed there. Nothing is stored."""
         form = await read_form(request)
-        # The version with which the form was opened: a change since then must still be found when it is saved.
-        given, version, q = read_typed(form), number(form.get("version")), form.get("q", "")[:4000]
+        # The version that the form was opened with, so that a change since then is still noticed when it is saved.
+        given, version, q = read_typed(form), parse_integer(form.get("version")), form.get("q", "")[:4000]
         try:
             found = await glossary_edit_effects(
                 pages.kb,
@@ -121,12 +130,12 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
-                return part("effects_error.html", error=str(error))
+                return render_part("effects_error.html", error=str(error))
             return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
-            return part("effects.html", sense=replace(sense, term=given["term"]), **shown)
+            return render_part("effects.html", sense=replace(sense, term=given["term"]), **shown)
         here = replace(sense, version=version)
         return await render_form(pages, request, who, given, action=make_action(sense_id), sense=here, tried=shown)
 
@@ -140,7 +149,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/sense/{sense_id}/effects")
     @needs("manager")
     async def effects(request: Request, who: Who, sense_id: int, q: str = "", change: str = "approve") -> Response:
-        """What approving (or retiring) would change in past questions, and in one typed here. It takes a moment."""
+        """Show how approving (or retiring) would change past questions, and one typed here. This takes a moment."""
         given = [q[:4000]] if q.strip() else []
         tried: Literal["approve", "retire"] = "retire" if change == "retire" else "approve"
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
@@ -148,7 +157,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": f"Once {tried}d", "change": tried}
         if "hx-request" not in request.headers:
             return show_page("effects_page.html", request, who, **shown)
-        return part("effects.html", **shown)
+        return render_part("effects.html", **shown)
 
     @router.post("/sense/{sense_id}/approve")
     @needs("manager")
@@ -162,7 +171,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
 
     async def decide(request: Request, who: Visitor, sense_id: int, decision: Decision, done: str) -> Response:
         form = await read_form(request)
-        version, why = number(form.get("version")), form.get("why", "")
+        version, why = parse_integer(form.get("version")), form.get("why", "")
         try:
             sense = await decision(pages.kb, who.principal, sense_id=sense_id, version=version, why=why)
         except (Conflict, InvalidInput) as error:
@@ -183,7 +192,7 @@ async def render_form(
     proposal: ProposalShown | None = None,
     tried: dict[str, Any] | None = None,
 ) -> Response:
-    """The form of a sense, filled in; after an error or a conflict with all that was typed."""
+    """Render the form of a sense; after an error or a conflict it holds everything that was typed."""
     found = await _list_warnings(pages, who, given, sense.id if sense else -1)
     other = error.current if isinstance(error, Conflict) and both is None else None
     return show_page(
@@ -195,7 +204,7 @@ async def render_form(
         fields=FIELDS,
         action=action,
         sense=sense,
-        other=other,  # the sense that stands in the way
+        other=other,  # the sense that the error is about
         both=both,
         proposal=proposal,
         tried=tried,
@@ -207,7 +216,7 @@ async def render_form(
 async def review_page(
     pages: Pages, request: Request, who: Visitor, sense_id: int, *, error: Exception | None = None, why: str = ""
 ) -> Response:
-    """A sense before it is approved: what it says, what speaks against it, what it would change."""
+    """Show a sense before it is approved: its fields, warnings about it, and its effect."""
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
     return show_page(
         "review.html",
@@ -231,10 +240,10 @@ async def render_unsaved(
     sense_id: int,
     version: int,
 ) -> Response:
-    """The form again; if somebody else saved in between, with the fields that differ."""
+    """Render the form again; if somebody else has saved the sense meanwhile, with the fields that differ."""
     action = make_action(sense_id)
     if isinstance(error, Conflict):
-        # Two kinds of conflict come here: somebody saved this sense in between, or another sense is in the way.
+        # Two kinds of conflict come here: somebody else saved this sense, or another sense has the same meaning.
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since.current
         if current.version != version:
@@ -251,14 +260,14 @@ def make_action(sense_id: int) -> str:
 
 
 def make_fields(given: dict[str, str]) -> SenseFields:
-    # The form holds all of a stored sense: `None`, which means "as it is", must not stand for an emptied field.
+    # The form holds all fields of a sense: an emptied field must not become `None`, which means "unchanged".
     said = SenseFields(**make_sense_input(given))
     return replace(said, review_by=said.review_by or "", audience=said.audience or [])
 
 
 async def _list_warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
     said = make_sense_input(given)
-    # Asked while somebody types, and so also before there is a term.
+    # Called while somebody types, and so also before there is a term.
     if not said["term"].strip():
         return []
     return await glossary_warnings(

@@ -1,4 +1,4 @@
-"""What a citation opens: the passage, and for a PDF its original. Rights are checked at each click."""
+"""The targets of citations: the passage, and for a PDF its original. Rights are checked at each click."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ INERT_HEADERS = {
     **NO_STORE_HEADERS,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 }
-"""For files that come from people: opened by themselves they may do nothing."""
+"""Headers of files that people uploaded: opened by themselves, nothing in them may act."""
 EXPORT_FORMATS: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
-"""In which form a conversation is exported, by the ending of the file's name."""
+"""The format of an exported conversation, by the ending of the file's name."""
 
 
 def build_source_pages(kb: KnowledgeBase) -> APIRouter:
@@ -38,7 +38,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get(f"{THREADS}/{{thread}}/export.{{ending}}")
     @needs("asker")
     async def export(thread: str, ending: str) -> Response:
-        """One's own conversation as a file."""
+        """Return one's own conversation as a file."""
         try:
             principal = await get_current_principal(kb)
             form = EXPORT_FORMATS[find_choice(list(EXPORT_FORMATS), ending, "the ending of the file")]
@@ -51,7 +51,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get(f"{PASSAGES}/{{passage_id}}/page.png")
     @needs("asker")
     async def page_image(request: Request, passage_id: str) -> Response:
-        """The page of a PDF with the place marked."""
+        """Return the page of a PDF with the place marked."""
         spans = parse_spans(request.query_params.getlist("span"))
         try:
             drawn = await page_picture(kb, await get_current_principal(kb), passage_id=passage_id, spans=spans)
@@ -64,11 +64,11 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     async def passage(request: Request, passage_id: str) -> Response:
         try:
             found = await _load_passage(kb, passage_id)
-            # What was put into a conversation has no page there.
+            # A file put into a conversation has no page there.
             manages = role_of(await get_current_principal(kb)) != "asker" and not found.uri.startswith(THREAD)
             text = format_passage(found, parse_spans(request.query_params.getlist("span")), manages=manages)
         except ArgotError as error:
-            # Status 200, because the panel shows the words of nothing else.
+            # Status 200, because the panel shows no text with any other status.
             text = escape_markdown(error)
         return PlainTextResponse(text, headers=INERT_HEADERS)
 
@@ -78,7 +78,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             found = await _load_passage(kb, passage_id)
             source = await read_original(kb, await get_current_principal(kb), document=found.document_id)
-            # A web page that somebody put in as a document would otherwise open at our address.
+            # Otherwise a web page that was put in as a document would open at our address.
             if source.media_type != "application/pdf":
                 raise NotFound("Only the originals of PDF documents can be shown.")
         except ArgotError as error:

@@ -1,4 +1,4 @@
-"""Finding terms, a term's page, and the passages it stands in."""
+"""Searching for terms, the page of a term, and the passages in which it occurs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from argot.ui.pages.page_base import (
     BoundedRoute,
     Pages,
     link_glossary,
-    number,
-    part,
+    parse_integer,
     read_form,
     redirect,
+    render_part,
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -39,7 +39,7 @@ from argot.ui.web.authorization import Visitor, Who, needs
 PAGE_ROWS = 50
 SEARCH_ROWS = 20
 MAX_RESULTS = 200
-"""The most results of a search, shown when one asks for more."""
+"""Results of a search that asks for more."""
 MAX_CHANGES = 30
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
@@ -51,26 +51,26 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("")
     @needs("manager")
     async def home(request: Request, who: Who) -> Response:
-        return await home_page(request, who)
+        return await render_home(request, who)
 
     @router.get("/search")
     @needs("manager")
     async def search(request: Request, who: Who) -> Response:
-        """Results as one types: HTMX gets the list alone, and the browser's address follows."""
-        # Without a script, and when the page is loaded again: a whole page.
+        """Show results while somebody types: HTMX gets the list alone, and the browser's address follows."""
+        # Without a script, and on a reload, a whole page.
         if "hx-request" not in request.headers:
-            return await home_page(request, who)
+            return await render_home(request, who)
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
-        return part(
+        return render_part(
             "results.html",
-            # Replaced, not added: each letter typed would be an entry in the browser's history.
+            # Replaced, not pushed: else each letter typed would be an entry in the browser's history.
             {"HX-Replace-Url": link_glossary("", **{**wanted, "start": wanted["start"] or None})},
             **wanted,
             **found,
         )
 
-    async def home_page(request: Request, who: Visitor) -> Response:
+    async def render_home(request: Request, who: Visitor) -> Response:
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
         contexts = [one.name for one in await context_list(pages.kb, who.principal)]
@@ -79,23 +79,23 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/to-do")
     @needs("manager")
     async def to_do(who: Who) -> Response:
-        return part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
+        return render_part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
 
     @router.get("/me")
     @needs("asker")
     async def me(who: Who) -> dict[str, bool]:
-        """For the chat window: whether to show the way to these pages."""
+        """Tell the chat window whether to link to these pages."""
         return {"manages": who.principal.is_manager}
 
     @router.get("/term")
     @needs("manager")
     async def term(request: Request, who: Who, t: str = "") -> Response:
-        # As from an empty search: the list instead of an error.
+        # An empty term, as from an empty search, shows the list instead of an error.
         if not t.strip():
             return redirect("")
-        return await term_page(request, who, t)
+        return await render_term(request, who, t)
 
-    async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
+    async def render_term(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
         around = await _load_surroundings(pages, who, found)
         return show_page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
@@ -104,17 +104,17 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def occurrences(who: Who, phrase: str = "") -> Response:
         found = await glossary_occurrences(pages.kb, who.principal, phrase=phrase, limit=20)
-        return part("occurrences.html", found=found, all=True)
+        return render_part("occurrences.html", found=found, all=True)
 
     @router.post("/term/roll-back")
     @needs("manager")
     async def roll_back(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        term, moment = form.get("term", ""), number(form.get("moment"))
+        term, moment = form.get("term", ""), parse_integer(form.get("moment"))
         try:
             await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await term_page(request, who, term, error)
+            return await render_term(request, who, term, error)
         return redirect("/term", t=term, done="rolled-back")
 
     @router.get("/passage/{passage_id}")
@@ -127,25 +127,25 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 def _read_search(request: Request) -> dict[str, Any]:
-    """What the address says: text to search for, status, context, and where the page starts."""
+    """Read the search from the address: the text, status, context, and start of the page."""
     asked = request.query_params
     status = asked.get("status", "")
     return {
         "q": asked.get("q", ""),
-        # Anybody can write an address: an unknown status is as none.
+        # Anybody can edit an address: an unknown status counts as none.
         "status": status if status in STATUSES else "",
         "context": asked.get("context", ""),
-        # `number` gives -1 for what is none.
-        "start": max(number(asked.get("start")), 0),
+        # `parse_integer` returns -1 for anything else.
+        "start": max(parse_integer(asked.get("start")), 0),
     }
 
 
 async def _find_senses(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
-    """The senses of a page, whether there are more, and where the next page starts."""
+    """Find the senses of a page, whether there are more, and the start of the next page."""
     of = find_choice(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():
-        # A search is ranked as a whole, so it has two pages at most: the best, and the rest.
+        # A search is ranked as a whole, so it has at most two pages: the best results, and the rest.
         most = MAX_RESULTS if start else SEARCH_ROWS
         senses = await glossary_search(
             pages.kb, who.principal, text=q, status=of, context=context or None, limit=most + 1
@@ -154,12 +154,12 @@ async def _find_senses(pages: Pages, who: Visitor, *, q: str, status: str, conte
     senses = await glossary_list(
         pages.kb, who.principal, status=of, context=context or None, start=start, limit=PAGE_ROWS + 1
     )
-    # One more than is shown was asked for, to know whether there is another page.
+    # One row more than is shown was requested, to know whether there is another page.
     return {"senses": senses[:PAGE_ROWS], "more": len(senses) > PAGE_ROWS, "step": PAGE_ROWS}
 
 
 async def _load_surroundings(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
-    """What else a term's page shows: documents, questions, history, proposals."""
+    """Load everything else on a term's page: documents, questions, history, proposals."""
     name = found.term
     places = {
         sense.id: await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=3)
@@ -173,7 +173,7 @@ async def _load_surroundings(pages: Pages, who: Who, found: TermSenses) -> dict[
         "used": use.used,
         "history": await glossary_history(pages.kb, who.principal, term=name, limit=MAX_CHANGES),
         "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
-        # Also dismissed and defined ones: the page tells all that became of the term.
+        # Also dismissed and defined ones: the page shows the term's whole history.
         "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),
         "may_manage": any(sense.may_manage for sense in found.senses) or who.principal.manages_all,
     }

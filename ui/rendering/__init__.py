@@ -1,1 +1,1 @@
-"""Answers as Markdown for the chat window and other programs, text made safe, and filters for the pages."""
+"""Answers as Markdown for the chat window and other programs, safe text, and filters for the pages."""

@@ -1,6 +1,6 @@
-"""How an answer looks in the window: Markdown with marks that open passages, and the buttons to press.
+"""An answer in the chat window: Markdown with marks that open passages, and the buttons.
 
-Pure functions of an `AskResult`: a live answer and one read from history look the same.
+Pure functions of an `AskResult`, so that a live answer and one read from history look the same.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ THREADS = "/argot/threads"
 NOT_MEANT = "Not what I meant"
 
 UNSUPPORTED = "⚠ *(no passage supports this)*"
-"""Words and a sign, because colour alone is not seen by everybody."""
+"""Words and a sign, because not everybody can see a colour."""
 MAX_LABEL_CHARS = 80
-ITEM = "- "
-"""How an item of a list begins in the words of an answer."""
+LIST_ITEM_MARK = "- "
+"""The beginning of a list item in the text of an answer."""
 ANYWAY = "answer anyway"
-"""The reply that an answer about an unknown term offers, where it may (`argot.graph.presentation.wording`)."""
+"""The reply that an answer about an unknown term may offer (`argot.graph.presentation.wording`)."""
 
-# By the names of the graph's nodes. One that is missing is shown by its own name, so a new node breaks nothing.
-STAGES = {
+# Keyed by the names of the graph's nodes. A node without a label is shown by its own name.
+STAGE_LABELS = {
     "stand_alone": "Reading the question",
     "identify_jargon": "Looking for jargon",
     "identify_context": "Recognising the context",
@@ -91,8 +91,8 @@ class AnswerView:
     buttons: tuple[Button, ...] = ()
 
 
-def view(result: AskResult) -> AnswerView:
-    """The message that shows a result."""
+def view_result(result: AskResult) -> AnswerView:
+    """Build the message that shows a result."""
     match result.status:
         case "answered":
             return _view_answer(result)
@@ -107,8 +107,8 @@ def view(result: AskResult) -> AnswerView:
 
 
 def format_stage(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
-    """What a stage did, as literal text; and how much of its time went into waiting for the language model."""
-    line = STAGES.get(name, name.replace("_", " ").capitalize())
+    """Describe a finished stage as literal text, with the time it spent waiting for the language model."""
+    line = STAGE_LABELS.get(name, name.replace("_", " ").capitalize())
     line += f": {clean_text(found)}" if found else ""
     if seconds is None:
         return line
@@ -121,14 +121,14 @@ def format_duration(seconds: float) -> str:
 
 
 def format_passage(passage: PassageShown, spans: Iterable[tuple[int, int]], *, manages: bool = False) -> str:
-    """What the side panel shows of a passage.
+    """Format a passage for the side panel.
 
     Args:
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
-        manages: whether the reader may see what was read of the whole document.
+        manages: the reader may see the text that was read of the whole document.
     """
     start = passage.start
-    # Spans count from the start of the document, and the text from the start of the passage.
+    # Spans count from the start of the document, the text from the start of the passage.
     text, elsewhere = highlight(passage.text, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {words}".replace("\n", "\n> ") for words in elsewhere), text]
@@ -142,19 +142,19 @@ def format_passage(passage: PassageShown, spans: Iterable[tuple[int, int]], *, m
 
 
 def is_pdf(passage: PassageShown) -> bool:
-    """Whether its page can be shown as a picture."""
+    """Tell whether the passage's page can be shown as a picture."""
     return bool(passage.page) and PurePosixPath(passage.document).suffix.casefold() == ".pdf"
 
 
 def format_title(passage: PassageShown) -> str:
-    """The title of the side panel: the document, and the page in it."""
+    """Format the title of the side panel: the document, and the page in it."""
     page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
     fresh = f", {clean_text(passage.freshness)}" if passage.freshness else ""
     return f"{clean_text(passage.document)}{page}{fresh}"
 
 
 def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
-    """What a term may mean besides the sense it was read in (as `other_senses` gives them), as buttons."""
+    """Offer, as buttons, the meanings of a term besides the sense it was read in (see `other_senses`)."""
     read, term = offer.read, offer.term
     meaning = escape_markdown(read.expansion or read.description or read.term)
     context = f" ({escape_markdown(read.context)})" if read.context else ""
@@ -164,7 +164,7 @@ def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     buttons = [_make_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
     tell = "Something else: tell the glossary's managers"
     report = Button(
-        REPORT, tell, given, "They can then read this question, and you are notified when there is a meaning."
+        REPORT, tell, given, "They can then read this question, and you are notified when the term has a meaning."
     )
     return AnswerView(f"{head} {ask}", (*buttons, report))
 
@@ -176,12 +176,12 @@ def _make_sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Butt
 
 
 def make_next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
-    """Buttons that ask these questions."""
+    """Make buttons that ask these questions."""
     return tuple(Button(ASK_INSTEAD, clean_text(one), {"question": one}, icon="corner-down-right") for one in questions)
 
 
 def make_answer_buttons() -> tuple[Button, ...]:
-    """What can be done with the last answer of a conversation, as pictures beside the thumbs."""
+    """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs."""
     return (
         Button(AGAIN, "", {}, "Answer again", "refresh-cw"),
         Button(EXPORT, "", {}, "Save this conversation", "download"),
@@ -216,18 +216,18 @@ def _view_answer(result: AskResult) -> AnswerView:
 
 
 def _format_talk(result: AskResult) -> str:
-    """What is said where nothing was asked of the documents. Names that it lists are items of a list."""
+    """Format a reply to which no document contributed. Names that it lists are list items."""
     blocks = [
-        format_list([escape_markdown(line.removeprefix(ITEM)) for line in lines])
+        format_list([escape_markdown(line.removeprefix(LIST_ITEM_MARK)) for line in lines])
         if items
         else "\n\n".join(map(escape_markdown, lines))
-        for items, lines in groupby(list_talk_lines(result), lambda line: line.startswith(ITEM))
+        for items, lines in groupby(list_talk_lines(result), lambda line: line.startswith(LIST_ITEM_MARK))
     ]
     return _join_parts(blocks)
 
 
 def _view_abstention(result: AskResult) -> AnswerView:
-    # A stopped question has no outcome: passages below it would look like one.
+    # A stopped question has no result, and passages below it would look like one.
     nearest = () if result.answer == STOPPED_MESSAGE else result.passages[:MAX_NEAREST_TERMS]
     head = escape_markdown(get_first_line(result.answer) or "The documents do not seem to answer this.")
     return AnswerView(
@@ -259,7 +259,7 @@ def _view_miss(result: AskResult) -> AnswerView:
         for miss in result.misses
         for other in miss.suggestions
     )
-    # Only where the answer's own words offer it: whether it is possible is the graph's to decide.
+    # Only where the answer's text offers it: the graph decides whether it is possible.
     if f"“{ANYWAY}”" in result.answer:
         buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
     return AnswerView(
@@ -276,37 +276,37 @@ def replace_spelling(result: AskResult, miss: MissedTerm, other: str) -> str:
 
 
 def _format_answer(result: AskResult) -> str:
-    """Every sentence with its marks, in the answer's own layout."""
+    """Format each sentence with its marks, in the answer's own layout."""
     links = {passage.n: _make_mark(passage, result.sentences) for passage in result.passages}
     marked = [(sentence.text, _add_marks(sentence, links)) for sentence in result.sentences]
-    # No sentences: an answer that was never split is shown as it is.
+    # Without sentences, the answer was never split and is shown as it is.
     return fill_layout(result.answer, marked) or quote_markdown(result.answer)
 
 
 def _add_marks(sentence: Sentence, links: Mapping[int, str]) -> str:
-    """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
+    """Add marks to a sentence: behind it, in the last cell of a table row, or below a block of several lines."""
     text = quote_markdown(sentence.text)
     marks = UNSUPPORTED if sentence.lacks_support else " ".join(links[n] for n in sentence.cited if n in links)
     bare = text.rstrip()
     if not marks:
         return bare
-    # A mark behind a closing fence of code would undo the fence.
+    # A mark behind a code block's closing fence would undo the fence.
     if "\n" in bare:
         return f"{bare}\n\n{marks}\n\n"
-    # A mark behind the last bar of a row would be a cell too many.
+    # A mark behind the last bar of a row would add a cell.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"
     return f"{bare} {marks}"
 
 
 def _format_understood(result: AskResult) -> str:
-    """One line a term: how it was read."""
+    """Format how each term was read, one line a term."""
     lines = []
     for term in result.jargon:
         other = f" · [{NOT_MEANT}]({_make_term_address(result, term)})" if term.sense_id else ""
         context = f" · {escape_markdown(term.context)}" if term.context else ""
         lines.append(f"**{escape_markdown(term.label)}**: {escape_markdown(term.meaning)}{context}{other}")
-    # The same term twice in a question is one line.
+    # A term that occurs twice in a question gets one line.
     return f"###### Understood as\n{format_list(list(dict.fromkeys(lines)))}" if lines else ""
 
 
@@ -317,23 +317,23 @@ def _format_sources(result: AskResult, passages: Sequence[FoundPassage], title: 
 
 
 def _format_source(passage: FoundPassage) -> str:
-    """Where a passage stands. The page of a PDF is a link: it opens the original there."""
+    """Format the place of a passage. The page of a PDF links to the original at that page."""
     where = place(passage.document, passage.page, passage.page_kind)
     if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         where = f", [page {passage.page}]({_make_address(passage)}/original#page={passage.page})"
     heading = f" · {escape_markdown(passage.heading)}" if passage.heading else ""
-    # On a line of its own, within the item of the list.
+    # On a line of its own, within the list item.
     excerpt = f"\\\n  “{escape_markdown(passage.excerpt)}”" if passage.excerpt else ""
     fresh = f", {escape_markdown(passage.freshness)}" if passage.freshness else ""
     return f"**{escape_markdown(passage.document)}**{where}{fresh}{heading}{excerpt}"
 
 
 def _make_mark(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:
-    """The mark of a passage, "[1]", which opens it with the sentences that rest on it."""
+    """Make the mark of a passage, "[1]", which opens it with the sentences that rest on it highlighted."""
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
-    # Several sentences may rest on the same words: each span once.
+    # Several sentences may rest on the same words, so each span is kept once.
     spans = "&".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations))
-    # Brackets within brackets: the escaped ones are what is read, "[1]".
+    # The escaped inner brackets are the ones that show: "[1]".
     return f"[\\[{passage.n}\\]]({_make_address(passage)}{'?' if spans else ''}{spans})"
 
 
@@ -346,7 +346,7 @@ def _make_term_address(result: AskResult, term: Jargon) -> str:
 
 
 def _format_notes(result: AskResult) -> str:
-    # An empty quoted line keeps the notes in one block, each in its own paragraph.
+    # An empty quoted line keeps the notes in one block, each as a paragraph.
     return "\n>\n".join(f"> {escape_markdown(note)}" for note in result.notes)
 
 
@@ -387,9 +387,9 @@ def _shorten(label: str) -> str:
 
 
 def list_talk_lines(result: AskResult) -> list[str]:
-    """The lines of small talk that a message shows; one that begins with `ITEM` is an item of a list."""
+    """List the lines of small talk that a message shows; a list item begins with `LIST_ITEM_MARK`."""
     lines = result.answer.strip().split("\n")
-    # What follows the first line lists the examples in words, and here they are buttons.
+    # The lines after the first list the examples as text; here the examples are buttons.
     return lines[:1] if result.examples else lines
 
 

@@ -1,4 +1,4 @@
-"""Charts of what is asked, as inline SVG without styles or scripts: by day, and shares."""
+"""Charts of questions by day and of shares, as inline SVG without styles or scripts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from markupsafe import Markup
 from argot.service.usecases.questions.insight import DayCount
 
 MAX_BARS = 92
-"""Days that are shown one by one; longer periods are shown by week, and then by month."""
+"""The most days with a bar each; longer periods are shown by week, and then by month."""
 WIDE, GAP, TALL = 10, 2, 60
 _RECTANGLE = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"></rect>')
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A day, a week (by its first day) or a month, as people read it."""
+    """A day, a week (named by its first day) or a month, labelled for people."""
 
     label: str
     questions: int
@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`step`: what a bar is, as in "day"; `most`: the questions of the highest one."""
+    """A chart; `step` is the period of a bar, such as "day"; `most` is the number of questions of the highest bar."""
 
     drawing: Markup
     step: str
@@ -37,13 +37,13 @@ class Chart:
 
 
 def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
-    """The questions of a period; the part of a bar that stands for unanswered ones is marked, and said in words."""
+    """Draw the questions of a period, with the unanswered part of each bar marked and described in words."""
     step, bars = _make_bars(days, date.fromisoformat(since), date.fromisoformat(until))
     most = max((bar.questions for bar in bars), default=0)
     drawn = Markup("").join(_draw_bar(place, bar, most or 1) for place, bar in enumerate(bars))
     wide = len(bars) * (WIDE + GAP) - GAP
     told = ", ".join(f"{bar.label}: {bar.questions}" for bar in bars if bar.questions) or "none"
-    # Stretched to the page's width: a year and a week are equally wide.
+    # Stretched to the page's width, so that a year and a week are equally wide.
     frame = Markup(
         '<svg class="days" role="img" aria-label="Questions by {}: {}" viewBox="0 0 {} {}" preserveAspectRatio="none">'
         "{}</svg>"
@@ -52,14 +52,14 @@ def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
 
 
 def draw_share(share: float) -> Markup:
-    """A bar as long as the share, from 0 to 1. Beside it the number stands in words."""
+    """Draw a bar as long as the share, from 0 to 1. The number stands beside it as text."""
     return Markup('<svg class="share" aria-hidden="true"><rect width="{:.1f}%" height="100%"></rect></svg>').format(
         100 * min(max(share, 0.0), 1.0)
     )
 
 
 def _draw_bar(place: int, bar: Bar, most: int) -> Markup:
-    # At least one unit high, so that a day without any still shows as a day.
+    # At least one unit high, so that a day without questions still shows as a day.
     high = max(round(bar.questions / most * TALL, 1), 1)
     open_high = round(bar.unanswered / most * TALL, 1)
     told = f"{bar.label}: {bar.questions:,}" + (f", {bar.unanswered:,} without an answer" if bar.unanswered else "")
@@ -74,7 +74,7 @@ def _make_bars(days: Sequence[DayCount], since: date, until: date) -> tuple[str,
     step = "day" if length <= MAX_BARS else "week" if length <= 7 * MAX_BARS else "month"
     counts: dict[str, list[int]] = {}
     day = since
-    # Also those on which nobody asked: a gap is to be seen.
+    # Including days without questions, so that gaps show.
     while day <= until:
         counts.setdefault(_label_day(day, step), [0, 0])
         day += timedelta(days=1)

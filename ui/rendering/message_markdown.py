@@ -1,8 +1,8 @@
 """An answer as the text of a chat message for other programs: Markdown with numbered marks and footnotes.
 
-What comes from documents, glossary and file names is data: no link in it can be followed, no image is loaded.
-Invisible word joiners break them up, not backslashes, which would show where a program displays the text as it is.
-Footnotes stand below a rule, so that they can be removed again when the message comes back as history.
+Text of documents, glossary and file names is data: no link in it can be followed, and no image is loaded. Invisible
+word joiners break links up instead of backslashes, which would show in a program that displays plain text. Footnotes
+stand below a rule, so that they can be removed again when the message comes back as history.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ CHOICE_HINT = "Answer with a number or in words, or ask something else."
 TAKEN_BACK = "\n\n*What stands above is taken back.*\n\n"
 PASSAGES = "/argot/passages"
 
-# A rule in the text of a document is told from ours by what follows: one of our titles (`_FOOT`).
+# One of our titles follows our rule (`_FOOT`), which tells it from a rule in a document's text.
 _RULE = "\n\n---\n\n"
 _FOOT = re.compile(rf"{_RULE}\*\*(?:Sources|Nearest passages|Understood as|Notes)\*\*.*\Z", re.DOTALL)
 _MARK = re.compile(r"(?<![ \t])[ \t]*\[(?:\d{1,3}|\?)\]")
-"""A mark with the space before it. Looking behind keeps a long run of spaces from being tried at each of them."""
+"""A mark with the space before it. The lookbehind keeps a long run of spaces from being tried at each of them."""
 _JOINER = "\u2060"
 # Where Markdown would see a link, image or tag: between "](" , "][" and "]:", and behind "<" in "<a", "</a", "<!--",
 # "<?".
 _LINKS = re.compile(r"(?<=\])(?=[(\[:])|(?<=<)(?=[A-Za-z/!?])")
 # Control and bidirectional characters, but for tab and line feed.
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
-# Lookalikes, because an escaped "\[" would show its backslash; "[1]" in a file name must not pass for a mark.
+# Lookalikes, because an escaped "\[" would show its backslash; "[1]" in a file name must not look like a mark.
 _ACTIVE = str.maketrans({"[": "(", "]": ")", "<": "‹", "`": "'", "*": "∗"})
 
 
 def format_message(result: AskResult, site: str = "") -> str:
-    """The whole message. `site`: where people open Argot, for links to the passages; empty: none are made."""
+    """Format the whole message. `site`: the address where people open Argot, for links; empty for no links."""
     body = format_body(result)
     foot = format_footnotes(result, site)
     return f"{body}{_RULE}{foot}" if foot else body
 
 
 def format_body(result: AskResult) -> str:
-    """The message's text without footnotes."""
+    """Format the message's text without footnotes."""
     if result.status == "answered":
         return _format_answer(result)
     lines = result.answer.strip().split("\n")
     if result.status == "abstained":
-        # The further lines list the nearest passages, which the footnotes name.
+        # The other lines list the nearest passages, which the footnotes name.
         return _escape_name(lines[0])
     said = "\n".join(map(_escape_name, lines))
     return f"{said}\n\n{CHOICE_HINT}" if result.choices else said
 
 
 def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:
-    """Sources, how terms were understood, and notes; empty where there is nothing to say.
+    """Format the sources, how terms were understood, and notes; empty where there is nothing to say.
 
-    `by_number`: the text has no marks, and each source says which sentences rest on it, counted from 1.
+    `by_number`: the text has no marks, and each source names the sentences that rest on it, counted from 1.
     """
     shown = _list_sources(result)
     title = "Sources" if result.status == "answered" else "Nearest passages"
@@ -78,30 +78,30 @@ def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = Fal
 
 
 def strip_footnotes(text: str) -> str:
-    """A message of ours that comes back as history, without marks and footnotes."""
-    # Of a streamed message that was taken back and begun anew only the last part counts.
+    """Remove marks and footnotes from a message of ours that comes back as history."""
+    # Of a streamed message that was withdrawn and begun again only the last part counts.
     said = text.rpartition(TAKEN_BACK)[2]
     return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{CHOICE_HINT}", ""))).replace(_JOINER, "").strip()
 
 
 def strip_marks(text: str) -> str:
-    """The text without marks. Those a language model writes itself are provisional: each is checked afterwards."""
+    """Remove the marks. Marks that a language model writes are provisional, and are checked afterwards."""
     return _MARK.sub("", text)
 
 
 def disarm(text: str) -> str:
-    """Somebody else's Markdown with its structure, in which no link, image or HTML is one."""
+    """Disarm somebody else's Markdown: it keeps its structure, but no link, image or HTML in it works."""
     return _LINKS.sub(_JOINER, _HIDDEN.sub("", text))
 
 
 def _format_answer(result: AskResult) -> str:
-    """Every sentence with its marks, in the answer's own layout."""
+    """Format each sentence with its marks, in the answer's own layout."""
     answer = result.answer
     return fill_layout(answer, [(one.text, _add_marks(one)) for one in result.sentences]) or disarm(answer)
 
 
 def _add_marks(sentence: Sentence) -> str:
-    """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
+    """Add marks to a sentence: behind it, in the last cell of a table row, or below a block of several lines."""
     numbers = sorted({citation.n for citation in sentence.citations})
     marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{n}]" for n in numbers)
     text = disarm(sentence.text).rstrip()
@@ -153,5 +153,5 @@ def _format_list(title: str, lines: Sequence[str]) -> str:
 
 
 def _escape_name(text: object) -> str:
-    """One line of somebody else's text, in which nothing is a link, an image, HTML or a mark of ours."""
+    """Escape one line of somebody else's text, so that nothing in it is a link, an image, HTML or a mark of ours."""
     return clean_text(str(text)).translate(_ACTIVE)

@@ -1,4 +1,4 @@
-"""Filters for the pages' templates: labels for stored values, small bar charts, and the difference of two texts."""
+"""Template filters of the pages: labels for stored values, small bar charts, and the differences of two texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 MAX_COMPARED_WORDS = 3000
-"""Words on each side. Comparing takes time with the product of both; longer texts are shown whole."""
+"""Words on each side. The time to compare grows with their product; longer texts are shown whole."""
 BAR, GAP, TALL = 9, 3, 30
 DELETED, INSERTED = Markup("<del>{}</del>"), Markup("<ins>{}</ins>")
 
@@ -58,7 +58,7 @@ LABELS = {
     "review_by": "Review by",
     "contact": "Contact",
     "name": "Name",
-    "let stand": "conflict accepted",  # a change of this kind, as the glossary stores it
+    "let stand": "conflict accepted",  # the stored name of this kind of change
 }
 
 FILE_KINDS = {
@@ -78,7 +78,7 @@ FILE_KINDS = {
     "application/jsonl": "JSON lines",
     "application/x-ipynb+json": "notebook",
 }
-"""What people call a file of each media type that Argot reads; of pictures the first part says it."""
+"""People's names for the media types that Argot reads; pictures are named by the first part of the type."""
 
 
 def get_file_kind(media_type: str) -> str:
@@ -86,7 +86,7 @@ def get_file_kind(media_type: str) -> str:
 
 
 def format_moment(text: str | None) -> str:
-    """An ISO time for people: 2027-01-31 12:00."""
+    """Format an ISO time for people: 2027-01-31 12:00."""
     return (text or "")[:16].replace("T", " ")
 
 
@@ -95,12 +95,12 @@ def format_day(text: str | None) -> str:
 
 
 def capitalize(text: str) -> str:
-    """With a capital letter in front, and the rest as it is."""
+    """Capitalize the first letter, and leave the rest as it is."""
     return text[:1].upper() + text[1:]
 
 
 class PlacedText(Protocol):
-    """What stands on a page of a document: a passage, or a piece of evidence."""
+    """A text with a place in a document: a passage, or a piece of evidence."""
 
     @property
     def document(self) -> str: ...
@@ -110,12 +110,12 @@ class PlacedText(Protocol):
 
 
 def format_place(passage: PlacedText) -> str:
-    """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
+    """Format the place of a passage in its document: ", page 3", ", sheet 1", or nothing."""
     return place(passage.document, passage.page, getattr(passage, "page_kind", None))
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: 1 question, 3 questions, 12,000 questions."""
+    """Format a number with its noun: 1 question, 3 questions, 12,000 questions."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -123,24 +123,24 @@ def count(number: int, one: str, many: str = "") -> str:
 def _load_renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # Lines of a document stay lines: a scan or a mail has no empty ones between them.
+    # Line breaks are kept: a scan or a mail has no empty lines between its lines.
     made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
     return made.disable(["image", "link", "autolink", "reference", "html_block", "html_inline"])
 
 
 def render_text(markdown: str) -> Markup:
-    """Markdown of a document as HTML that does nothing: no link, no picture, no HTML of its own."""
+    """Render a document's Markdown as inert HTML: no links, no pictures, no HTML of its own."""
     return Markup(_load_renderer().render(quote_markdown(markdown)))  # noqa: S704  the renderer escapes all text
 
 
 def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
-    """A picture of counts by week, as inline SVG; read aloud it says the same in words."""
+    """Draw counts by week as inline SVG, with the same in words for screen readers."""
     most = max(counts, default=0) or 1
     told = ", ".join(f"{week}: {number}" for week, number in zip(weeks, counts, strict=True) if number) or "none"
     drawn = Markup("").join(
         Markup('<rect x="{}" y="{}" width="{}" height="{}"{}><title>{}: {}</title></rect>').format(
             place * (BAR + GAP),
-            # SVG counts from the top. At least one unit high, so that a week without any still shows as a week.
+            # SVG counts from the top. At least one unit high, so that an empty week still shows as a week.
             TALL - (height := max(round(number / most * TALL), 1)),
             BAR,
             height,
@@ -156,13 +156,13 @@ def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
 
 
 def mark_differences(before: object, after: object) -> tuple[Markup, Markup]:
-    """Both texts, what only one of them has marked as deleted or inserted."""
+    """Return both texts, with the words that only one of them has marked as deleted or inserted."""
     old, new = _split_words(before), _split_words(after)
     if max(len(old), len(new)) > MAX_COMPARED_WORDS or not old or not new:
         whole_old, whole_new = "".join(old), "".join(new)
         return _tag_text(DELETED, whole_old), _tag_text(INSERTED, whole_new)
     left, right = Markup(""), Markup("")
-    # `autojunk` would leave words out of the comparison that occur often, such as "the" and blanks.
+    # `autojunk` would leave frequent words, such as "the" and blanks, out of the comparison.
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             left += "".join(old[i1:i2])
@@ -174,17 +174,17 @@ def mark_differences(before: object, after: object) -> tuple[Markup, Markup]:
 
 
 def _split_words(value: object) -> list[str]:
-    # Blanks and signs too are pieces of their own: joined again they give the text as it was.
+    # Blanks and signs are pieces too, so that the pieces joined give the original text.
     return re.findall(r"\s+|\w+|[^\w\s]", format_value(value))
 
 
 def _tag_text(frame: Markup, text: str) -> Markup:
-    # `Markup.format` escapes what it fills in.
+    # `Markup.format` escapes its arguments.
     return frame.format(text) if text else Markup("")
 
 
 def list_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
+    """Return the fields, by name, of a sense or context, stored or former; of None, no fields. Readers are sorted."""
     if stored is None or isinstance(stored, Mapping):
         return stored or {}
     told = read_dataclass_fields(stored)
@@ -192,7 +192,7 @@ def list_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[s
 
 
 def format_value(value: object) -> str:
-    """A field's value as it stands in a form: lists one a line."""
+    """Format a field's value as a form shows it: lists one item a line."""
     if isinstance(value, list | tuple):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)

@@ -1,7 +1,7 @@
 """Text of documents, glossary and file names, made safe for a window that renders Markdown.
 
-Such text is data: it may keep its lists, tables and code, but no link of it can be followed, no image is loaded,
-no HTML and no directive is read out of it, and nothing in it can pass for one of our own citation marks.
+Such text is data: it keeps its lists, tables and code, but no link in it can be followed, no image is loaded, no HTML
+or directive takes effect, and nothing in it can look like one of our own citation marks.
 """
 
 from __future__ import annotations
@@ -12,69 +12,69 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 """Control, bidirectional and private characters; U+200B would be drawn as the blinking cursor of a streamed answer."""
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:&$^=])")
-# Up to the point where a renderer would turn it into a link: "https:" before "//", "www" before ".".
+# Up to the point where a renderer recognises a link: "https:" before "//", "www" before ".".
 _ADDRESS = re.compile(r"(?i)\b(https?:|ftp:)(?=//)|\b(www)(?=\.)")
 
-# A block of code, closed by its own fence; left open, it runs to the end of the text, as in CommonMark.
+# A code block, closed by its own fence; left open, it runs to the end of the text, as in CommonMark.
 _FENCE = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|.*\Z)"
-# Code within a line: closed by as many ticks as it began with, and not across an empty line.
+# Inline code: closed by as many backticks as it began with, and not across an empty line.
 _SPAN = r"(?<![`\\])(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)"
 _CODE = re.compile(f"{_FENCE}|{_SPAN}", re.MULTILINE | re.DOTALL)
 _PAIR = r"\([^()\n]*\)"
 """An address may hold brackets in pairs: .../wiki/Cell_(memory)."""
 # ![words](address) and ![words][name].
 _IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])")
-# [words](address "title") and [words](<address>); not one behind a backslash, and not an image.
+# [words](address "title") and [words](<address>), unless behind a backslash or an image.
 _LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)")
 # <https://example.org> and <mailto:a@example.org>.
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
 _BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|\ue000\ue001]+)")
-# Escapes are matched first, and left as they are: another backslash before theirs would undo them.
+# Escapes are matched first and left alone: another backslash before theirs would undo them.
 _ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
 
 _ENTITIES = {"<": "&lt;", "&": "&amp;", "~~": "\\~\\~"}
-# Private characters stand for "**" until all is escaped. `_HIDDEN` has removed any of the text's own.
+# Private characters stand for "**" until everything is escaped. `_HIDDEN` has removed the text's own ones.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _CELL = re.compile(r"(?:\\.|[^|\\\n])+")
-"""What stands between two bars of a table's row; a bar behind a backslash is text."""
-# One within a word, as in a name, is no mark.
+"""The text between two bars of a table row; a bar behind a backslash is text."""
+# An underscore within a word, as in a name, is not a mark.
 _UNDERSCORE = re.compile(r"(?<!\w)_|_(?!\w)")
 _TASK = re.compile(rf"^([ \t]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+{_OPEN}?)\[([ xX])\](?=[ \t])", re.MULTILINE)
-# The mark of a list, quotation or heading, nested too: "> - ". Bold type around it would undo it.
+# The mark of a list, quotation or heading, also nested: "> - ". Bold type around it would undo it.
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
 
 
 def escape_markdown(text: object) -> str:
-    """One line of literal text: names, headings, terms, messages. Every mark of Markdown is escaped."""
+    """Escape every mark of Markdown in one line of literal text: a name, heading, term or message."""
     line = " ".join(_HIDDEN.sub("", str(text).replace("\n", " ")).split())
-    # The renderer looks for addresses in the finished text too.
+    # The renderer also looks for addresses in the finished text.
     return _PUNCTUATION.sub(r"\\\1", break_addresses(line))
 
 
 def break_addresses(text: str) -> str:
-    """The text with a word joiner in each address: broken for a renderer that looks for them, not for the eye."""
+    """Put an invisible word joiner into each address, so that the renderer does not make it a link."""
     return _ADDRESS.sub(lambda match: f"{match[0]}\u2060", text)
 
 
 def clean_text(text: str) -> str:
-    """Text that is shown as it is, not as Markdown (labels, titles): one line, without hidden characters."""
+    """Clean text that is shown literally (labels, titles): one line, without hidden characters."""
     return " ".join(_HIDDEN.sub("", text.replace("\n", " ")).split())
 
 
 def quote_markdown(markdown: str) -> str:
-    """Markdown of a document with its structure, and nothing in it that acts."""
+    """Quote a document's Markdown: it keeps its structure, and nothing in it works."""
     return _quote(_HIDDEN.sub("", markdown))
 
 
 def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
-    """A passage with its cited pieces in bold, of a table's row its cells; and as Markdown those pieces that bold type
-    would break (code, half of an emphasis).
+    """Set the cited pieces of a passage in bold, in a table row cell by cell. Return the text, and as Markdown the
+    pieces that bold type would break (code, half of an emphasis).
 
     Args:
         markdown: the passage.
         spans: [start, end) in characters of it.
     """
-    # Hidden characters give way to a blank of the same length, so that offsets stay true.
+    # Hidden characters are replaced by blanks of the same length, so that offsets stay right.
     text = _HIDDEN.sub(" ", markdown)
     code = [match.span() for match in _CODE.finditer(text)]
     pieces: list[tuple[int, int]] = []
@@ -88,15 +88,15 @@ def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, lis
             left.append(
                 escape_markdown(words) if any(_cuts_code(one, code) for one in broken) else _quote(_strip_bold(words))
             )
-    # From the end: what is put in must not move the pieces still to come.
+    # From the end, so that insertions do not move the pieces still to come.
     for start, end in sorted(pieces, reverse=True):
-        # Bold within bold would end it.
+        # Bold type within bold type would end it.
         text = f"{text[:start]}{_OPEN}{_strip_bold(text[start:end])}{_CLOSE}{text[end:]}"
     return _quote(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
 
 
 def _split_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The cells of a table's row that hold something; any other line as it is."""
+    """Split a table row into its cells that are not empty; any other line stays whole."""
     if not text[text.rfind("\n", 0, start) + 1 :].lstrip().startswith("|"):
         yield start, end
         return
@@ -108,14 +108,14 @@ def _split_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _can_be_bold(text: str, piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
-    """Whether each mark of Markdown in the piece has its partner there too."""
+    """Tell whether each mark of Markdown in the piece has its partner there too."""
     inside = _CODE.sub("", text[piece[0] : piece[1]])
     marks = inside.count("**") % 2 or inside.count("*") % 2 or len(_UNDERSCORE.findall(inside)) % 2
     return not (marks or "\\*" in inside or _cuts_code(piece, code))
 
 
 def _cuts_code(piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
-    """Whether the piece begins or ends within code."""
+    """Tell whether the piece begins or ends within code."""
     return any(start < place < end for start, end in code for place in piece)
 
 
@@ -134,7 +134,7 @@ def _merge_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[in
 
 
 def _split_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of a span on each line, without blanks around them and without a list's or heading's mark."""
+    """Split a span into its part on each line, without surrounding blanks and without a list or heading mark."""
     parts = []
     for line in re.finditer(r"[^\n]+", text[start:end]):
         first, last = start + line.start(), start + line.end()
@@ -150,12 +150,12 @@ def _split_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def draw_boxes(text: str) -> str:
-    """Lines of a list of tasks, "- [x] done", with a box in the place of the brackets."""
+    """Replace the brackets in lines of a task list, "- [x] done", with a box."""
     return _TASK.sub(lambda match: match[1] + ("☐" if match[2] == " " else "☑"), text)
 
 
 def _quote(text: str) -> str:
-    # Code is looked for twice: `without_links` makes bare addresses into code of their own, which is not to be escaped.
+    # Code is found twice: `strip_links` turns bare addresses into code, which must not be escaped.
     return change_outside_code(text, lambda part: change_outside_code(strip_links(draw_boxes(part)), _escape_active))
 
 
@@ -178,21 +178,21 @@ def strip_links(text: str) -> str:
 def _link_as_text(match: re.Match[str]) -> str:
     words, address = match[1], match[2]
     outward = address.casefold().startswith(("http:", "https:", "ftp:", "www."))
-    # An address within the document set ("../guide.md", "#part") says nothing to a reader, and is dropped.
+    # A relative address ("../guide.md", "#part") means nothing to a reader, and is dropped.
     return f"{words} ({address})" if outward and address != words else words
 
 
 def _format_code(match: re.Match[str]) -> str:
-    # Punctuation at the end is the sentence's, not the address's.
+    # Punctuation at the end belongs to the sentence, not the address.
     address = match[1].rstrip(".,;:!?\"')]}*_")
-    # A bracket that the address itself opened is its own: .../wiki/Cell_(memory).
+    # A closing bracket that the address itself opened belongs to it: .../wiki/Cell_(memory).
     if match[1].startswith(f"{address})") and address.count("(") > address.count(")"):
         address += ")"
     return f"`{address}`{match[1][len(address) :]}"
 
 
 def _escape_active(text: str) -> str:
-    """What could still act, escaped: brackets, tags, entities, and the colons of directives (":name", ":::")."""
+    """Escape the marks that could still work: brackets, tags, entities, and colons of directives (":name", ":::")."""
 
     def escape(match: re.Match[str]) -> str:
         found = match[0]
@@ -206,7 +206,7 @@ def _escape_active(text: str) -> str:
 
 
 def fill_layout(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
-    """The sentences as a surface shows them, in the answer's own layout.
+    """Put the sentences, as the window or message shows them, into the answer's own layout.
 
     Args:
         answer: as it was written.
@@ -215,7 +215,7 @@ def fill_layout(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
     parts: list[str] = []
     end = 0
     for text, shown in sentences:
-        # Looked for behind the one before: the same sentence may stand in an answer twice.
+        # Searched for behind the previous one: an answer may hold the same sentence twice.
         at = answer.find(text, end)
         gap = answer[end:at] if at >= 0 else " "
         end = at + len(text) if at >= 0 else end

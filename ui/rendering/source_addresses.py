@@ -1,4 +1,4 @@
-"""Addresses in an answer, read back: a cited passage, its spans, and a term that was meant otherwise."""
+"""Parsing of addresses in an answer: a cited passage with its spans, and a term that was meant otherwise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TERM = re.compile(re.escape(TERMS) + r"/(\d{1,6})\?term=([\w%.~-]{1,2000})")
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """What a mark opens: a passage, or the original of its document at a page."""
+    """The target of a mark: a passage, or the original of its document at a page."""
 
     passage_id: str
     address: str
@@ -28,7 +28,7 @@ class CitedSource:
 
 
 def parse_source(address: object) -> CitedSource | None:
-    """The source at an address of ours; None for anything else a page might send."""
+    """Parse an address of a source of ours; None for anything else that a page might send."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None:
         return None
@@ -36,12 +36,12 @@ def parse_source(address: object) -> CitedSource | None:
 
 
 def parse_reported_term(address: object) -> tuple[int, str] | None:
-    """The turn and the term of a "not what I meant"; None for anything else a page might send."""
+    """Parse the turn and the term of a "not what I meant"; None for anything else that a page might send."""
     found = _TERM.fullmatch(address) if isinstance(address, str) else None
     return (int(found[1]), unquote(found[2])) if found else None
 
 
 def parse_spans(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """The span (12, 80) of "12-80". Malformed ones are left out: spans only colour the text."""
+    """Parse spans: "12-80" is (12, 80). Malformed ones are left out, for spans only highlight the text."""
     found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
     return [(int(one[1]), int(one[2])) for one in found if one]

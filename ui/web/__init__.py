@@ -1,1 +1,1 @@
-"""What stands around every page: authentication, authorization, security headers, errors, observability."""
+"""The layer around every page: authentication, authorization, security headers, errors, observability."""

@@ -1,7 +1,7 @@
-"""What programs are told when something goes wrong: JSON in the form of OpenAI's API, everywhere but under SCIM's root.
+"""Errors for programs: JSON in the form of OpenAI's API, everywhere except under SCIM's root.
 
 `{"error": {"message", "type", "param", "code"}}`: the message for people, `type` and `code` for programs. Identity
-providers are told in SCIM's form (RFC 7644, section 3.12).
+providers get SCIM's form (RFC 7644, section 3.12).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ERROR_TYPES = {
     429: "rate_limit_error",
 }
 MAX_MESSAGE_CHARS = 1000
-"""Characters of a message. It quotes what was given, which need not come back whole."""
+"""Characters of a message. It quotes the input, which need not be repeated whole."""
 _SCIM_ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
 ERROR_CODES = {401: "invalid_api_key", 413: "too_large", 429: "rate_limit_exceeded"}
 
@@ -54,8 +54,8 @@ def answer_program(
     param: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer to a program that asked at this path."""
-    # HTTP asks for this header in every 401 (RFC 9110, section 15.5.2).
+    """Build the response to a program that asked at this path."""
+    # HTTP requires this header in every 401 (RFC 9110, section 15.5.2).
     more = {"WWW-Authenticate": 'Bearer realm="Argot"'} if status == 401 else {}
     said = {"Cache-Control": "no-store", **more, **(headers or {})}
     if f"{path}/".startswith(f"{SCIM_ROOT}/"):
@@ -66,13 +66,13 @@ def answer_program(
 def answer_scim_error(
     status: int, message: str, kind: str | None = None, *, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """`kind`: one of the protocol's own words for what is wrong (`scimType`)."""
+    """Build an error in SCIM's form. `kind`: the protocol's own word for the fault (`scimType`)."""
     told = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _clean_message(message)}
     return JSONResponse(told | ({"scimType": kind} if kind else {}), status, headers=headers, media_type=SCIM_TYPE)
 
 
 def _clean_message(message: str) -> str:
     if len(message) > MAX_MESSAGE_CHARS:
-        # The remedy stands at its end.
+        # The remedy is at the end.
         message = f"{message[: MAX_MESSAGE_CHARS // 2]} [...] {message[-MAX_MESSAGE_CHARS // 2 :]}"
-    return message.encode("utf-8", "replace").decode("utf-8")  # what was given is repeated, lone surrogates too
+    return message.encode("utf-8", "replace").decode("utf-8")  # the input is repeated, lone surrogates included

@@ -1,11 +1,11 @@
-"""Authentication: tells for every request who is asking.
+"""Authentication: finds out for every request who is asking.
 
 There are four ways in: the key of a program, the session of somebody who signed in with a password or at a provider,
 the name in a header of a trusted proxy, and sitting at this machine, as long as nobody has a password and only this
 machine can reach the window.
 
-A program on this machine is let in with a key only. Without one it could not be told from a stranger's page that is
-open in a browser here: only headers tell them apart, and old browsers do not send those.
+A program on this machine needs a key too. Without one it could not be told from a stranger's page that is open in a
+browser here: only headers tell them apart, and old browsers do not send those.
 """
 
 from __future__ import annotations
@@ -40,30 +40,32 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 NOTICE_SECONDS = 60.0
-"""A fault that every request would meet is logged at most this often."""
+"""Seconds between two log entries about a fault that every request meets."""
 FORWARDED_HEADER = "x-forwarded-for"
 PROXY_HEADER_PATTERN = re.compile(
     r"forward|client-?ip|^via$|(?:real|connecting)-ip|original-(?:for|host|url)|^x-host$|proxy-?user", re.IGNORECASE
 )
-"""Names of headers by which a proxy says that it passes on what somebody else asks."""
+"""Names of the headers that a proxy adds to a request that it passes on."""
 ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
 
-LAPSED_OWNER = "The owner of this key has to sign in anew: the organisation's provider no longer confirms who they are."
+LAPSED_OWNER = (
+    "The owner of this key has to sign in again: the organisation's provider no longer confirms who they are."
+)
 
 
 class WrongKey(NotAllowed):
-    """The key that came with a request opens nothing (HTTP: 401)."""
+    """An error: the key of a request is not valid (HTTP 401)."""
 
 
 class Authenticator:
-    """Tells for each request who is asking.
+    """The authentication of requests.
 
     Args:
         kb: the knowledge base.
-        port: the port served on; it is part of the cookie's name, for browsers share cookies between ports. Services
+        port: the service's port; it is part of the cookie's name, for browsers share cookies between ports. Services
             on one PostgreSQL have one cookie, whatever ports they are served on.
-        secluded: whether only this machine can reach the window.
-        key: a secret of this knowledge base, from which tokens against forgery are made.
+        secluded: only this machine can reach the window.
+        key: a secret of this knowledge base, from which tokens against forgery are derived.
         ticket, read_ticket: make, and read, the signed cookie of the person at this machine.
     """
 
@@ -78,50 +80,50 @@ class Authenticator:
         read_ticket: Callable[[str], str | None],
     ) -> None:
         self.kb = kb
-        self.secure = kb.settings.public_url.startswith("https:")
-        # Browsers take a cookie of this prefix from its own host over https only: no other subdomain can plant one.
+        self.secure = kb.settings.web.public_url.startswith("https:")
+        # Browsers accept a cookie with this prefix from its own host over https only: no other subdomain can plant one.
         name = f"argot_{kb.shared.schema if kb.shared else port}"
         self.cookie = f"__Host-{name}" if self.secure else name
-        self.proxies = parse_networks(kb.settings.trusted_proxies)
+        self.proxies = parse_networks(kb.settings.web.trusted_proxies)
         self.ticket = ticket
         self._secluded = secluded
         self._read_ticket = read_ticket
-        self._header = kb.settings.sign_in_header.lower()
-        self._groups_header = kb.settings.sign_in_groups_header.lower()
+        self._header = kb.settings.sign_in.header.lower()
+        self._groups_header = kb.settings.sign_in.groups_header.lower()
         self.key = key
         self._told_again = 0.0
 
     async def is_open(self) -> bool:
-        """Whether whoever can reach the window is the person at this machine."""
+        """Tell whether everyone who can reach the window counts as the person at this machine."""
         return self._secluded and not await self.kb.look_up(sign_in_required, self.kb)
 
     @property
     def max_session_seconds(self) -> float:
-        """Seconds."""
+        """The longest time, in seconds, that a session stays valid."""
         return self.kb.people.sessions.lifetimes.most
 
     def watch(self, ended: Callable[[Ended], None], look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Call the first whenever sessions or keys end, in whatever thread that happens; the second, in the event loop,
-        when some may have ended at another service without this one being told.
+        """Call `ended` whenever sessions or keys end, in whatever thread that happens; call `look_anew`, in the event
+        loop, when some may have ended at another service without a message to this one.
         """
         self.kb.people.watchers.append(ended)
         if self.kb.shared:
             self.kb.shared.on_gap(look_anew)
 
     async def identify(self, scope: Scope, headers: Headers) -> Visitor | None:
-        """Who is asking; None: nobody that is known.
+        """Identify the asker; None if nobody known is asking.
 
         Raises:
-            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. Other ways of
+            WrongKey: the request has a key that is not valid; the message says when it ended, if it did. Other ways of
                 signing in are then not tried.
-            NotAllowed: the proxy names somebody who may not come in; the message says why.
-            StoreUnavailable: it cannot be told now.
+            NotAllowed: the proxy names somebody who is not allowed in; the message says why.
+            StoreUnavailable: a store does not answer.
         """
-        # First, and alone: a request with a wrong key must not be answered on behalf of a cookie beside it.
+        # First, and alone: a request with a wrong key must not be answered on behalf of its cookie.
         if key := read_key(headers):
             return await self._admit_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
-            user = await self._named(headers.getlist(self._header))
+            user = await self._find_named_user(headers.getlist(self._header))
             return self._admit_header(await self._update_groups(user, headers))
         token = self.read_cookie(headers)
         if not token:
@@ -130,20 +132,20 @@ class Authenticator:
         session, holder = await self.kb.look_up(self._find_session, token)
         if session is not None:
             return await self._admit_session(session, holder, token)
-        return self.local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
+        return self.make_local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
 
-    def local(self, ticket: str) -> Visitor:
-        """The person at this machine, who holds this ticket."""
+    def make_local(self, ticket: str) -> Visitor:
+        """Return the person at this machine, who holds this ticket."""
         return Visitor(LOCAL_NAME, get_local_display_name(), make_local_principal(), self._csrf(ticket), "local")
 
     async def may_stay(self, who: Visitor, used: bool) -> bool:
-        """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
+        """Tell whether a visitor with an open connection may stay; `used`: the visitor has just done something."""
         try:
             if who.auth_method == "local":
                 return await self.is_open()
             user, session = await self.kb.look_up(self._look_up, who)
         except StoreUnavailable:
-            # With services on one PostgreSQL nothing can be read or asked either until it is back: the window stays.
+            # Without the shared PostgreSQL nothing can be read or asked anyway, so the window stays until it is back.
             if self.kb.shared is None:
                 raise
             return True
@@ -164,17 +166,17 @@ class Authenticator:
         people = self.kb.people
         return people.find(who.name), people.sessions.find_session(who.session) if who.session else None
 
-    def address(self, scope: Scope, headers: Headers) -> str:
-        """Where a request comes from: what the trusted proxies say, else who is connected."""
+    def find_address(self, scope: Scope, headers: Headers) -> str:
+        """Return the address that a request comes from, by the trusted proxies or else by its connection."""
         peer = str(scope["client"][0]) if scope.get("client") else ""
         if not self.from_proxy(scope):
             return peer
         named = [one.strip() for line in headers.getlist(FORWARDED_HEADER) for one in line.split(",")]
-        # From the right: each proxy adds whom it saw behind what it was sent, and the left is what the sender made up.
+        # From the right: each proxy appends the address it saw; the sender may have made up the entries on the left.
         return next((one for one in reversed(named) if one and not is_within(one, self.proxies)), peer)
 
     def read_cookie(self, headers: Headers, more: str = "") -> str:
-        """The session's cookie, or the one beside it that is called so."""
+        """Read the session's cookie, or the one beside it with the suffix `more`."""
         name = self.cookie + more
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
@@ -183,19 +185,19 @@ class Authenticator:
         return cookies[name].value if name in cookies else ""
 
     def set_cookie(self, token: str, *, seconds: int | None = None, strict: bool = False, more: str = "") -> str:
-        """A Set-Cookie line; `seconds` 0 takes the cookie away. Lax, so that a link in a message opens signed in."""
+        """Build a Set-Cookie line; `seconds` 0 removes the cookie. Lax, so that a link in a message opens signed in."""
         age = "" if seconds is None else f"; Max-Age={seconds}"
         site = "Strict" if strict else "Lax"
         return f"{self.cookie}{more}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
     async def _record_use(self, note: Callable[[T], None], used: T) -> None:
-        """Write down a use. Where nothing can be written (a full disk), people still get in to read."""
+        """Record a use. Where nothing can be written (a full disk), people can still get in and read."""
         try:
             await self.kb.blocking(note, used)
         except StoreUnavailable as error:
             if time.monotonic() >= self._told_again:
                 self._told_again = time.monotonic() + NOTICE_SECONDS
-                logger.error("a use of a key or session is not noted: %s", error)
+                logger.error("a use of a key or session could not be recorded: %s", error)
 
     def _find_session(self, token: str) -> tuple[Session | None, User | None]:
         session = self.kb.people.sessions.find(token)
@@ -217,10 +219,10 @@ class Authenticator:
     async def _admit_key(self, token: str) -> Visitor:
         keys = self.kb.people.keys
         key, user = await self.kb.look_up(self._find_key, token)
-        # A key of the person at this machine ends when sitting at it stops being enough: with the first password.
+        # The key of the person at this machine ends with the first password, when sitting there is no longer enough.
         if key is None or (user is None and not (key.user == LOCAL_NAME and await self.is_open())):
             raise WrongKey(WRONG_KEY)
-        # The text of an unknown key: its holder, who may have found it, learns nothing of its owner.
+        # The same message as for an unknown key: its holder, who may have found it, learns nothing about its owner.
         if user is not None and user.suspended_at:
             raise WrongKey(WRONG_KEY)
         if user is not None and user.lapsed_at:
@@ -245,16 +247,16 @@ class Authenticator:
         csrf = self._csrf(f"header:{user.name}")
         return Visitor(user.name, user.display_name or user.name, user.principal, csrf, "header")
 
-    async def _named(self, values: list[str]) -> User:
-        """The user of this name; made as an asker if a setting says so."""
+    async def _find_named_user(self, values: list[str]) -> User:
+        """Find the user of this name; if a setting says so, create the user as an asker."""
         name = _decode_header(values[0]).strip()
-        # Two values: the proxy added its own beside one that the browser sent, and either may be the false one.
+        # Two values: the proxy added its own to one that the browser sent, and either may be the false one.
         if len(values) != 1 or not name:
-            raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
+            raise NotAllowed("The proxy does not say clearly who you are. Ask its administrator.")
         user = await self.kb.look_up(self.kb.people.find, name)
         if user is not None:
             return user
-        if self.kb.settings.unknown_people == "refuse":
+        if self.kb.settings.sign_in.unknown_people == "refuse":
             raise NotAllowed(f"Argot does not know '{name}'. Ask an administrator: argot user add NAME")
         try:
             return await self.kb.blocking(self.kb.people.add, name)
@@ -262,8 +264,8 @@ class Authenticator:
             raise NotAllowed(str(error)) from error
 
     async def _update_groups(self, user: User, headers: Headers) -> User:
-        """The user in the groups that the proxy names now; none named is none."""
-        # Somebody whose groups the provider says is in those, however they came in.
+        """Set the user's groups to those that the proxy names now, which may be none."""
+        # Groups from the provider hold, however the user came in.
         if not self._groups_header or user.linked:
             return user
         named = [_decode_header(line) for line in headers.getlist(self._groups_header)]
@@ -279,24 +281,24 @@ class Authenticator:
         return bool(scope.get("client")) and is_within(str(scope["client"][0]), self.proxies)
 
     def _csrf(self, proof: str) -> str:
-        """The token for forms of whoever holds this proof: computed, not stored, so a restart does not change it."""
+        """Compute the token for forms of the holder of this proof. Computed, not stored, it survives a restart."""
         return hmac.new(self.key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def find_proxy_header(headers: Headers) -> str:
-    """The header by which a proxy says that somebody else is asking; empty: none says so."""
+    """Find a header that shows that a proxy passed the request on; empty if there is none."""
     return next((name for name in headers if PROXY_HEADER_PATTERN.search(name)), "")
 
 
 def read_key(headers: Headers) -> str:
-    """The key a request comes with; empty: none, or this header holds something that is no key of ours."""
+    """Read the key of a request; empty if there is none, or the header holds something else."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     token = token.strip()
     return token if kind.casefold() == "bearer" and token.startswith(PREFIX) else ""
 
 
 def parse_networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]:
-    """The addresses and networks between commas.
+    """Parse addresses and networks separated by commas.
 
     Raises:
         InvalidSettings
@@ -315,17 +317,17 @@ def parse_networks(text: str, setting: str = "trusted_proxies") -> tuple[Network
 
 def is_within(address: str, found: tuple[Network, ...]) -> bool:
     try:
-        # fe80::1%eth0: the part behind the sign names an interface of this machine.
+        # fe80::1%eth0: the part behind the percent sign names an interface of this machine.
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    # A socket that takes both kinds shows 10.1.2.3 as ::ffff:10.1.2.3.
+    # A socket for both IPv4 and IPv6 shows 10.1.2.3 as ::ffff:10.1.2.3.
     mapped = getattr(parsed, "ipv4_mapped", None)
     return any((mapped or parsed) in network for network in found)
 
 
 def _decode_header(value: str) -> str:
-    # ASGI hands headers out as Latin-1; proxies send names in UTF-8.
+    # ASGI decodes headers as Latin-1; proxies send names in UTF-8.
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:

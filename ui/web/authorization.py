@@ -1,23 +1,23 @@
-"""Who may ask for what: the role each address takes, and the check that a form was sent by a page of ours.
+"""Authorization: the role that each address requires, and the check that a form was sent by a page of ours.
 
-An endpoint of ours declares its role, below the line that makes it a route:
+An endpoint declares its role below the line that makes it a route:
 
     @router.post("/terms/{term}")
     @needs("manager")
     async def save(who: Who, ...) -> Response: ...
 
-One that declares none is refused. What a person may change beyond the role (which context, which document) is checked
-by the use cases, with `who.principal`.
+An endpoint that declares none is refused. Rights beyond the role (which context, which document) are checked by the
+use cases, with `who.principal`.
 
-Requests that change something are checked against forgery (CSRF) before the endpoint runs: the page that sends them
-puts `who.csrf` into a hidden field named `csrf`, or into the header `X-CSRF-Token`; for HTMX once, on the body:
+Requests that change something are checked against forgery (CSRF) before the endpoint runs: their page puts `who.csrf`
+into a hidden field named `csrf`, or into the header `X-CSRF-Token`; for HTMX once, on the body:
 
     <input type="hidden" name="csrf" value="{{ who.csrf }}">
     <body hx-headers='{"X-CSRF-Token": "{{ who.csrf }}"}'>
 
-Programs come with a key (`Authorization: Bearer argot_...`), which a foreign page does not have: such requests need
-neither an origin nor that token. A key opens what is declared with `program=True` and nothing else; a request with a
-cookie and no key is checked there as everywhere.
+Programs send a key (`Authorization: Bearer argot_...`), which a foreign page does not have: such requests need neither
+an origin nor that token. A key opens addresses declared with `program=True` and no others; a request with a cookie and
+no key is checked there as everywhere.
 """
 
 from __future__ import annotations
@@ -48,26 +48,27 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
 VISITOR_KEY = "argot.visitor"
-"""Where in a request's scope the visitor stands; None for somebody who is not signed in."""
+"""The key of the visitor in a request's scope; its value is None for somebody who is not signed in."""
 ENTRY_KEY = "argot.entry"
 _ACCESS_KEY = "__argot_access__"
 PROGRAM_ROOTS = ("/v1/", "/api/", "/scim/")
 PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/workbench", "/people", "/account")
-"""Where our own pages begin, each with a page of its own. The chat window has all other addresses."""
-"""Addresses that begin so are for programs: refusals and errors there are JSON."""
+"""The roots of our own pages, each with a page of its own. All other addresses belong to the chat window."""
+"""The roots of addresses for programs, where refusals and errors are JSON."""
 NO_KEY = (
-    "This takes a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, or on the"
+    "This address requires a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, "
+    "or on the"
     " page /account."
 )
 WRONG_KEY = (
-    "This key is unknown, was revoked, or belongs to somebody who is shut out. Make another with: argot key add NAME,"
+    "This key is unknown, was revoked, or belongs to a suspended user. Make another with: argot key add NAME,"
     " or on the page /account."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who is asking. `session` is the id of the session or key they came in by, if any."""
+    """The person or program that asks. `session` is the id of the session or key they came in by, if any."""
 
     name: str
     display_name: str
@@ -82,9 +83,9 @@ class Visitor:
 
 
 def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callable[[F], F]:
-    """Declare the role an endpoint takes. Without `csrf` only the origin of a request is checked, not its token.
+    """Declare the role an endpoint requires. Without `csrf` only the origin of a request is checked, not its token.
 
-    `program`: programs may come here with a key.
+    `program`: programs may use it with a key.
     """
 
     def declare(function: F) -> F:
@@ -95,7 +96,7 @@ def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callab
 
 
 def get_visitor(connection: HTTPConnection) -> Visitor:
-    """The visitor of this request, as a dependency.
+    """Return the visitor of this request, as a dependency.
 
     Raises:
         NotAllowed: nobody is signed in (on addresses open to the anonymous).
@@ -107,18 +108,18 @@ def get_visitor(connection: HTTPConnection) -> Visitor:
 
 
 Who = Annotated[Visitor, Depends(get_visitor)]
-"""The one way in which an endpoint learns who is asking."""
+"""The dependency through which an endpoint learns who is asking."""
 
 
 async def refuse_forgery(request: Request) -> None:
     """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
     Raises:
-        HTTPException: 403; OutOfDate where what was typed can be given back.
+        HTTPException: 403; OutdatedForm where what was typed can be given back.
     """
     who, entry = request.scope.get(VISITOR_KEY), request.scope.get(ENTRY_KEY)
     if (
-        # Nobody signed in: no rights that a foreign page could borrow. A key: no browser adds it by itself.
+        # Without a sign-in there are no rights that a foreign page could borrow, and no browser adds a key by itself.
         request.method in SAFE_METHODS
         or who is None
         or who.auth_method == "key"
@@ -126,7 +127,7 @@ async def refuse_forgery(request: Request) -> None:
     ):
         return
     given = request.headers.get(CSRF_HEADER)
-    # Only of forms: reading the body of anything else as one would fail, or use it up.
+    # Forms only: reading another body as a form would fail, or use it up.
     if given is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
         value = (await request.form()).get(CSRF_FIELD)
         given = value if isinstance(value, str) else None
@@ -143,9 +144,9 @@ async def refuse_forgery(request: Request) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AddressRule:
-    """One address. `access` is None where nobody declared any. `own` tells ours from those of the chat window.
+    """One address. `access` is None where no role was declared. `own` tells our addresses from the chat window's.
 
-    `program`: keys open it. `bounded`: it says itself how large a body may be.
+    `program`: keys open it. `bounded`: its route limits the size of bodies itself.
     """
 
     method: str
@@ -162,7 +163,7 @@ class AddressRule:
 
 
 class Addresses:
-    """Every address of the application, in the order in which requests are matched with them."""
+    """All addresses of the application, in the order in which requests are matched with them."""
 
     def __init__(self, entries: Iterable[AddressRule]) -> None:
         from starlette.routing import compile_path
@@ -179,8 +180,8 @@ class Addresses:
     def of(cls, app: FastAPI) -> Addresses:
         return cls(_list_entries(app))
 
-    def at(self, scope: Scope) -> AddressRule | None:
-        """The address this request goes to."""
+    def find(self, scope: Scope) -> AddressRule | None:
+        """Return the address this request goes to."""
         method = "WEBSOCKET" if scope["type"] == "websocket" else scope["method"]
         for pattern, entry in self._found:
             if entry.method == method and pattern.match(scope["path"]):
@@ -188,7 +189,7 @@ class Addresses:
         return None
 
     def list_methods(self, path: str) -> list[str]:
-        """The methods of an address that is for programs."""
+        """List the methods of an address for programs."""
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
 
 
@@ -200,16 +201,16 @@ def _list_entries(app: FastAPI) -> Iterator[AddressRule]:
         if isinstance(route.original_route, Mount):
             yield from _list_window_entries(route.original_route.app)
             continue
-        # No role declared is `None`, which `allowed` answers with 404: what was forgotten is closed, not open.
+        # Without a declared role `access` is `None`, which is answered with 404: a forgotten role closes an address.
         access, csrf, program = getattr(route.endpoint, _ACCESS_KEY, (None, True, False))
         bounded = getattr(route.original_route, "bounds_bodies", False)
-        # A route of a websocket has no methods.
+        # A websocket's route has no methods.
         for method in sorted(route.methods or {"WEBSOCKET"}):
             yield AddressRule(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
 
 
 def _list_window_entries(window: Any) -> Iterator[AddressRule]:
-    """Chainlit's addresses; which are open is declared in `chainlit_guard.py`. What it mounts is its websocket."""
+    """List Chainlit's addresses. `chainlit_guard.py` declares which are open; the mounted one is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 
@@ -223,18 +224,18 @@ def _list_window_entries(window: Any) -> Iterator[AddressRule]:
 
 
 def is_for_programs(path: str) -> bool:
-    """Whether an address is one of the API."""
-    # The slash counts /api itself among them, and keeps /apiary out.
+    """Tell whether an address belongs to the API."""
+    # The slash includes /api itself and excludes /apiary.
     return f"{path}/".startswith(PROGRAM_ROOTS)
 
 
 def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] | None:
-    """None if this visitor may go there, else the status and the reason."""
+    """Return None if this visitor may go there, else the status and the reason."""
     if entry is None or entry.access is None:
         return 404, "There is nothing here."
-    # Before the rank: the key of an administrator must not open the pages either.
+    # Before the role: even an administrator's key must not open the pages.
     if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
-        return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
+        return 403, "A key does not open this page: it is for people who sign in. Keys are for the API (docs/api.md)."
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:

@@ -1,8 +1,8 @@
-"""The guard between a browser and Chainlit: which of its addresses and events are open, and what may be in them.
+"""The guard between a browser and Chainlit: the addresses and events that are open, and what they may contain.
 
-Chainlit trusts what a browser sends: it joins the session's id to a path that it later removes, looks sessions up by
-an id in a query, and hands the arguments of events on as they came. So nothing reaches it that is not listed here, and
-what does is rebuilt from the few fields that our window sends. Chainlit (2.12.0) is archived; none of this will be
+Chainlit trusts what a browser sends: it joins the session's id to a path that it later removes, looks sessions up by an
+id in a query, and passes the arguments of events on unchecked. So nothing reaches it that is not listed here, and every
+message is rebuilt from the few fields that our window sends. Chainlit (2.12.0) is archived, so none of this will be
 fixed there.
 """
 
@@ -45,33 +45,33 @@ ROUTES: Mapping[str, Access] = {
     "DELETE /project/thread": "asker",
     "GET /{full_path:path}": "asker",
 }
-"""Chainlit's addresses that are open, and to whom. Others are closed, or answered in its place (`chat_routes.py`)."""
+"""Chainlit's open addresses, and the role each needs. Others are closed, or served by Argot (`chat_routes.py`)."""
 
 FILE_PATH = "/project/file"
-# Of a body that the window sends, but for files.
+# Bytes of a body from the window, except files.
 MAX_JSON_BYTES = 1024 * 1024
 MAX_FRAME_BYTES = 2 * 1024 * 1024
-"""A larger message ends the connection. A question of a megabyte still gets an answer in words."""
+"""Bytes of a frame; a larger one ends the connection. A question of a megabyte still gets an answer in words."""
 BEGIN_SECONDS = 20.0
-"""The longest a websocket may be open before it begins a session."""
+"""The longest time that a websocket may be open before it begins a session."""
 MAX_ADDRESS_CHARS = 4096
 MAX_SETTING_CHARS = 1000
 MAX_CHOSEN = 1000
 NO_THREAD = "unknown"
-"""Stands in for a thread id that cannot be one: there is no such thread, and the window says so."""
+"""The replacement for a malformed thread id: no thread has this id, and the window says so."""
 NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
-NO_SESSION = "This window says no id that can be one. Reload the page."
+NO_SESSION = "This window has no valid id. Reload the page."
 
 _THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
-"""Connect (40) or event (42) of Socket.IO: `42["stop"]`. A namespace or the number of an acknowledgement, which would
-stand before the data, is not let through."""
-# It becomes the name of a folder: so nothing but digits, a to f, and hyphens.
+"""Connect (40) or event (42) of Socket.IO: `42["stop"]`. A namespace or an acknowledgement number, which would stand
+before the data, does not match."""
+# It becomes the name of a folder, so only digits, a to f, and hyphens are allowed.
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _check_well_formed(value: object) -> object:
-    # A script may cut a character outside the BMP in two; SQLite and UTF-8 files take no lone surrogate.
+    # A script may cut a character outside the BMP in two; SQLite and UTF-8 files cannot store a lone surrogate.
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
@@ -81,7 +81,7 @@ Setting = Annotated[Words, Field(max_length=MAX_SETTING_CHARS)]
 
 
 class _Payload(BaseModel):
-    """What a browser sent: fields that are not named are left out."""
+    """The data of an event from a browser; unnamed fields are dropped."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -119,13 +119,13 @@ EVENTS: Mapping[str, type[_Payload] | None] = {
     "window_message": WindowMessage,
     "chat_settings_change": ChatSettings,
 }
-"""The events of our window, and the shape of what comes with each."""
+"""The events of our window, with the shape of their data."""
 
 IGNORED_EVENTS = frozenset((
     "fetch_favorites", "message_favorite", "edit_message", "chat_settings_edit",
     "audio_start", "audio_chunk", "audio_end",
 ))  # fmt: skip
-"""Events that Chainlit's page may send and that we do not use: dropped without a line in the log."""
+"""Events that Chainlit's page may send and Argot does not use: dropped without a log entry."""
 
 
 def is_session_id(value: object) -> bool:
@@ -137,7 +137,7 @@ def is_thread_id(value: object) -> bool:
 
 
 def find_session(session_id: object, who: Visitor) -> Any | None:
-    """Chainlit's session of this id, if it is this visitor's; None: there is none, or it is somebody else's."""
+    """Find Chainlit's session of this id if it is this visitor's; None if there is none or it is somebody else's."""
     session = _find_any_session(session_id)
     return session if session is not None and _is_owner(session, who) else None
 
@@ -156,11 +156,11 @@ def _is_owner(session: Any, who: Visitor) -> bool:
 
 
 class Window:
-    """Chainlit's application behind the guard. It is mounted below all addresses of ours.
+    """Chainlit's application behind the guard. It is mounted below all our own addresses.
 
     Args:
-        app: Chainlit's.
-        assets: the names of the files its page is made of.
+        app: Chainlit's application.
+        assets: the names of the files that its page loads.
     """
 
     def __init__(self, app: FastAPI, assets: frozenset[str]) -> None:
@@ -178,24 +178,24 @@ class Window:
         await app(scope, receive, send)
 
     def _is_there(self, path: str) -> bool:
-        # Chainlit's page answers any path. Of /assets only the files it has; /ws over HTTP would be Socket.IO's long
-        # polling, which goes past the checks of `Socket`.
+        # Chainlit's page answers any path, so /assets is limited to its files. /ws over HTTP would be Socket.IO's long
+        # polling, which bypasses the checks of `Socket`.
         _, top, *rest = path.split("/", 2)
         return top != "ws" and (top != "assets" or "".join(rest) in self.assets)
 
 
 class _IgnoredMessage(Exception):
-    """Chainlit does not see this; the message says what it was."""
+    """A message that Chainlit does not get; the text says what it was."""
 
 
 class _RefusedConnection(Exception):
-    """This connection cannot go on; the message says why."""
+    """A connection that cannot go on; the text says why."""
 
 
 class Socket:
-    """One connection of a window: lets through what is listed above, each frame made anew.
+    """A window's connection: it passes on what is listed above, and rebuilds each frame.
 
-    Everything runs over websockets: one session in a connection, the default namespace, no acknowledgements.
+    Everything runs over websockets: one session per connection, the default namespace, no acknowledgements.
     """
 
     def __init__(self, app: ASGIApp, who: Visitor) -> None:
@@ -209,7 +209,7 @@ class Socket:
         async def receive_checked() -> Message:
             while not self.ended:
                 try:
-                    # Else anybody signed in could hold connections open that no session ends.
+                    # Otherwise anybody signed in could hold connections open that no session ends.
                     async with asyncio.timeout(None if self.begun else BEGIN_SECONDS):
                         message = await receive()
                 except TimeoutError:
@@ -241,31 +241,31 @@ class Socket:
         await self.app(scope, receive_checked, send_unless_ended)
 
     def clean_frame(self, text: object) -> str | None:
-        """The frame rebuilt for Chainlit; None: our window sends it, and Chainlit need not see it.
+        """Rebuild a frame for Chainlit; None for a frame that our window sends and Chainlit need not see.
 
         Raises:
-            _Dropped: no window of ours sends this.
-            _Refused: the connection ends.
+            _IgnoredMessage: no window of ours sends this frame.
+            _RefusedConnection: the connection ends.
         """
         if text in {"1", "3", "41"}:  # close and pong of Engine.IO, disconnect of Socket.IO
             return str(text)
         found = _FRAME.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise _IgnoredMessage("a frame that is none of Socket.IO's")
+            raise _IgnoredMessage("a frame that is not of Socket.IO")
         kind, rest = found.groups()
         try:
             data = json.loads(rest) if rest else None
-        # Deeply nested lists end `json.loads` with a RecursionError.
+        # Deeply nested lists make `json.loads` raise a RecursionError.
         except (ValueError, RecursionError) as error:
             raise _IgnoredMessage("a frame that cannot be read") from error
         return self._rebuild_event(data) if kind == "2" else self._rebuild_connection(data)
 
     def _rebuild_connection(self, auth: Any) -> str:
         if self.begun:
-            raise _IgnoredMessage("a second beginning")
+            raise _IgnoredMessage("a second connection event")
         if not isinstance(auth, dict) or not is_session_id(auth.get("sessionId")):
             raise _RefusedConnection(NO_SESSION)
-        # Chainlit would give an open session to whoever names its id.
+        # Chainlit would give an open session to anyone who names its id.
         session = _find_any_session(auth["sessionId"])
         if session is not None and not _is_owner(session, self.who):
             raise _RefusedConnection(NOT_YOURS)
@@ -273,14 +273,14 @@ class Socket:
         thread = auth.get("threadId") or None
         if thread is not None and not is_thread_id(thread):
             thread = NO_THREAD
-        # Made anew: `userEnv` and `chatProfile` would be taken as they come, and the window sends neither.
+        # Rebuilt: `userEnv` and `chatProfile` would be accepted unchecked, and the window sends neither.
         made = {"sessionId": auth["sessionId"], "threadId": thread, "clientType": "webapp"}
         return "40" + json.dumps({**made, "userEnv": None, "chatProfile": None})
 
     def _rebuild_event(self, data: Any) -> str | None:
         name = data[0] if isinstance(data, list) and data else None
         if not isinstance(name, str) or not self.begun or (name not in EVENTS and name not in IGNORED_EVENTS):
-            raise _IgnoredMessage("an event that is none")
+            raise _IgnoredMessage("a malformed event")
         if name in IGNORED_EVENTS:
             return None
         shape = EVENTS[name]
@@ -289,9 +289,9 @@ class Socket:
         try:
             given = shape.model_validate(data[1] if len(data) > 1 else None)
         except ValidationError as error:
-            if name == "window_message":  # whatever runs in the page may post some to it, and it passes them all on
+            if name == "window_message":  # any script in the page may post messages to it, and it passes them all on
                 return None
-            raise _IgnoredMessage(f"{name} with what does not belong there") from error
+            raise _IgnoredMessage(f"{name} with invalid data") from error
         return "42" + json.dumps([name, self._convert_payload(given)])
 
     def _convert_payload(self, given: _Payload) -> dict[str, Any]:
@@ -303,23 +303,23 @@ class Socket:
         return plain
 
     def _report(self, what: _IgnoredMessage) -> None:
-        # Once in a connection: whoever sends nonsense in a loop must not fill the log.
+        # Once per connection: a client that sends nonsense in a loop must not fill the log.
         if not self.reported:
             self.reported = True
-            logger.warning("'%s' sent the chat window %s; dropped, like all such that follow", self.who.name, what)
+            logger.warning("'%s' sent the chat window %s; dropped, as all further ones will be", self.who.name, what)
 
 
 def _is_websocket_alone(query: bytes) -> bool:
-    # A `sid` would take over a session of long polling. "t" is a timestamp that some clients add against caches.
+    # A `sid` would take over a long-polling session. "t" is a timestamp that some clients add against caches.
     given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     return sorted(pair for pair in given if pair[0] != "t") == [("EIO", "4"), ("transport", "websocket")]
 
 
-# -- inside Chainlit: what holds even if something above does not ---------------------------------------------------
+# -- inside Chainlit: a second defence, if one above fails ----------------------------------------------------------
 
 
 def confine_chainlit() -> None:
-    """Make Chainlit keep and remove a session's files in one folder below its own, and forget the events not listed."""
+    """Make Chainlit keep and remove a session's files in one folder below its own, and forget unlisted events."""
     from chainlit import server
     from chainlit.config import FILES_DIRECTORY
     from chainlit.session import BaseSession, WebsocketSession
@@ -328,7 +328,7 @@ def confine_chainlit() -> None:
         return find_session_folder(FILES_DIRECTORY, self.id)
 
     BaseSession.files_dir = property(files_dir)
-    # Long polling takes frames in request bodies, which nothing here checks.
+    # Long polling sends frames in request bodies, which nothing here checks.
     server.sio.eio.transports = ["websocket"]
     handlers = server.sio.handlers["/"]
     for name in [one for one in handlers if one not in {"connect", "disconnect", *EVENTS}]:
@@ -338,15 +338,15 @@ def confine_chainlit() -> None:
 
 
 def find_session_folder(base: Path, session_id: object) -> Path:
-    """The folder of a session below this one.
+    """Find the folder of a session below this one.
 
     Raises:
-        NotAllowed: the id is none, or the folder leads elsewhere.
+        NotAllowed: the id is malformed, or the folder leads elsewhere.
     """
     if not is_session_id(session_id):
         raise NotAllowed(NO_SESSION)
     folder = base / str(session_id)
-    # Chainlit removes the folder with all that is in it when the session ends.
+    # Chainlit removes the folder with everything in it when the session ends.
     if folder.is_symlink() or folder.resolve().parent != base.resolve():
         raise NotAllowed(f"The folder {folder} leads elsewhere. Remove it.")
     return folder
@@ -355,7 +355,7 @@ def find_session_folder(base: Path, session_id: object) -> Path:
 def _require_session(
     handler: Callable[..., Awaitable[Any]], find: Callable[[str], Any]
 ) -> Callable[..., Awaitable[Any]]:
-    # Without a session Chainlit's handlers raise: another connection of the same window has taken it over meanwhile.
+    # Without a session Chainlit's handlers raise: another connection of the same window has taken it over.
     @wraps(handler)
     async def handle(sid: str, *arguments: Any) -> Any:
         return await handler(sid, *arguments) if find(sid) is not None else None

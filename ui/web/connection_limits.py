@@ -1,9 +1,9 @@
-"""How many connections there may be, from one address and in all: each takes a file handle from everybody else.
+"""Limits on connections, from one address and in all: each takes a file handle from everybody else.
 
-When an address has as many as it may, the connection that has kept the service waiting longest (it sends nothing, half
-a request, or does not read its answer) makes room for the new one. So whoever opens thousands of connections loses
-their own, and somebody else at the same address still gets in. Where none keeps the service waiting (all are being
-answered, or are open windows), the new one is turned away.
+When an address reaches its limit, the connection that has kept the service waiting longest (it sends nothing, half a
+request, or does not read its answer) is closed for the new one. So a client that opens thousands of connections loses
+its own, and somebody else at the same address still gets in. Where no connection keeps the service waiting (all are
+being answered, or are open windows), the new one is refused.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from argot.ui.web.authentication import Network, is_within
 logger = logging.getLogger(__name__)
 
 WARN_SECONDS = 60.0
-"""Seconds between two lines in the log about this."""
+"""Seconds between two log entries about a full address."""
 FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
 Address: TypeAlias = str
 Waited: TypeAlias = Callable[[], float | None]
-"""For how many seconds the other side has kept us waiting; None: it does not."""
+"""Returns the seconds that the other side has kept the service waiting; None if it does not."""
 
 
 class ConnectionLimits:
-    """Counts the connections of a service.
+    """The counts and limits of a service's connections.
 
     Args:
-        total, per_address: how many there may be; 0: any number.
+        total, per_address: the limits; 0 for any number.
         proxies: who passes on the connections of many; each of these may have as many as there may be in all.
         clock: in seconds, for the log.
     """
@@ -53,10 +53,10 @@ class ConnectionLimits:
         self._told = -WARN_SECONDS
 
     def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
-        """Count a new connection in; another may have to make room for it. False if there is no room."""
+        """Count a new connection, for which another may have to be closed. False if there is no room."""
         peer = get_peer(connection)
         address, many = get_counted_address(peer), is_within(peer, self._proxies)
-        # Twice where both limits are reached, that of the address and that of all.
+        # Twice where both limits are reached, the address's and the total.
         while full := self._find_full_address(address, 0 if many else self._per_address):
             self._tell(full, address)
             if not self._make_room(full):
@@ -66,7 +66,7 @@ class ConnectionLimits:
         return True
 
     def leave(self, connection: asyncio.Transport) -> None:
-        """Count out a connection that has ended, unless it never got in or has made room already."""
+        """Stop counting a connection that has ended, unless it was refused or has been closed for another."""
         address = get_counted_address(get_peer(connection))
         there = self._open.get(address, {})
         if connection in there:
@@ -76,21 +76,23 @@ class ConnectionLimits:
                 del self._open[address]
 
     def _find_full_address(self, address: Address, most: int) -> Address:
-        """The address that has to give a connection up; empty: there is room. `most`: for this one; 0: any number."""
+        """Find the address that has to give up a connection; empty if there is room. `most`: the new address's limit; 0
+        for any number.
+        """
         if most and len(self._open.get(address, ())) >= most:
             return address
         if self._total and self._count >= self._total:
-            # Whoever has the most gives one up, not whoever comes: else one address could keep all others out.
+            # The address with the most connections gives one up, not the new one: else one could keep all others out.
             return max(self._open, key=lambda one: len(self._open[one]))
         return ""
 
     def _make_room(self, address: Address) -> bool:
-        """End the connection of this address that has kept us waiting longest, whatever is still to be sent to it."""
+        """Close the connection of this address that has kept the service waiting longest, without sending the rest."""
         waiting = [(seconds, one) for one, waited in self._open[address].items() if (seconds := waited()) is not None]
         if not waiting:
             return False
         _, longest = max(waiting, key=lambda pair: pair[0])
-        # At once: `connection_lost`, which counts out as well, is called only in the next round of the loop.
+        # Now: `connection_lost`, which would do it as well, is called only in the next round of the loop.
         self.leave(longest)
         longest.abort()
         return True
@@ -101,7 +103,8 @@ class ConnectionLimits:
             return
         self._told = now
         logger.warning(
-            "%d connections are open, %d of them from %s: whoever keeps the service waiting longest makes room for one"
+            "%d connections are open, %d of them from %s: the one that keeps the service waiting longest is closed "
+            "for one"
             " from %s (settings 'connections', 'connections_per_address')",
             self._count,
             len(self._open[full]),
@@ -111,20 +114,20 @@ class ConnectionLimits:
 
 
 def get_peer(connection: asyncio.Transport) -> str:
-    """The address at the other end; empty if it has hung up already."""
+    """Return the address at the other end; empty if it has hung up already."""
     name = connection.get_extra_info("peername")
     return str(name[0]) if name else ""
 
 
 def get_counted_address(peer: str) -> Address:
-    """The address by which a connection is counted: of IPv6 its /64 network, all of which one machine may have."""
+    """Return the address to count a connection by: of IPv6 its /64 network, all of which one machine may have."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:
         return peer
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
-    # A socket of IPv6 shows a peer of IPv4 as ::ffff:192.0.2.1; by its network all of IPv4 would be one address.
+    # An IPv6 socket shows an IPv4 peer as ::ffff:192.0.2.1, and the /64 network of that would hold all of IPv4.
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((address, 64), strict=False))

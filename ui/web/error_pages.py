@@ -1,4 +1,4 @@
-"""What goes wrong in a page of ours, said in words: a page for a browser that opens one, a line for scripts."""
+"""Errors of our own pages in words: a page for a browser that opens one, a line of text for scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argot.ui.web.form_recovery import OutdatedForm
 from argot.ui.web.kept_forms import show_kept_form
 from argot.ui.web.page_templates import show_refusal
 
-UNEXPECTED_ERROR = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
+UNEXPECTED_ERROR = "Something went wrong in Argot. An administrator can find it in the log"
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -29,25 +29,25 @@ _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
 
 def explain_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
-    async def told(request: Request, error: HTTPException) -> Response:
+    async def explain_refusal(request: Request, error: HTTPException) -> Response:
         if isinstance(error, OutdatedForm) and error.form and "hx-request" not in request.headers:
             return show_kept_form(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR_KEY))
         return _show_error(request, error.status_code, str(error.detail))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def explain_invalid(request: Request, error: RequestValidationError) -> Response:
         return _show_error(request, 422, describe_problems(error))
 
     @app.exception_handler(ArgotError)
-    async def ours(request: Request, error: ArgotError) -> Response:
+    async def explain_error(request: Request, error: ArgotError) -> Response:
         said = _show_error(request, get_status(error), _strip_command(str(error)))
         if isinstance(error, RetryLater):
             said.headers["Retry-After"] = str(error.wait)
         return said
 
     @app.exception_handler(Exception)
-    async def unexpected(request: Request, error: Exception) -> Response:
-        """A fault of ours. It is raised on behind this answer, and logged under the request's number."""
+    async def explain_unexpected(request: Request, error: Exception) -> Response:
+        """Explain an internal error. It is raised again behind this response, and logged under the request's number."""
         return _show_error(request, 500, f"{UNEXPECTED_ERROR} as {request_id.get()}.")
 
 
@@ -56,23 +56,23 @@ def get_status(error: ArgotError) -> int:
 
 
 def describe_problems(error: RequestValidationError) -> str:
-    """What is wrong with which fields, without their values: one of them may be a password."""
-    # Five at most: a long list sent in the wrong form has one for each of its items.
+    """Describe the invalid fields, without their values: one of them may be a password."""
+    # Five at most: a long list in the wrong form has one problem for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
-    return f"That cannot be used. {problems}."
+    return f"This input is not valid. {problems}."
 
 
 def _strip_command(text: str) -> str:
-    """A page and a program cannot use what the command line is told to run."""
+    """Remove the advice to run a command, which a page or a program cannot follow."""
     return text.removesuffix(" See them all with: argot list")
 
 
 def _show_error(request: Request, status: int, text: str) -> Response:
     if is_for_programs(request.url.path):
         return answer_program(status, text, path=request.url.path)
-    # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
+    # HTMX accepts HTML too, but puts it into a part of the page, where one line is enough.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
-        # Of the pages under one head the first is the likeliest to work where another does not.
+        # Among related pages, the first is the most likely to work when another does not.
         head = f"/{request.url.path.split('/')[1]}"
         back = head if status == 500 and head in PAGE_ROOTS else ""
         return show_refusal(status, text, request.scope.get(VISITOR_KEY), back)

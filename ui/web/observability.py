@@ -1,7 +1,7 @@
-"""The outermost layer: each request gets a number, is counted, and a failure in it is logged once.
+"""The outermost layer: each request gets a number, is counted, and an error in it is logged once.
 
-The number stands in the log's lines and in the answer's header `X-Request-Id`, so that whoever met an error can name
-it. Neither paths nor queries are logged: they hold names of documents and what people searched for.
+The number is in the log entries and in the response header `X-Request-Id`, so that people who meet an error can name
+it. Neither paths nor queries are logged: they hold names of documents and people's searches.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 METRICS_PATH = "/metrics"
-# What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
+# The labels of the metrics. Few and fixed: a label for every path would make a time series for every path.
 SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 
 
 class RequestObserver:
-    """ASGI middleware, the outermost.
+    """ASGI middleware, the outermost layer.
 
     Args:
-        app: what is served.
-        kb: whose metrics count it.
-        authenticator: tells where a request comes from.
+        app: the application.
+        kb: the knowledge base whose metrics count the requests.
+        authenticator: finds the address a request comes from.
     """
 
     def __init__(self, app: ASGIApp, kb: KnowledgeBase, authenticator: Authenticator) -> None:
         self.app = app
         self.kb = kb
         self.authenticator = authenticator
-        self._scrapers = parse_networks(kb.settings.metrics_networks, "metrics_networks")
+        self._scrapers = parse_networks(kb.settings.telemetry.metrics_networks, "metrics_networks")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -65,10 +65,10 @@ class RequestObserver:
             metrics.connections.inc()
         try:
             await self.app(scope, receive, send)
-        except ClientDisconnected:  # who leaves, also before the connection stands, is no failure: the server tidies up
+        except ClientDisconnected:  # leaving is not an error, not even before the connection stands
             raise
         except Exception:
-            # Ends here: uvicorn would log it again, without the request's number.
+            # The error ends here: uvicorn would log it again, without the request's number.
             logger.exception("a connection failed")
         finally:
             if metrics is not None:
@@ -88,9 +88,9 @@ class RequestObserver:
             await self.app(scope, receive, send_with_number)
         except Exception:
             logger.exception("a request failed")
-            # Once a status is sent, no other can follow: the answer then breaks off.
+            # Once a status is sent, no other can follow, so the response breaks off.
             if not status:
-                text = f"Something went wrong. Whoever runs Argot finds it in the log as {request_id.get()}."
+                text = f"Something went wrong. An administrator can find it in the log as {request_id.get()}."
                 said = PlainTextResponse(
                     text, status_code=500, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"}
                 )
@@ -102,25 +102,25 @@ class RequestObserver:
             logger.info("request", extra={"fields": {"method": scope["method"], "status": status, "seconds": seconds}})
 
     def _is_scraper(self, scope: Scope) -> bool:
-        """Whether this request may read the metrics without signing in.
+        """Tell whether this request may read the metrics without signing in.
 
-        That depends on the address it comes from. One passed on by a proxy counts only if the proxy is trusted, and
-        scripts of pages in a browser are refused.
+        That depends on the address it comes from. A request passed on by a proxy counts only if the proxy is trusted,
+        and scripts of pages in a browser are refused.
         """
         if not self._scrapers or scope["path"] != METRICS_PATH or scope["method"] != "GET":
             return False
         headers = Headers(scope=scope)
-        # A script in a page sends one of these. An address that somebody types in comes as "navigate".
+        # A script in a page sends one of these headers. An address that somebody types arrives as "navigate".
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
-        # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
+        # An untrusted proxy may be in these networks: its own address says nothing about who asks.
         if find_proxy_header(headers) and not self.authenticator.from_proxy(scope):
             return False
-        return is_within(self.authenticator.address(scope, headers), self._scrapers)
+        return is_within(self.authenticator.find_address(scope, headers), self._scrapers)
 
 
 def show_metrics(kb: KnowledgeBase) -> PlainTextResponse:
-    """The metrics in Prometheus' text format; 404 where nothing is counted."""
+    """Return the metrics in Prometheus' text format; 404 where nothing is counted."""
     from argot.service.observability.metrics import CONTENT_TYPE
 
     if kb.metrics is None:
@@ -130,7 +130,7 @@ def show_metrics(kb: KnowledgeBase) -> PlainTextResponse:
 
 
 def get_surface(path: str) -> str:
-    """The surface an address belongs to."""
+    """Return the surface an address belongs to."""
     for beginning, name in SURFACES:
         if path.startswith(beginning):
             return name

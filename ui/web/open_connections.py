@@ -1,4 +1,4 @@
-"""Open connections: whose they are, and how they are cut, refused and limited."""
+"""Open connections: their owners, and how they are closed, refused and limited."""
 
 from __future__ import annotations
 
@@ -20,22 +20,20 @@ from argot.ui.web.api_errors import answer_program, build_error_body
 from argot.ui.web.authorization import Visitor
 
 Refusal: TypeAlias = tuple[int, str]
-"""A status of HTTP and the reason."""
+"""An HTTP status and the reason."""
 Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
-"""Tells whether a visitor may stay, given whether they have just done something."""
+"""Decides whether a visitor may stay, given whether they have just done something."""
 
 EVENT_STREAM_TYPE = "text/event-stream"
 MAX_WINDOWS = 50
-"""Of one person: a window holds a connection, and all people behind one proxy share its connections."""
+"""Windows of one person: each holds a connection, and all people behind one proxy share its connections."""
 TOO_MANY_WINDOWS = "Too many windows are open in your name. Close some."
-CUT_MESSAGE = (
-    "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
-)
+CUT_MESSAGE = "The key was revoked, or its owner suspended, during this answer. Make another: argot key add NAME."
 
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
-"""For files that come from people and are to be saved: opened in the browser all the same, they may do nothing."""
+"""The policy of files that people uploaded: if a browser opens one instead of saving it, nothing in it may act."""
 
-# Of the referrer: with "no-referrer" browsers hide the origin of our own forms from us as well.
+# Referrer-Policy: with "no-referrer" browsers would hide the origin of our own forms from us as well.
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -47,34 +45,34 @@ SECURITY_HEADERS = {
 
 
 class OpenConnections:
-    """Open connections, each of which can be cut when its owner is shut out. Cutting may be asked for in any thread."""
+    """The open connections, each of which can be closed when its owner is shut out. Any thread may ask for that."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._open: dict[asyncio.Event, tuple[Visitor, asyncio.AbstractEventLoop]] = {}
         self._windows: Counter[str] = Counter()
 
-    def cut(self, ended: Ended) -> None:
-        """Close the websockets, and the requests of programs, whose sessions or keys have ended."""
+    def close_ended(self, ended: Ended) -> None:
+        """Close the websockets, and the programs' requests, whose sessions or keys have ended."""
         with self._guard:
             found = [(event, who, loop) for event, (who, loop) in self._open.items() if who.name == ended.user]
         for event, who, loop in found:
             if ended.sessions is None or who.session in ended.sessions:
-                # Sessions end in worker threads, and an `asyncio.Event` may be set in its own loop only.
+                # Sessions end in worker threads, and an `asyncio.Event` may only be set in its own loop.
                 loop.call_soon_threadsafe(event.set)
 
-    async def look_anew(self, stays: Stays) -> None:
-        """Cut those whose visitors may not stay: that they were shut out may not have been told here."""
+    async def close_shut_out(self, stays: Stays) -> None:
+        """Close the connections of visitors who may no longer stay: this service may have missed the message."""
         with self._guard:
             found = [(event, who) for event, (who, _) in self._open.items()]
         for event, who in found:
             if not await stays(who, False):
                 event.set()
 
-    def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
-        """The application, which serves a websocket until it ends, is cut, or its visitor is found to be shut out.
+    def serve_websocket(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
+        """Wrap the application to serve a websocket until it ends, is closed, or its visitor is found to be shut out.
 
-        `stays` is asked at every message, also at the heartbeats that come every half a minute.
+        `stays` is called at every message, also at the heartbeats every half minute.
         """
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +84,7 @@ class OpenConnections:
             try:
                 if windows > MAX_WINDOWS:
                     await refuse_connection((429, TOO_MANY_WINDOWS), scope, receive, send)
-                # Asked once more, now that it can be cut: the session may have ended after the visitor was let in.
+                # Checked again, now that it can be closed: the session may have ended after the visitor was let in.
                 elif await stays(who, False):
                     await serve_until(app, who, stays, gone)(scope, receive, send)
                 else:
@@ -94,13 +92,13 @@ class OpenConnections:
             finally:
                 with self._guard:
                     self._open.pop(gone, None)
-                    # Unlike `subtract` this drops names at 0, which would otherwise pile up.
+                    # Unlike `subtract` this drops names at 0, which would otherwise accumulate.
                     self._windows -= Counter({who.name: 1})
 
         return serve
 
-    def request(self, app: ASGIApp, who: Visitor) -> ASGIApp:
-        """The application, which answers a program's request until it ends or is cut as if the program had hung up."""
+    def serve_program(self, app: ASGIApp, who: Visitor) -> ASGIApp:
+        """Wrap the application to answer a program until it is done or closed, as if the program had hung up."""
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             gone = asyncio.Event()
@@ -116,7 +114,7 @@ class OpenConnections:
 
 
 def _run_until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
-    """The application, to which the program seems to hang up when `gone` is set; the program itself is told why."""
+    """Wrap the application: when `gone` is set, it sees the program hang up, and the program is told why."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def receive_or_hung_up() -> Message:
@@ -142,7 +140,7 @@ def _run_until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
             await send(message)
 
         await app(scope, receive_or_hung_up, send_unless_cut)
-        # The status is not out yet, so it can say why. In a stream only one more event can; a file breaks off.
+        # Before the status is sent it can say why. A stream can only end with an event; a file breaks off.
         if gone.is_set() and not begun:
             await answer_program(401, CUT_MESSAGE, path=scope["path"])(scope, receive, send)
         elif gone.is_set() and streams and not ended:
@@ -153,7 +151,7 @@ def _run_until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
 
 
 def serve_until(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASGIApp:
-    """The application, for which the connection ends when `gone` is set."""
+    """Wrap the application: its connection ends when `gone` is set."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         cut = asyncio.create_task(gone.wait())
@@ -165,7 +163,7 @@ def serve_until(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -
             await asyncio.wait((message, cut), return_when=asyncio.FIRST_COMPLETED)
             if not cut.done():
                 came = message.result()
-                # A session that ran out by its age is cut by nobody: it is noticed here, at the next heartbeat.
+                # Nothing closes a session that has expired by age: it is noticed here, at the next heartbeat.
                 if came["type"] != "websocket.receive" or await stays(who, is_event(came)):
                     return came
             message.cancel()
@@ -187,22 +185,22 @@ def serve_until(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -
 
 
 def is_event(message: Message) -> bool:
-    """Whether a message of Socket.IO tells what somebody did, and is no mere heartbeat."""
+    """Tell whether a message of Socket.IO is an event of the user rather than a heartbeat."""
     # 4: a message of Engine.IO; 2: an event of Socket.IO. A heartbeat is "3".
     return str(message.get("text") or "").startswith("42")
 
 
 def is_said_larger(request: HTTPConnection, most: int) -> bool:
-    """Whether the body is said to be larger than this, so that it can be refused before a byte of it is read.
+    """Tell whether the request announces a body larger than this, so that it can be refused unread.
 
-    A body in chunks names no length: `limited` counts it.
+    A body in chunks has no announced length: `limit_receive` counts it.
     """
     length = request.headers.get("content-length", "")
     return length.isdigit() and int(length) > most
 
 
 def limit_receive(receive: Receive, most: int) -> Receive:
-    """The same body, as long as it is no larger than this.
+    """Receive the same body, as long as it is no larger than this.
 
     Raises:
         HTTPException: 413, when more of it is read.
@@ -212,7 +210,7 @@ def limit_receive(receive: Receive, most: int) -> Receive:
     async def receive_limited() -> Message:
         nonlocal left
         message = await receive()
-        # Counted as it arrives: a body that comes in chunks does not say beforehand how long it is.
+        # Counted as it arrives: a body in chunks does not announce its length.
         left -= len(message.get("body", b""))
         if left < 0:
             raise HTTPException(413, "That is too large.")

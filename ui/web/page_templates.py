@@ -1,4 +1,4 @@
-"""The pages that need nobody to be signed in, and the one that says why not: templates of `ui/templates`."""
+"""The pages that need no sign-in, and the page that explains a refusal: templates of `ui/templates`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Som
 
 
 def build_environment(*packages: str) -> Environment:
-    """The templates of these packages, read now: an update of its files shows as a whole, from the next start on."""
-    # Imported and made at the first page: most commands of the command line show none.
+    """Load the templates of these packages now, so that an update of the files shows as a whole from the next start."""
+    # Imported and built for the first page: most commands show no page.
     from jinja2 import DictLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        autoescape=True,  # in every file: by default Jinja escapes nothing
+        autoescape=True,  # in every file; by default Jinja escapes nothing
         auto_reload=False,
-        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
+        undefined=StrictUndefined,  # a misspelt name fails in the tests instead of showing as nothing
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -49,6 +49,6 @@ def render_page(template: str, status: int = 200, headers: dict[str, str] | None
 
 
 def show_refusal(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
-    """The page that says why another is not shown. `back`: the address of one to go on with."""
-    heading = _HEADINGS.get(status, "That was not done")
+    """Show the page that says why another is not shown. `back`: the address of a page to continue with."""
+    heading = _HEADINGS.get(status, "This was not done")
     return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)

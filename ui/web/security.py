@@ -1,12 +1,13 @@
-"""The guard before every request: whose page may ask, who is asking, and what a browser may do with the answer.
+"""The guard before every request: which pages may ask, who is asking, and what a browser may do with the response.
 
-The service answers pages of its own origin alone. That takes three checks, because a browser sends our cookies for
-whatever page asks: the Host header (DNS rebinding: a foreign name that leads to this machine), the Origin header of
-every request and every websocket (Chainlit's socket server checks none), and headers that keep a page from loading or
-sending anything elsewhere.
+The service answers pages of its own origin alone. That takes three checks, because a browser sends our cookies along
+with every page's requests: the Host header (DNS rebinding: a foreign name that leads to this machine), the Origin
+header of every request and every websocket (Chainlit's socket server checks none), and headers that keep a page from
+loading or sending anything elsewhere.
 
-Then `authentication.py` says who is asking, and the table of addresses whether they may (`authorization.py`). Chainlit
-never sees a cookie of ours: it is told who is asking by a signed cookie of its own that does not leave this process.
+Then `authentication.py` finds out who is asking, and the table of addresses whether they may (`authorization.py`).
+Chainlit never sees a cookie of ours: a signed cookie of its own, which does not leave this process, tells it who is
+asking.
 """
 
 from __future__ import annotations
@@ -55,41 +56,42 @@ logger = logging.getLogger(__name__)
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
-"""By this cookie Chainlit is told who is asking. It is put in, and taken out, here."""
+"""The cookie that tells Chainlit who is asking. It is added and removed here."""
 SIGN_IN_PATH = "/sign-in"
 SIGN_IN_SUFFIX = "_in"
-"""Beside the session's cookie: what somebody holds who is signing in at the provider. In the scope under this name."""
+"""The suffix of the cookie of somebody who is signing in at the provider, and its key in the scope."""
 SIGN_OUT_SUFFIX = "_out"
-"""The same of somebody who is signing out, and is shown out at the provider."""
+"""The suffix of the cookie of somebody who is signing out, and is sent on to sign out at the provider."""
 MAX_ANONYMOUS_BYTES = 64 * 1024
-"""The largest body of somebody who is not signed in."""
+"""Bytes of a body of somebody who is not signed in."""
 MAX_FILE_BYTES = 27 * 1024 * 1024
-"""Of a file put into a conversation, with the frame it comes in."""
+"""Bytes of a file put into a conversation, with its form."""
 SIGNED_PATH = "/slack/events"
-"""What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
+"""Slack's requests come from no page: a signature, which is checked before anything else, proves their sender."""
 NO_SUCH_ADDRESS = (
-    "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
+    "There is nothing at this address. /api/openapi.json lists all addresses; of OpenAI's there are"
     " /v1/chat/completions and /v1/models."
 )
-NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
+NO_SUCH_ROOT = "There is nothing at this address for a program: API addresses begin with /v1/ or /api/."
 PROXY_REFUSAL = (
-    "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
+    "Nobody has a password yet, so Argot answers only the person at its own machine, and this request came through "
+    "a proxy ({})."
     " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
     " (docs/administrators.md)."
 )
 MAX_SIGNED_BYTES = 2 * 1024 * 1024
-"""A pressed button comes with its whole message, which may be a long answer."""
+"""Bytes of a signed body: a pressed button is sent with its whole message, which may be a long answer."""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
-class Names:
+class HostNames:
     """The names and addresses under which the service answers.
 
     Args:
-        host, port: where it listens.
-        secluded: it can be reached from this machine only. Else every numeric address will do: rebinding needs a name.
-        public_url: where people open it, if a proxy stands before it.
+        host, port: the address it listens on.
+        secluded: only this machine can reach it. Otherwise every numeric address is accepted: rebinding needs a name.
+        public_url: the address that people open, if a proxy stands before it.
     """
 
     def __init__(self, host: str, port: int, *, secluded: bool = True, public_url: str = "") -> None:
@@ -112,7 +114,7 @@ class Names:
         return origin in self.origins or (origin == f"http://{host.casefold()}" and self.is_own(host))
 
     def _is_address(self, host: str) -> bool:
-        # "[::1]" ends in a bracket and has no port, for all its colons.
+        # "[::1]" ends in a bracket and has no port, despite its colons.
         name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
             name, port = host, "80"
@@ -127,20 +129,20 @@ class Guard:
     """ASGI middleware around everything that is served.
 
     Args:
-        app: what is guarded.
-        names: by which it may be called.
-        page: Chainlit's HTML page; the inline scripts in it, and no others, may run.
-        authenticator: tells who is asking.
-        addresses: who may ask for what.
-        inner: gives the signed identity by which Chainlit is told who is asking.
-        refused: makes the page that says why somebody may not see another.
+        app: the guarded application.
+        names: the names under which it answers.
+        page: Chainlit's HTML page; only the inline scripts in it may run.
+        authenticator: finds out who is asking.
+        addresses: the role that each address requires.
+        inner: signs the identity that tells Chainlit who is asking.
+        refused: builds the page that explains a refusal.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        names: Names,
+        names: HostNames,
         page: str,
         authenticator: Authenticator,
         addresses: Addresses,
@@ -154,20 +156,22 @@ class Guard:
         self.inner = inner
         self.refused = refused
         self.connections = OpenConnections()
-        # One for each Host header, which the sender chooses: so the cache is bounded.
+        # One policy for each Host header, which the sender chooses, so the cache is bounded.
         self.policy = lru_cache(64)(lambda host: build_content_policy(page, host))
         self._told_again = 0.0
-        authenticator.watch(self.connections.cut, lambda: self.connections.look_anew(authenticator.may_stay))
+        authenticator.watch(
+            self.connections.close_ended, lambda: self.connections.close_shut_out(authenticator.may_stay)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        # Errors of the stores then name no folder of this machine.
+        # So that errors of the stores name no folder of this machine.
         asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
-        # Before anybody is looked up: a foreign page is refused alike whether somebody is signed in or not.
-        if refusal := self.refusal(scope, headers):
+        # Before the visitor is looked up: a foreign page gets the same refusal whether somebody is signed in or not.
+        if refusal := self.find_refusal(scope, headers):
             if is_for_programs(scope["path"]):
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
             else:
@@ -175,7 +179,7 @@ class Guard:
             return
         entry = self._find_entry(scope)
         who, ticket, unwelcome = await self._identify(scope, headers)
-        # The order is what the visitor is told first: the key is wrong, there is no such address, it is not for you.
+        # The order of refusals: a wrong key, an unknown address, an address that this visitor may not use.
         if (
             refusal := refuse_unwelcome(entry, unwelcome)
             or self._refuse_unknown(entry, scope)
@@ -187,20 +191,20 @@ class Guard:
         token = asker.set(who.name if who else None)
         try:
             if scope["type"] == "websocket" and who is not None:
-                await self.connections.run(self.app, who, self.authenticator.may_stay)(scope, receive, send)
+                await self.connections.serve_websocket(self.app, who, self.authenticator.may_stay)(scope, receive, send)
             else:
                 most = get_max_body(entry, who)
                 body = receive if most is None else limit_receive(receive, most)
-                # A key can be revoked while a long answer to its program is under way.
-                app = self.connections.request(self.app, who) if who and who.auth_method == "key" else self.app
+                # A key can be revoked while a long answer to its program is in progress.
+                app = self.connections.serve_program(self.app, who) if who and who.auth_method == "key" else self.app
                 await app(scope, body, self._add_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)
 
-    def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """Status and reason if this request does not come from a page or program of ours, else None."""
+    def find_refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        """Return status and reason if this request does not come from a page or program of ours, else None."""
         host = headers.get("host", "")
-        if len(headers.getlist("host")) > 1:  # a proxy before us may have gone by the other
+        if len(headers.getlist("host")) > 1:  # a proxy before us may have used the other
             return 400, "The request names two hosts."
         if not self.names.is_own(host):
             return (
@@ -208,7 +212,7 @@ class Guard:
                 421,
                 "Argot does not answer under this name. Open it as localhost, or as the address it is served on.",
             )
-        # Browsers name it with each websocket and each request that changes something.
+        # Browsers send it with each websocket and each request that changes something.
         origin = headers.get("origin")
         if origin is not None and not self.names.is_own_origin(origin, host):
             return 403, "Argot answers its own pages only."
@@ -217,32 +221,32 @@ class Guard:
         if site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Argot answers its own pages only."
         changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
-        # Programs come from no page. What proves who they are (a key, a signature) is no cookie that a browser adds.
+        # Programs have no page. A key or a signature proves who they are, and a browser adds neither by itself.
         proven = "cookie" not in headers and (scope["path"] == SIGNED_PATH or is_for_programs(scope["path"]))
         if changes and origin is None and site != "same-origin" and not proven and not read_key(headers):
             return 403, "Argot answers its own pages only: the request does not say which page sent it."
         return None
 
     def _find_entry(self, scope: Scope) -> AddressRule | None:
-        # Chainlit's last route takes any path: a mistyped one of the API would get its page, and status 200.
-        entry = self.addresses.at(scope)
+        # Chainlit's last route takes any path: a mistyped API address would get its page, with status 200.
+        entry = self.addresses.find(scope)
         return None if entry and not entry.own and is_for_programs(scope["path"]) else entry
 
     def _refuse_unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
-        """What a program is told that asks for an address there is not, or with a method it does not take."""
+        """Explain to a program that an address does not exist or does not take this method."""
         if entry is not None or scope["type"] != "http":
             return None
         if not is_for_programs(scope["path"]):
             return (404, NO_SUCH_ROOT) if read_key(Headers(scope=scope)) else None
         methods = self.addresses.list_methods(scope["path"])
         return (
-            (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.")
+            (405, f"This address takes {', '.join(methods)}, not {scope['method']}.")
             if methods
             else (404, NO_SUCH_ADDRESS)
         )
 
     async def _identify(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
-        """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
+        """Return the visitor, the ticket of a newcomer at this machine, and why a known visitor is refused."""
         try:
             return await self._look_up(scope, headers)
         except WrongKey as error:
@@ -254,14 +258,14 @@ class Guard:
             return None, "", (503, error.elsewhere)
 
     def _tell(self, error: StoreUnavailable) -> None:
-        # Every request meets it as long as it lasts.
+        # Every request meets this error as long as it lasts.
         if time.monotonic() >= self._told_again:
             self._told_again = time.monotonic() + NOTICE_SECONDS
             logger.error("nobody can be let in: %s", error.args[0])
 
     async def _look_up(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
-        # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
-        # Its signs are looked for first: they cost no look into a store.
+        # As long as sitting at this machine is enough, a proxy would let everybody behind it in as that person.
+        # Signs of a proxy are checked first: that needs no store.
         sign = "" if read_key(headers) else self._find_proxy_sign(scope, headers)
         if sign and await self.authenticator.is_open():
             return None, "", (403, PROXY_REFUSAL.format(sign))
@@ -269,17 +273,18 @@ class Guard:
         wants_page = _is_page_request(scope, headers) and not is_for_programs(scope["path"])
         if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()
-            return self.authenticator.local(ticket), ticket, None
+            return self.authenticator.make_local(ticket), ticket, None
         return who, "", None
 
     def _find_proxy_sign(self, scope: Scope, headers: Headers) -> str:
-        """The sign that a request came through a proxy, although its Host is that of this machine; empty: none.
+        """Find a sign that a request came through a proxy although its Host is that of this machine; empty if there is
+        none.
 
-        A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
-        no browser does; and a page that it serves names another origin than ours as its own.
+        A proxy that sends our own address as the Host (nginx's plain `proxy_pass`) may add no header, but speaks
+        HTTP/1.0, as no browser does; and a page that it serves sends an Origin other than ours.
         """
         if name := find_proxy_header(headers):
-            return f"it says {name}"
+            return f"it sent {name}"
         if scope.get("http_version") == "1.0":
             return "it speaks HTTP/1.0"
         page = urlsplit(headers.get("referer", ""))
@@ -288,8 +293,8 @@ class Guard:
         return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
     def _make_inner_scope(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
-        """The request as the application sees it: with the visitor, without cookies and keys."""
-        # Nothing behind the guard needs them, so nothing there can log them or pass them on.
+        """Build the request as the application sees it: with the visitor, without cookies and keys."""
+        # Nothing behind the guard needs them, and so nothing there can log them or pass them on.
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
             headers.append((b"cookie", f"{INNER_COOKIE}={self.inner(who)}".encode("latin-1")))
@@ -300,7 +305,7 @@ class Guard:
         return inside
 
     def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
-        """Tell somebody that they may not go there: in a browser with a page, or by leading to the sign-in."""
+        """Refuse a visitor: with a page in a browser, or by redirecting to the sign-in page."""
         status, reason = refusal
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -316,7 +321,7 @@ class Guard:
             elif status == 401 and (back := await self._give_back(scope, receive)) is not None:
                 said = back
             elif status == 401 and headers.get("hx-request"):
-                # HTMX would follow a 303 itself and put the page to sign in on into a part of this one.
+                # HTMX would follow a 303 itself and put the sign-in page into a part of this page.
                 said.headers["HX-Redirect"] = sign_in
             elif _is_page_request(scope, headers):
                 said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
@@ -325,7 +330,7 @@ class Guard:
         return answer
 
     async def _give_back(self, scope: Scope, receive: Receive) -> Response | None:
-        """The form of somebody who was signed out meanwhile, to be sent again."""
+        """Return the form of somebody who has been signed out, ready to be sent again."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return None
         return await answer_signed_out(Request(scope, limit_receive(receive, MAX_ANONYMOUS_BYTES)))
@@ -335,13 +340,13 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if entry is None or not entry.own:
-                    # Chainlit sets cookies of its own, with the identity by which it would let their holder in.
+                    # Chainlit sets cookies of its own, with the identity that would let their holder in.
                     del headers["Set-Cookie"]
                 policy = self.policy(asked.get("host", "").casefold())
                 saved = headers.get("content-disposition", "").startswith("attachment")
                 # `setdefault`: an address may set a policy of its own.
                 headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
-                # What is shown to somebody signed in must not come out of the browser's cache after they signed out.
+                # A page shown to a signed-in person must not come out of the browser's cache after they signed out.
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
                 for name, value in SECURITY_HEADERS.items():
@@ -354,8 +359,8 @@ class Guard:
 
 
 def get_max_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
-    """The largest body of a request in bytes; None: the route itself limits it."""
-    # First: Slack is not signed in, and would get the small bound of a stranger.
+    """Return the largest body of a request in bytes; None if the route limits it itself."""
+    # First: Slack is not signed in, and would get the small limit of a stranger.
     if entry is not None and entry.path == SIGNED_PATH:
         return MAX_SIGNED_BYTES
     if who is None or entry is None:
@@ -366,13 +371,13 @@ def get_max_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
 
 
 def refuse_unwelcome(entry: AddressRule | None, refusal: Refusal | None) -> Refusal | None:
-    """The refusal of somebody who says who they are and is not let in, except at what is open to everybody."""
-    # A style sheet or /health is served to a wrong key too. Whoever opens the page to sign in is told.
+    """Return the refusal of a known visitor who is not let in, except at addresses open to everybody."""
+    # A style sheet or /health is served even to a wrong key. The sign-in page shows the reason.
     return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN_PATH else None
 
 
 def list_own_hosts(host: str, port: int) -> Iterable[str]:
-    """The Host headers by which the window may be called; a browser leaves the standard port out."""
+    """List the Host headers under which the window answers; a browser leaves the standard port out."""
     named = f"[{host}]" if ":" in host else host
     for name in (*LOCAL_HOSTS, named.casefold()):
         yield f"{name}:{port}"
@@ -381,20 +386,20 @@ def list_own_hosts(host: str, port: int) -> Iterable[str]:
 
 
 def build_content_policy(page: str, host: str) -> str:
-    """A Content-Security-Policy under which a page of this host reaches its own origin alone.
+    """Build a Content-Security-Policy under which a page of this host reaches only its own origin.
 
     Inline styles are allowed, because Chainlit's components set them. Scripts are our own files and the page's own
     inline scripts, by their digests.
     """
     scripts = " ".join(f"'sha256-{_hash_script(script)}'" for script in _INLINE_SCRIPT.findall(page))
-    # 'self' covers websockets in newer browsers only; a bracketed IPv6 address is no valid source at all.
+    # 'self' covers websockets in newer browsers only, and a bracketed IPv6 address is not a valid source.
     sockets = "" if host.startswith("[") or not re.fullmatch(r"[\w.:-]+", host) else f" ws://{host} wss://{host}"
     return "; ".join(
         (
             "default-src 'none'",
             f"script-src 'self' {scripts}",
             "style-src 'self' 'unsafe-inline'",
-            # No outside image: its address alone could carry words of the answer away.
+            # No outside images: the address of one could carry words of the answer away.
             "img-src 'self'",
             "font-src 'self' data:",
             f"connect-src 'self'{sockets}",
@@ -412,12 +417,12 @@ def _hash_script(script: str) -> str:
 
 
 def _is_page_request(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody opens a page in a browser, rather than a script asking for something."""
+    """Tell whether somebody opens a page in a browser, rather than a script requesting something."""
     return scope["type"] == "http" and scope["method"] == "GET" and "text/html" in headers.get("accept", "")
 
 
 def _find_page(scope: Scope, headers: Headers) -> str:
-    """Where to go back to after signing in: the page that was opened, or the one a script asked from."""
+    """Find the page to return to after signing in: the page that was opened, or the one a script asked from."""
     if headers.get("hx-request"):
         return urlsplit(headers.get("hx-current-url", "")).path or "/"
     query = scope.get("query_string", b"").decode("latin-1")

@@ -1,8 +1,8 @@
-"""The ledger of words: all text that a file holds, counted without our readers, against what they read of it.
+"""The ledger of words: all text of a file, counted without Argot's readers, compared with the readers' result.
 
-A census (`take_census`) gives the text of a file place by place; a named rule says why a text need not be read. Struck
-against the Markdown it tells which words are lost (`compare_words`). No module here imports a reader: a reader's blind
-spot would otherwise be the ledger's too.
+A census (`take_census`) returns the text of a file place by place; a named rule explains why a text need not be read.
+Compared with the Markdown it shows which words are lost (`compare_words`). No module here imports a reader: a reader's
+blind spot would otherwise be the ledger's too.
 """
 
 from argot.corpus.readers.ledger.census import take_census

@@ -1,4 +1,4 @@
-"""All text of an e-book: its pages, whether they are in the order of reading or not."""
+"""All text of an e-book: its pages, whether or not they are in the reading order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processor time that a census may take: reading comes first, and comparing must never cost a file."""
+"""The processor time that a census may take: reading comes first, and comparing must never lose a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class CensusOver(Exception):
-    """The census took all the time that it may."""
+    """The census has used up its time."""
 
 
 class Budget:

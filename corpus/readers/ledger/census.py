@@ -1,4 +1,4 @@
-"""The census of a file: all text that it holds, by its kind of file."""
+"""The census of a file: all its text, by its kind of file."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _RTF_WORDS = re.compile(rb"\\'[0-9a-fA-F]{2}|\\[a-zA-Z]+-?\d* ?|[{}]")
 def take_census(
     data: bytes, name: str, media_type: str, limits: ReadLimits, budget: Budget | None = None
 ) -> Iterator[SourceText]:
-    """Give all text of a file, piece by piece.
+    """Yield all text of a file, piece by piece.
 
     Args:
         media_type: that of the file, as `SUFFIXES` of the readers name it.
-        budget: the processor time it may take; a quarter of the time to read where none is given.
+        budget: the processor time it may take; a quarter of the reading time by default.
 
     Raises:
         CensusOver: the time is over.
@@ -62,20 +62,20 @@ def take_census(
 
 
 def _take_inner_census(data: bytes, name: str, nesting: Nesting) -> Iterator[SourceText]:
-    """Give the text of a file inside another; one that nobody can read costs itself alone."""
+    """Yield the text of a file inside another; an unreadable one loses only itself."""
     media_type = _KINDS_BY_SUFFIX.get(posixpath.splitext(name.lower())[1], "")
     try:
         yield from _read_texts(data, name, media_type, nesting)
     except (CensusOver, MemoryError):
         raise
-    except Exception:  # the reader of the outer file says that it cannot be read
+    except Exception:  # the reader of the outer file reports that it cannot be read
         return
 
 
 def _read_texts(data: bytes, name: str, media_type: str, nesting: Nesting) -> Iterator[SourceText]:
     if media_type.startswith(_OFFICE_MEDIA_TYPE):
         return read_office_texts(data, nesting)
-    # Pictures hold no text.
+    # Pictures contain no text.
     texts = _CENSUSES.get(media_type)
     return texts(data, nesting) if texts else iter(())
 
@@ -101,4 +101,4 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "application/x-ipynb+json": lambda data, nesting: read_notebook_texts(data, "notebook", nesting.budget),
     "application/rtf": lambda data, _: _read_rtf_texts(data),
 }
-"""By media type, apart from those of Office files."""
+"""By media type, except those of Office files."""

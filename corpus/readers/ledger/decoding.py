@@ -20,13 +20,13 @@ _SAMPLE_BYTES = 50_000
 
 
 def find_declared_encoding(data: bytes) -> str:
-    """Return the encoding that a page of HTML or XML names at its beginning; empty where it names none."""
+    """Return the encoding that a page of HTML or XML names at its beginning; empty if it names none."""
     found = _ENCODING_DECLARATION.search(data[:4096])
     return found[1].decode("ascii") if found else ""
 
 
 def decode_text(data: bytes, declared: str = "") -> str:
-    """Return the text of a file of any encoding; what cannot be decoded becomes a mark of replacement."""
+    """Return the text of a file of any encoding; undecodable bytes become replacement characters."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")

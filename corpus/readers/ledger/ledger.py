@@ -1,4 +1,4 @@
-"""The ledger of one file: the words that it holds, and which of them were read, left out by a rule, and lost."""
+"""The ledger of one file: its words, and which of them were read, left out by a rule, and lost."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ EQUATION = "equation"
 Teller = Literal["", "reader", "ledger"]
 _MAX_EXAMPLES = 8
 _MAX_NAMED_KINDS = 4
-"""Named in a warning."""
+"""Number named in a warning."""
 MIN_LOST_TEXT_WORDS = 3
 MIN_LOST_TEXT_SHARE = 0.001
-"""Of the words of running text; readers and census part and join some words differently (a drop capital, a hyphen)."""
+"""Share of the words of running text; readers and census split and join some words differently (a drop capital, a
+hyphen)."""
 _PLURALS = {"text box": "text boxes", "check box": "check boxes", "SmartArt": "SmartArt", TEXT: "the running text"}
 
 
@@ -39,7 +40,7 @@ class LostWords:
     words: int = 0
     examples: list[str] = field(default_factory=list)
     told_by: Teller = ""
-    """Whose warning says that parts of this kind were not read."""
+    """Kind in whose warning the loss of these parts was reported."""
 
 
 @dataclass(slots=True)
@@ -51,14 +52,14 @@ class Ledger:
     left_out: Counter[str] = field(default_factory=Counter)
     lost: list[LostWords] = field(default_factory=list)
     shortfall: str = ""
-    """Why the census did not come to its end; empty where it did."""
+    """Why the census was not completed; empty if it was."""
 
     @property
     def lost_words(self) -> int:
         return sum(one.words for one in self.lost)
 
     def count_lost_by_kind(self, told_by: Teller) -> Counter[str]:
-        """Return how many words of each kind are lost and told by this one's warning, or by none."""
+        """Return how many words of each kind are lost, whether or not a warning of this ledger covers them."""
         counts: Counter[str] = Counter()
         for one in self.lost:
             counts[one.kind] += one.words if one.told_by == told_by else 0
@@ -66,9 +67,9 @@ class Ledger:
 
 
 def compare_words(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger:
-    """Compare all text of a file with what was read of it.
+    """Compare all text of a file with the text read from it.
 
-    A word that was read serves one place: first the running text, then other kinds, then what a rule leaves out.
+    A word that was read serves one place: first the running text, then other kinds, then text that a rule leaves out.
     """
     unused = _read_words(parsed)
     has_formulas = any(word[0] == "=" for word in unused)
@@ -124,7 +125,7 @@ def _enter(
 
 
 def _take_words(words: Sequence[str], unused: Counter[str]) -> Iterator[str]:
-    """Take the words from those that were read, and give each that is not among them any more."""
+    """Remove the words from those that were read, and yield each one that is missing."""
     for word, count in Counter(words).items():
         left = unused.get(word, 0)
         unused[word] = max(0, left - count)
@@ -166,11 +167,11 @@ _NAMES_IN_WARNINGS = {
     "picture description": "picture",
     TEXT: "page|(?<!hidden )text",  # hidden text is left out on purpose: that explains no other loss
 }
-"""Words by which a reader's warning tells of a kind, besides the kind's own name."""
+"""Words by which a reader's warning refers to a kind, besides the kind's own name."""
 
 
 def warn_of_lost_words(ledger: Ledger) -> str:
-    """Return a warning such as "37 words were not read: 30 in comments, 7 in text boxes"; empty where none is due."""
+    """Return a warning such as "37 words were not read: 30 in comments, 7 in text boxes"; empty if none is due."""
     told = ledger.count_lost_by_kind("ledger")
     if not told:
         return ""

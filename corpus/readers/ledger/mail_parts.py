@@ -1,4 +1,4 @@
-"""All text of a mail, or of a mailbox: its parts, calendars, and the files attached to it by their own census."""
+"""All text of a mail, or of a mailbox: its parts, calendars, and the attached files by their own census."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _read_message_texts(message: Message, place: str, nesting: Nesting) -> Itera
 def _read_header(message: Message, name: str) -> str:
     try:
         return str(message.get(name) or "")
-    except Exception:  # a broken header can make the parser raise anything
+    except Exception:  # a broken header can make the parser raise any error
         return ""
 
 
@@ -74,7 +74,7 @@ def _read_part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> 
         chosen = _choose_form(part, nesting) if kind == "multipart/alternative" else None
         parts: Any = part.get_payload()
         for one in parts:
-            # A calendar is no other form of the words beside it: it alone has the place and the time.
+            # A calendar is no alternative form of the words beside it: only it has the place and the time.
             is_other = chosen is not None and one is not chosen and one.get_content_type() != "text/calendar"
             why = rule or (rules.OTHER_FORM if is_other else "")
             yield from _read_part_texts(one, place, why, nesting.descend())
@@ -85,7 +85,7 @@ def _read_part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> 
 def _list_inner_messages(part: Message) -> list[Message]:
     payload: Any = part.get_payload()
     inner = [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
-    # Some programs encode the message that they pass on, which the parser takes for its text.
+    # Some programs encode the message that they forward, which the parser reads as text.
     if len(inner) == 1 and not inner[0].keys():
         data = part.get_payload(0)
         encoded = data.get_payload() if isinstance(data, Message) else ""
@@ -101,7 +101,7 @@ def _list_inner_messages(part: Message) -> list[Message]:
 
 
 def _choose_form(part: Message, nesting: Nesting) -> Message | None:
-    """Return the form that is read: plain text unless it leaves much out, else HTML, wherever it lies."""
+    """Return the form that is read: plain text unless it omits much, else HTML, wherever it is."""
     forms: list[Any] = list(part.get_payload())
     plain, html = (
         next((form for form in forms if next(_find_texts(form, kind), None)), None)
@@ -147,7 +147,7 @@ def _read_leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> 
         for found in _CALENDAR_LINES.finditer(re.sub(r"\r?\n[ \t]", "", decode_text(data, charset))):
             yield SourceText(place, "calendar entry", re.sub(r"\\([,;\\])|\\[nN]", r" \1", found[1]), rule)
     elif is_attached:
-        # Pictures have no text, and a file that nothing here reads is named by the reader.
+        # Pictures have no text, and the reader names a file that nothing here reads.
         for text in nesting.read_inner_texts(data, name):
             yield SourceText(f"{place}, {name}", _name_attached_kind(text.kind), text.text, rule or text.rule)
     elif kind == "text/html":
@@ -156,7 +156,7 @@ def _read_leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> 
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":
         typed = decode_text(data, charset).replace("\r\n", "\n")
-        # Of a part that is no text the reader tells that it was not read.
+        # The reader reports that a part without text was not read.
         if "\0" not in typed:
             yield from _split_quoted_text(typed, place, rule)
 
@@ -173,7 +173,7 @@ def _read_file_name(part: Message) -> str:
 
 
 def _split_quoted_text(text: str, place: str, rule: str) -> Iterator[SourceText]:
-    """Give the text that the sender wrote, and what it quotes of earlier messages."""
+    """Yield the sender's text, and the quotations of earlier messages."""
     for block in _CODED_BLOCK.finditer(text):
         yield SourceText(place, "text", block[0], rule or rules.TECHNICAL)
     text = _CODED_BLOCK.sub("", text)
@@ -187,6 +187,6 @@ def _split_quoted_text(text: str, place: str, rule: str) -> Iterator[SourceText]
 
 
 def is_message(data: bytes) -> bool:
-    """Return whether the bytes begin as a message does."""
+    """Return whether the bytes begin like a message."""
     head = message_from_bytes(data[:20_000], _class=EmailMessage, policy=policy.default)
     return any(name in head for name in ("From", "Date", "Subject"))

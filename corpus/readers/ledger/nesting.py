@@ -1,4 +1,4 @@
-"""Files inside files: how deep a census is, and how it counts what lies inside."""
+"""Files inside files: the depth of a census, and the census of the inner files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Nesting:
     depth: int = 0
 
     def descend(self) -> Nesting:
-        """Return the nesting of what lies inside."""
+        """Return the nesting of the inner files."""
         return replace(self, depth=self.depth + 1)
 
     def read_inner_texts(self, data: bytes, name: str) -> Iterator[SourceText]:
-        """Give the text of a file that lies inside."""
+        """Yield the text of an inner file."""
         return self.census(data, name, self.descend())

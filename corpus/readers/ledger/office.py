@@ -1,4 +1,4 @@
-"""All text of a Word file, a deck or a workbook: every part of the package, unknown ones too."""
+"""All text of a Word file, a deck or a workbook: every part of the package, including unknown ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
 
 
 def correct_names(archive: zipfile.ZipFile) -> None:
-    """Give the parts the names that readers know them by: some programs write the separators of Windows."""
+    """Return the parts under the names that readers know: some programs write the separators of Windows."""
     for member in archive.infolist():
         member.filename = member.filename.replace("\\", "/").removeprefix("/")
         archive.NameToInfo[member.filename] = member
@@ -84,7 +84,7 @@ def _read_part_texts(
     if not lowered.endswith((".xml", ".vml")):
         return
     kind, rule = next(((k, r) for begins, k, r in _PART_PATTERNS if begins.match(name)), ("unknown part", ""))
-    # Settings hold no text of people, and take most of the time of small files.
+    # Settings contain no text by people, and take most of the time of small files.
     if rule in (rules.STYLES, rules.TECHNICAL):
         return
     part = archive.open(name)
@@ -118,7 +118,7 @@ def _read_inner_texts(archive: zipfile.ZipFile, name: str, nesting: Nesting) -> 
     is_behind_chart = is_package and f"charts/_rels/{posixpath.basename(name)}" in _list_chart_links(archive)
     for text in nesting.read_inner_texts(archive.read(name), name):
         rule = text.rule or (rules.OTHER_FORM if is_behind_chart else "")
-        # The title of an embedded page is shown by no program.
+        # No program shows the title of an embedded page.
         rule = rule or (rules.PROPERTIES if text.kind == "title" else "")
         yield SourceText(name, kind if text.kind == "text" else text.kind, text.text, rule)
 

@@ -1,4 +1,4 @@
-"""All text of a page of HTML, block by block: of the web, of a mail, of an e-book."""
+"""All text of a page of HTML, block by block: of the web, a mail or an e-book."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _INLINE_TAGS = frozenset(
     " tt time u var wbr del ins output ruby rb nobr".split()
 )
 _SEPARATE_WORD_TAGS = frozenset({"sup", "label"})
-"""Inline elements whose text is a word of its own."""
+"""Inline elements whose text is a separate word."""
 _TEXT_INPUT_TYPES = frozenset(
     {"", "text", "email", "tel", "url", "number", "date", "time", "month", "week", "datetime-local"}
 )
 _ELEMENTS_PER_CHECK = 2_000
 _MIN_MAIN_CHARS = 200
-"""Characters of a part that is marked as the main one, to be believed."""
+"""Minimum characters of a part that is marked as the main one."""
 _MIN_LINK_SHARE = 0.6
 
 
 def read_page_texts(data: bytes, place: str, budget: Budget, declared: str = "") -> Iterator[SourceText]:
-    """Give the text of a page, its title, the values of its fields and the words that stand for pictures."""
+    """Yield the text of a page, its title, the values of its fields and the alternative texts of pictures."""
     yield from read_html_texts(decode_text(data, declared or find_declared_encoding(data)), place, budget)
 
 
 def read_html_texts(html: str, place: str, budget: Budget) -> Iterator[SourceText]:
-    """Give the text of HTML that is decoded already."""
+    """Yield the text of HTML that is decoded already."""
     from lxml import etree  # type: ignore[import-untyped]
     from lxml import html as parsers
 
@@ -65,7 +65,7 @@ def read_html_texts(html: str, place: str, budget: Budget) -> Iterator[SourceTex
 
 
 def _find_main_part(root: Any) -> Any:
-    """Return the one element that is marked as the content of the page, if one is."""
+    """Return the one element that is marked as the content of the page, if any."""
     for path in (
         "//*[@id='main-content' and contains(@class, 'wiki-content')]", "//main", "//*[@role='main']", "//body/article",
     ):  # fmt: skip
@@ -138,7 +138,7 @@ class _Walk:
         kind, rule = around
         kind = _KINDS_OF_TAGS.get(tag, kind)
         if tag == "title":
-            # A drawing has a title of its own, which goes with it.
+            # A drawing has its own title, which is removed with it.
             return ("title", "") if around[0] != "drawing" else around
         if element is self._main:
             return kind, ""
@@ -153,7 +153,7 @@ class _Walk:
             return rules.HIDDEN
         if tag == "footer" and self._main is None and element.getparent() is not None:
             return rules.OUTSIDE if element.getparent().tag == "body" else ""
-        # Asides may lie in one another, and each is looked through.
+        # Asides may be nested, and each is searched.
         if tag == "aside":
             self._budget.check()
         is_clickable = (
@@ -171,7 +171,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_icon(drawing: Any) -> bool:
-    """Tell whether a drawing bears no text and does not say that it is a picture."""
+    """Return whether a drawing has no text and is not declared to be a picture."""
     texts = (element for element in drawing.iter() if str(element.tag).lower() in ("text", "foreignobject"))
     if any("".join(element.itertext()).strip() for element in texts):
         return False

@@ -1,7 +1,7 @@
-"""All text of a PDF: its pages, the values of its form, what was typed onto it, and the names of attached files.
+"""All text of a PDF: its pages, the values of its form, the annotations typed onto it, and the names of attached files.
 
-PDFium gives the text of a page in one call; the reader places characters itself. So a word that the reader parts or
-joins is seen here.
+PDFium returns the text of a page in one call; the reader places characters itself. Words that the reader splits or
+joins are therefore detected here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAGE_NUMBER = re.compile(
 )
 _MIN_WORDS = 10
 _MAX_SINGLE_LETTER_SHARE = 0.2
-"""Of the words of a page: in English about a twentieth are single letters."""
+"""Share of the words of a page: in English about a twentieth are single letters."""
 _MAX_MEAN_WORD_CHARS = 16
 """Characters from blank to blank."""
 _MAX_ANNOTATIONS = 5_000
@@ -65,16 +65,16 @@ def _read_page_lines(page: Any) -> list[str]:
 
 
 def _has_gaps(text: str) -> bool:
-    """Return whether so many letters stand alone that there are gaps within words."""
+    """Return whether so many letters are isolated that there are gaps within words."""
     words = text.split()
     alone = sum(len(word) == 1 and word.isalpha() for word in words)
     return len(words) >= _MIN_WORDS and alone > _MAX_SINGLE_LETTER_SHARE * len(words)
 
 
 def _read_spaced_text(text_page: Any) -> str:
-    """Return the text with the blanks that the file itself has, and without those that PDFium puts into gaps.
+    """Return the text with the blanks of the file itself, and without those that PDFium inserts into gaps.
 
-    Empty where the file has hardly any: then only gaps tell where a word ends.
+    Empty if the file has hardly any: then only gaps show where a word ends.
     """
     from pypdfium2 import raw
 
@@ -88,7 +88,7 @@ def _read_spaced_text(text_page: Any) -> str:
 
 
 def _join_lines(lines: list[str], running: set[str], place: str) -> Iterator[SourceText]:
-    """Give lines as one text as far as they run on, so that a word parted at the end of a line is one word."""
+    """Join continuous lines into one text, so that a word split at the end of a line is one word."""
     joined: list[str] = []
     for number, line in enumerate(lines):
         at_edge = number < _EDGE_LINES or number >= len(lines) - _EDGE_LINES
@@ -104,7 +104,7 @@ def _normalize_line(line: str) -> str:
 
 
 def _find_running_lines(pages: list[list[str]]) -> set[str]:
-    """Return the lines that many pages bear at their beginning or end, numbers aside."""
+    """Return the lines that many pages have at their beginning or end, ignoring numbers."""
     counts: Counter[str] = Counter()
     for lines in pages:
         counts.update({_normalize_line(line) for line in (*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]) if line.strip()})
@@ -148,7 +148,7 @@ def _read_field_value(document: Any, annotation: Any) -> str:
     form = document.formenv
     if form is None:
         return _read_entry(annotation, b"V")
-    # Of a box what it shows is a tick; its value is a name inside the file.
+    # For a check box the tick is shown; its value is a name inside the file.
     kind = raw.FPDFAnnot_GetFormFieldType(form.raw, annotation)
     if kind not in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
         return ""
@@ -162,7 +162,7 @@ def _read_entry(annotation: Any, key: bytes) -> str:
 
 
 def _read_string(ask: Any) -> str:
-    """Return a string of PDFium, which says its length when it is asked for none of it."""
+    """Return a string of PDFium, which reports its length when called without a buffer."""
     from pypdfium2 import raw
 
     size = int(ask(None, 0))

@@ -29,7 +29,7 @@ _COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read_plain_texts(data: bytes, place: str) -> Iterator[SourceText]:
-    """Give the text as it stands, in pieces that end with a line."""
+    """Yield the text unchanged, in pieces that end with a line."""
     yield from _split_pieces(decode_text(data), place)
 
 
@@ -71,7 +71,7 @@ def _split_unseen(text: str) -> tuple[str, list[str]]:
         elif opened == name and edge[1]:
             unseen.append(text[end : edge.end()])
             opened, end = None, edge.end()
-    # One that is never closed hides nothing for certain.
+    # An unclosed one does not certainly hide anything.
     shown.append(text[end:])
     return " ".join(shown), unseen
 
@@ -129,7 +129,7 @@ def _iter_leaves(values: list[Any], names: dict[str, None]) -> Iterator[str]:
 
 
 def _is_filled(held: Any) -> bool:
-    """Return False where a field has no value: its name alone says nothing."""
+    """Return False if a field has no value: its name alone carries no information."""
     return any(map(_is_filled, held)) if isinstance(held, list) else held not in (None, "", {})
 
 

@@ -1,4 +1,4 @@
-"""A piece of the text of a file, and the rules by which a piece need not stand in the Markdown."""
+"""A piece of the text of a file, and the rules by which a piece need not be in the Markdown."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class SourceText:
     """A paragraph, cell, note or field of a file, word for word.
 
     Attributes:
-        place: where it stands, for people: a part of an Office file, a page, a mail's part.
+        place: its location, for people: a part of an Office file, a page, a mail's part.
         kind: a singular noun such as "comment" or "text box"; "text" is the running text.
-        rule: why it need not be in the Markdown; empty where it has to be.
+        rule: why it need not be in the Markdown; empty if it has to be.
     """
 
     place: str

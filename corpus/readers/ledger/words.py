@@ -1,4 +1,4 @@
-"""Words by Unicode, so that the same text has the same words in a file and in the Markdown made of it."""
+"""Words by Unicode, so that the same text has the same words in a file and in its Markdown."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import unicodedata
 from collections.abc import Iterator
 
 _INVISIBLE_CHARACTERS = re.compile("[\xad\u200b-\u200f\u2060-\u2064\ufeff]+(?:[ \t]*\r?\n[ \t]*)?")
-# What PDFium gives for a hyphen at the end of a line, and for a glyph that its font does not name: mostly a ligature.
+# PDFium's character for a hyphen at the end of a line, and for a glyph that its font does not name: usually a ligature.
 _UNKNOWN_CHARACTERS = re.compile("[\x02\ufffe\ufffd]+(?:[ \t]*\r?\n[ \t]*)?")
 _UNKNOWN_LETTER = "\ua7fb"
-"""Stands for such a character within a word; a letter that no language writes."""
+"""Placeholder for such a character within a word; a letter that no language uses."""
 _LIGATURE_SPELLINGS = ("", "fi", "fl", "ff", "ffi", "ffl")
-# A hyphen parts no word, nor does the end of a line behind it: "well-known" and "well-\nknown" are one word each. The
-# literal comes first, which makes the search several times as fast.
+# A hyphen does not split a word, nor does the end of a line after it: "well-known" and "well-\nknown" are one word
+# each. The literal comes first, which makes the search several times as fast.
 _JOINING_HYPHEN = re.compile(r"-(?<=\w-)-*[ \t]*(?:\r?\n[ \t>]*)?(?=[^\W_])")
 _ASCII_WORD = re.compile("[a-z0-9]+")
 _WORD = re.compile(
@@ -22,7 +22,8 @@ _WORD = re.compile(
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]+(?:[\u0300-\u036f]+[^\W_]*)*"
 )
 _DROPPED_MARKS = str.maketrans({**dict.fromkeys("*_`~\\"), "\u2010": "-", "\u2011": "-"})
-"""Marks of Markdown part no word either, as in "**Nord**vik"; they are dropped in files too, so that both agree."""
+"""Marks of Markdown do not split a word either, as in "**Nord**vik"; they are dropped in files too, so that both
+agree."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});")
 _MATH = re.compile(r"\$\$(.{1,4000}?)\$\$|(?<![\w\\$])\$([^$\n]{1,2000}?)\$(?!\w)", re.DOTALL)
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -38,7 +39,7 @@ def split_words(text: str) -> list[str]:
 
 
 def split_markdown_words(markdown: str) -> list[str]:
-    """Return the words of Markdown, its marks and character references taken away."""
+    """Return the words of Markdown, without its marks and character references."""
     return split_words(_ENTITY.sub(lambda found: html.unescape(found[0]), markdown) if "&" in markdown else markdown)
 
 
@@ -48,9 +49,9 @@ _LIGATURE_END = re.compile("[fil]")
 
 
 def iter_spellings(word: str) -> Iterator[list[str]]:
-    """Give the other ways in which a reader may write a word: as several words, or with a ligature that it knows.
+    """Yield the other ways in which a reader may write a word: as several words, or with a ligature that it knows.
 
-    A raised mark of a note is part of the word before it in one program and a word of its own in another.
+    A raised note mark is part of the preceding word in one program and a separate word in another.
     """
     if _UNKNOWN_LETTER in word:
         yield from ([word.replace(_UNKNOWN_LETTER, letters)] for letters in _LIGATURE_SPELLINGS)
@@ -70,14 +71,14 @@ def iter_spellings(word: str) -> Iterator[list[str]]:
 
 
 def split_symbols(formula: str) -> Iterator[str]:
-    """Give each letter and number of an equation: programs part its words differently."""
+    """Yield each letter and number of an equation: programs split its words differently."""
     plain = unicodedata.normalize("NFKC", formula)
     for found in re.finditer(r"\d+|[^\W\d_]", plain):
         yield f"={found[0].casefold()}"
 
 
 def split_markdown_symbols(markdown: str) -> Iterator[str]:
-    """Give the symbols of all equations between dollar signs, Greek letters by their names in LaTeX included."""
+    """Yield the symbols of all equations between dollar signs, including Greek letters by their LaTeX names."""
     for found in _MATH.finditer(markdown) if "$" in markdown else ():
         latex = _TEXT_COMMAND.sub("", found[1] or found[2])
         yield from split_symbols(_COMMAND.sub(_convert_command, latex))

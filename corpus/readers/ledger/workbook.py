@@ -1,6 +1,6 @@
-"""The cells of a workbook that hold words. Numbers are not counted: a program shows them by a format, as 0.075 as 7.5%.
+"""The cells of a workbook that contain words. Numbers are not counted: a program formats them, such as 0.075 as 7.5%.
 
-What a chart, a note or a text box of a workbook says is found by the walk through its other parts.
+The walk through a workbook's other parts finds the text of charts, notes and text boxes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def read_cell_texts(archive: zipfile.ZipFile, names: list[str], budget: Budget) 
         rule = rules.HIDDEN_CELL if is_hidden else ""
         texts = _read_sheet_texts(archive.open(path), path, rule, strings, budget)
         first = next(texts, None)
-        # A sheet without text has nothing that its name could stand above.
+        # A sheet without text has nothing to which its name could be a heading.
         yield SourceText(path, "cell", title, rule or (rules.TECHNICAL if first is None else first.rule))
         if first is not None:
             yield first
@@ -56,7 +56,7 @@ def _read_shared_strings(archive: zipfile.ZipFile, names: list[str], budget: Bud
 
 
 def _read_rich_text(element: Any) -> str:
-    """Return the text of a string, without the guide to its pronunciation."""
+    """Return the text of a string, without its phonetic guide."""
     if len(element) == 1 and read_local_name(element[0].tag) == "t":
         return element[0].text or ""
     texts = (

@@ -1,4 +1,4 @@
-"""One walk through an XML part of an Office file: its paragraphs, each with what stands around it."""
+"""One walk through an XML part of an Office file: its paragraphs, each with its context."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def read_local_name(tag: str) -> str:
 
 @dataclass(slots=True)
 class _Frame:
-    """An element that changes what its text is."""
+    """An element that changes the role of its text."""
 
     kind: str
     rule: str
     pieces: dict[str, list[str]] = field(default_factory=dict)
-    """Of a block: its text by rule."""
+    """Texts of a block, by rule."""
 
 
 def read_paragraphs(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iterator[tuple[str, str, str]]:
-    """Give kind, rule and text of each paragraph of a part.
+    """Yield kind, rule and text of each paragraph of a part.
 
-    Damage costs only what lies behind it. No entity is resolved and nothing is fetched.
+    Damage loses only the text after it. No entity is resolved and nothing is fetched.
     """
     from lxml import etree  # type: ignore[import-untyped]
 
@@ -70,7 +70,7 @@ def read_paragraphs(part: IO[bytes], kind: str, rule: str, budget: Budget) -> It
         if walk.done:
             yield from walk.done
             walk.done.clear()
-        # What was read is let go: a part can be a hundred times as large as its text.
+        # Memory of read elements is released: a part can be a hundred times as large as its text.
         element.clear(keep_tail=False)
         if element.getprevious() is not None and name in _BLOCK_ELEMENTS:
             del element.getparent()[0]
@@ -82,7 +82,7 @@ class _Walk:
         self._opened: list[str] = []
         """Names of the elements that pushed a frame, innermost last."""
         self._hidden = [""]
-        """The rule of each run that is open: hidden or shown."""
+        """The rule of each open run: hidden or shown."""
         self.done: list[tuple[str, str, str]] = []
 
     def start(self, name: str, element: Any) -> None:
@@ -117,7 +117,7 @@ class _Walk:
 
     def _close(self, name: str, frame: _Frame) -> None:
         if name not in _BLOCK_ELEMENTS:
-            # Part of the paragraph around it.
+            # Part of the surrounding paragraph.
             for rule, pieces in frame.pieces.items():
                 self._frames[-1].pieces.setdefault(rule, []).extend(pieces)
             return
@@ -157,7 +157,7 @@ def _is_in_run(element: Any) -> bool:
 
 
 def read_unknown_part(part: IO[bytes], budget: Budget) -> Iterator[str]:
-    """Give every text node of a part whose form nobody knows here."""
+    """Yield every text node of a part of unknown form."""
     from lxml import etree
 
     events = etree.iterparse(

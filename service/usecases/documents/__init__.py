@@ -1,1 +1,1 @@
-"""Use cases of documents: putting in, finding, revising and removing them; their sources and derived texts."""
+"""Use cases of documents: adding, finding, revising and removing them; their sources and derived texts."""

@@ -1,4 +1,4 @@
-"""Texts that the service derives of documents unasked: their kinds, the progress with each, and the budget."""
+"""Texts that the service derives from documents automatically: their kinds, the progress with each, and the budget."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Progress: TypeAlias = Literal["waiting", "being derived", "derived", "failed", "
 
 
 DERIVE = "derive"
-"""The kind of the jobs that derive texts of a document."""
+"""The kind of the jobs that derive texts from a document."""
 UNASKED = "derive unasked"
 """The name of the scheduled work that has them done."""
 
 
 def make_derivation_key(document: str) -> str:
-    """The key of such a job."""
+    """Return the key of such a job."""
     return f"{DERIVE}:{document}"
 
 
@@ -44,10 +44,10 @@ class DocumentProgress:
 
 @dataclass(frozen=True, slots=True)
 class DerivationStatus:
-    """Progress of the texts derived of documents unasked, and what was spent on them today (UTC).
+    """Progress of automatically derived texts, and the amount spent on them today (UTC).
 
-    `kinds`: what is derived; none: nothing is. `running`: whether a service does it now; `resting`: why it waits.
-    `calls_per_day`: 0 is unlimited.
+    `kinds`: the kinds to derive; none: nothing is derived. `running`: whether a service does it now; `resting`: why it
+    waits. `calls_per_day`: 0 is unlimited.
     """
 
     kinds: list[DerivableKind]
@@ -62,9 +62,9 @@ class DerivationStatus:
 
 @dataclass(slots=True)
 class Doing:
-    """Derivation that is being done now.
+    """Derivation in progress.
 
-    `document`: the one that is worked on; `put_off`: at which documents the server failed since it last did not.
+    `document`: the present one; `put_off`: the documents at which the server has failed since its last success.
     """
 
     document: str = ""
@@ -98,8 +98,8 @@ def _count_status(
     kb: KnowledgeBase, documents: list[Document], keys: set[str], *, is_running: bool
 ) -> DerivationStatus:
     settings, states = kb.settings, DerivationStates(kb.document_store.database)
-    spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derive_calls_per_day
-    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
+    spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derivation.calls_per_day
+    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_server.url)
     noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
@@ -134,18 +134,18 @@ def _show_progress(
 
 def list_wanted_kinds(settings: Settings) -> list[DerivableKind]:
     """The kinds of texts that are made unasked, in the order in which they are made; none: nothing is."""
-    if settings.derive_in_background == "off":
+    if settings.derivation.in_background == "off":
         return []
-    if settings.model_url:
-        return [kind for kind in DERIVABLE_KINDS if kind in settings.derive_kinds.split(",")]
-    return ["triple"] if settings.derive_in_background == "always" else []
+    if settings.model_server.url:
+        return [kind for kind in DERIVABLE_KINDS if kind in settings.derivation.kinds.split(",")]
+    return ["triple"] if settings.derivation.in_background == "always" else []
 
 
 def describe_wanted_texts(settings: Settings) -> str:
     """The same as it is noted of a document that is done."""
-    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_url else " by rules")
+    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_server.url else " by rules")
 
 
 def find_budget_day(now: datetime) -> str:
-    """The day, in UTC, that what is spent now counts for."""
+    """Return the day, in UTC, for which present spending counts."""
     return now.date().isoformat()

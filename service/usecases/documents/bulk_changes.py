@@ -1,4 +1,4 @@
-"""The same change made to several documents, one after the other; what fails keeps none of the others from it."""
+"""The same change made to several documents, one after the other; a failure does not affect the others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BulkProblem:
 class BulkReport:
     """Number of documents that were changed, and those that were not.
 
-    `notices`: what is to be known of the readers that were given.
+    `notices`: remarks about the given readers.
     """
 
     change: Change

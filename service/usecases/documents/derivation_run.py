@@ -1,4 +1,4 @@
-"""Deriving by the language model: what is to be done, one task of it, and a run of many that somebody asked for."""
+"""Derivation by the language model: the work to do, one task of it, and a requested run of many."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 DERIVE_DOCUMENTS = "derive_documents"
 """The kind of the jobs that derive texts because somebody asked, and the key of the one that there is at a time."""
 FAILURES_IN_A_ROW = 3
-"""After this many failed passages in a row there is no use in going on."""
+"""After this many failed passages in a row the run stops."""
 SHOWN_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class DeriveProblem:
-    """A passage (its id) of the document `name` of which nothing could be made, and why."""
+    """A passage (its id) of the document `name` from which nothing could be derived, and why."""
 
     name: str
     passage: str
@@ -41,9 +41,9 @@ class DeriveProblem:
 
 @dataclass(frozen=True, slots=True)
 class DeriveReport:
-    """Numbers of passages of which texts were `made`, of the `total` to be done, and of the model's tokens.
+    """Numbers of passages from which texts were `made`, of the `total` to do, and of the model's tokens.
 
-    `texts` and `triples` count what was made; `problems` are the first of those that `failed`.
+    `texts` and `triples` count the results; `problems` are the first of those that `failed`.
     """
 
     made: int
@@ -60,7 +60,7 @@ class DeriveReport:
 
 
 class Making(Protocol):
-    """Maker of texts of passages: the language model's deriver, or rules."""
+    """Source of derived texts: the language model's deriver, or rules."""
 
     def recipe(self, kind: DerivableKind) -> Recipe: ...
 
@@ -68,13 +68,13 @@ class Making(Protocol):
 
 
 class DerivingTurn(asyncio.Lock):
-    """The turn of a run that somebody asked for, and of one task at a time that nobody asked for, in this process."""
+    """The turn for deriving in this process: of a requested run, or of one automatic task at a time."""
 
 
 def plan_jobs(
     corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool
 ) -> list[list[DerivationTask]]:
-    """List the tasks document by document. Those of one job are done in order, jobs side by side."""
+    """List the tasks document by document. Those of one job are done in order, jobs in parallel."""
     from argot.corpus.ingestion.derivation import list_tasks
 
     connection = corpus.store.database.connection()
@@ -91,17 +91,17 @@ def plan_jobs(
 async def make_texts(
     kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriver: Making, task: DerivationTask
 ) -> DerivedBatch | None:
-    """Do one task; None where its passages are gone by now, or not to be read any more.
+    """Do one task; return None if its passages are deleted by now, or may no longer be read.
 
     Raises:
-        ModelUnavailable: nothing came of it.
+        ModelUnavailable: it has no result.
     """
     found = await kb.blocking(corpus.store.passages, principal, task.passages)
     if len(found) < len(task.passages):
         return None
     passages = [found[id_][0] for id_ in task.passages]
     previous = ""
-    # Read only now: the task before this one may just have made it.
+    # Read only now: the previous task may just have made it.
     if task.recipe.kind == "summary":
         previous = await kb.blocking(_find_previous, corpus, passages[0])
     return await deriver.make(task.recipe.kind, passages, previous)
@@ -114,7 +114,7 @@ def _find_previous(corpus: Corpus, passage: Passage) -> str:
 
 
 class DerivationRun:
-    """One run of `derive`: some passages at a time go to the model, and what comes of them is stored together."""
+    """One run of `derive`: some passages at a time go to the model, and their results are stored together."""
 
     def __init__(
         self,
@@ -153,7 +153,8 @@ class DerivationRun:
             await running
         except ModelUnavailable as error:
             raise ModelUnavailable(
-                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command goes on there."
+                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command continues "
+                "there."
             ) from error
         finally:
             running.cancel()
@@ -175,7 +176,7 @@ class DerivationRun:
     async def _run_side_by_side(self) -> None:
         from argot.tools.llm.deriver import MAX_PARALLEL_CALLS
 
-        # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
+        # If one worker fails, the others are stopped, and awaited: none may store anything after this run is over.
         workers = [asyncio.create_task(self._work()) for _ in range(MAX_PARALLEL_CALLS)]
         try:
             await asyncio.gather(*workers)
@@ -183,7 +184,7 @@ class DerivationRun:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            # Ends `events`, which then learns from the task how it went.
+            # Ends `events`, which then gets the outcome from the task.
             self._told.put_nowait(None)
 
     async def _work(self) -> None:
@@ -211,7 +212,7 @@ class DerivationRun:
     def _note_failure(self, task: DerivationTask, error: ModelUnavailable) -> None:
         """
         Raises:
-            ModelUnavailable: it is the server that fails, not the one passage.
+            ModelUnavailable: the server fails, not just one passage.
         """
         from argot.tools.llm.deriver import PassageFailed
 
@@ -219,7 +220,7 @@ class DerivationRun:
         if len(self._problems) < SHOWN_PROBLEMS:
             name, kind = self._names[task.document], task.recipe.kind
             self._problems.append(DeriveProblem(name, task.passages[0], kind, str(error)))
-        # The server answers, so it is worth going on.
+        # The server answers, so it is worth continuing.
         if isinstance(error, PassageFailed):
             return
         self._in_a_row += 1
@@ -227,7 +228,7 @@ class DerivationRun:
             raise error
 
     async def _store(self, made: DerivedBatch) -> None:
-        """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
+        """Store the results; they are durable when this returns. The holder of the lock writes for all who wait."""
         from argot.corpus.ingestion import derivation
 
         self._waiting.append(made)
@@ -244,7 +245,7 @@ class DerivationRun:
             try:
                 await to_the_end(self._kb, work)
             except BaseException:
-                self._waiting += together  # those who wait find out for themselves
+                self._waiting += together  # the waiting ones detect that themselves
                 raise
 
     def _make_progress(self, name: str) -> Event:

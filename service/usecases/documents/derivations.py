@@ -1,7 +1,7 @@
-"""Derived texts and triples by the language model, for documents that are in already.
+"""Derived texts and triples by the language model, for existing documents.
 
 The work runs beside questions and may be stopped at any time: every passage is stored as soon as it is done, and the
-next run makes only what is missing.
+next run makes only the missing texts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DerivedTexts:
 
 @dataclass(frozen=True, slots=True)
 class DerivedList:
-    """Derived texts by kind, and the number of passages of all documents that one may read."""
+    """Derived texts by kind, and the number of passages of all documents that the principal may read."""
 
     rows: list[DerivedTexts]
     passages: int
@@ -64,7 +64,7 @@ class DerivedList:
 
 @dataclass(frozen=True, slots=True)
 class RemovedTexts:
-    """Numbers of texts taken out, by kind."""
+    """Numbers of removed texts, by kind."""
 
     removed: dict[DerivableKind, int]
 
@@ -92,7 +92,7 @@ async def derive(
     _require_model_server(kb)
     given = {"kinds": kinds, "documents": documents, "renew": renew}
     job = JobWanted(DERIVE_DOCUMENTS, principal, given, key=DERIVE_DOCUMENTS)
-    async with aclosing(follow_job(kb, job)) as events:
+    async with aclosing(follow_job(kb.jobs, job)) as events:
         async for event in events:
             yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
 
@@ -100,7 +100,7 @@ async def derive(
 def _require_model_server(kb: KnowledgeBase) -> ModelServer:
     if kb.model_server is None:
         raise InvalidSettings(
-            "Deriving texts takes a language model, and none is named. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
+            "Deriving texts requires a language model, and none is set. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
             "running service: there, and start it again)."
         )
     return kb.model_server
@@ -108,9 +108,9 @@ def _require_model_server(kb: KnowledgeBase) -> ModelServer:
 
 @job_kind(
     DERIVE_DOCUMENTS,
-    busy="Documents are being derived from already. Wait until that is done, or stop it.",
+    busy="Texts are being derived already. Wait until that is done, or stop it.",
     is_retried=False,
-    is_possible=lambda settings: bool(settings.model_url),
+    is_possible=lambda settings: bool(settings.model_server.url),
 )
 async def derive_documents_work(run: JobRun) -> Any:
     """Make texts for the documents named; the `DeriveReport` as JSON."""
@@ -124,7 +124,7 @@ async def derive_documents_work(run: JobRun) -> Any:
     names = {document.id: document.name for document in found}
     # A kind that is named twice is made once.
     recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
-    # What is derived unasked waits meanwhile, and is not made here once more.
+    # Automatic derivation waits meanwhile, and does not repeat this work.
     async with kb.part(DerivingTurn):
         jobs = await kb.blocking(plan_jobs, corpus, found, recipes, run.parameters["renew"])
         deriving = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
@@ -160,7 +160,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             documents=len(found),
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
-            # What came with a document has no prompt, and neither that nor what rules made can be outdated.
+            # Triples that came with a document have no prompt; neither they nor those from rules can be outdated.
             outdated=bool(recipe.prompt) and recipe.model != RULES_MODEL and recipe.prompt != name_prompts(recipe.kind),
         )
         for recipe, found in held.items()
@@ -187,7 +187,7 @@ async def derived_remove(
                 removed[kind] += derivation.take_out(parts, document.id, kind)
 
     for document in await _find_documents(kb, principal, documents):
-        # Taken for each document anew, so that other changes get their turn in between.
+        # Taken for each document separately, so that other changes get their turn in between.
         async with kb.writing:
             await to_the_end(kb, take_out, document)
     return RemovedTexts(removed)
@@ -196,7 +196,7 @@ async def derived_remove(
 async def _find_documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
     """
     Raises:
-        NotFound, InvalidInput: one of those wanted is not there, or its name is that of several.
+        NotFound, InvalidInput: one of those wanted does not exist, or several have its name.
     """
     store = kb.document_store
     if not wanted:

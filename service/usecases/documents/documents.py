@@ -1,4 +1,4 @@
-"""Documents: put in, take out, list, read. Every read goes through the store's own check of who may read."""
+"""Documents: adding, removing, listing, reading. Every read goes through the store's own check of who may read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events, stream
 from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.erasing import erase_documents
+from argot.service.maintenance.erasing import erase_documents, require_erasing
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.people.unknown_readers import list_reader_notices
@@ -41,12 +41,12 @@ COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
 
 
 class _DrawingTurn(asyncio.Lock):
-    """The turn of who draws a page: of a knowledge base one is drawn at a time."""
+    """The turn for rendering a page: one at a time for a knowledge base."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddProblem:
-    """A file that did not go in, and why."""
+    """A file that was not added, and why."""
 
     kind: str
     name: str
@@ -55,9 +55,9 @@ class AddProblem:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """Numbers of files by outcome. `near`: those that went in, and are nearly the same as others.
+    """Numbers of files by outcome. `near`: added files that are nearly the same as others.
 
-    `notices`: what is to be known of the readers that were given.
+    `notices`: remarks about the given readers.
     """
 
     added: int
@@ -105,7 +105,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class OriginalFile:
-    """The bytes of a document as they were put in."""
+    """The original bytes of a document."""
 
     document: Document
     media_type: str
@@ -136,9 +136,9 @@ async def add(
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
     near: list[AddProblem] = []
-    async with kb.adding:
+    async with kb.writing.adding:
         sources = list_sources([Path(path) for path in paths], base_uri, follow_links=follow_links)
-        turns = kb.turns()
+        turns = kb.writing.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
@@ -150,7 +150,7 @@ async def add(
         )
         async with aclosing(ingest) as events:
             async for found in events:
-                # Only a moment at which the work can be stopped: the file's own event is still to come.
+                # Only a point at which the work can be stopped: the file's own event is still to come.
                 if found.kind == "progress":
                     continue
                 event = _hide_unreadable(principal, found)
@@ -173,10 +173,12 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
     what was made of it: training pairs, questions of rating studies, sentences of answers.
     """
     corpus = await kb.load()
-    kept = not forever and kb.settings.keep_removed_days > 0
+    kept = not forever and kb.settings.retention.removed_days > 0
+    if not kept:
+        await require_erasing(kb)
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document, keep=kept, erasing=not kept)
-        # Proposed meanings quote documents, and must not quote this one any more.
+        # Proposed meanings quote documents, and must no longer quote this one.
         await kb.blocking(forget_quotes, kb, corpus)
     if kept:
         await scrub_stores(kb)
@@ -186,7 +188,7 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, for
 
 
 def forget_quotes(kb: KnowledgeBase, corpus: Corpus) -> None:
-    """Proposed meanings no longer quote what is not there any more."""
+    """Remove quotes of deleted passages from proposed meanings."""
     quoted = kb.glossary.proposals.quoted_passages()
     kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 
@@ -237,7 +239,7 @@ async def page_picture(
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
     from argot.service.page_images import Wanted
 
-    # Spans count from the beginning of the document, and may reach over the passage's ends.
+    # Spans count from the beginning of the document, and may extend beyond the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
     drawn = await draw_page(kb, document, data, wanted)
@@ -245,10 +247,10 @@ async def page_picture(
 
 
 async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
-    """The picture of a page, drawn when its turn comes; `data` is the document's original."""
+    """Return the picture of a page, rendered at its turn; `data` is the document's original."""
     from argot.service.page_images import PICTURES
 
-    async with kb.part(_DrawingTurn):  # who waits holds no thread: questions need them
+    async with kb.part(_DrawingTurn):  # waiting holds no thread: questions need them
         return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
 
 
@@ -277,7 +279,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
     Raises:
         Conflict: they are being rebuilt already.
     """
-    async with aclosing(follow_job(kb, JobWanted(REINDEX, principal, key=REINDEX))) as events:
+    async with aclosing(follow_job(kb.jobs, JobWanted(REINDEX, principal, key=REINDEX))) as events:
         async for event in events:
             if not isinstance(event, Finished):
                 yield event
@@ -306,7 +308,7 @@ async def _find_passage(kb: KnowledgeBase, principal: Principal, passage_id: str
 
 
 async def _make_reader(kb: KnowledgeBase, principal: Principal) -> Principal:
-    """The same person, who also opens what they put into conversations of their own."""
+    """Return the same person with access to the files of their own conversations."""
     own = await (await kb.threads()).list_with_files(principal.name)
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
 
@@ -323,10 +325,10 @@ def make_ingest_event(event: IngestEvent) -> Event:
 
 
 def _hide_unreadable(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event, without its document if this person may not read it."""
+    """Return the event, without its document if this person may not read it."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
-    # A manager may put documents in for readers of whom they are none.
+    # A manager may add documents for readers without being one of them.
     return replace(event, document=None)
 
 

@@ -40,8 +40,8 @@ async def document_restore(kb: KnowledgeBase, principal: Principal, *, document:
         raise Conflict(f"{found.name} was added again since it was removed. Remove that one first to bring this back.")
     source = await kb.blocking(load_stored_source, store.blobs, found.uri, found.content_hash, found.media_type)
     report = await put_in(kb, principal, source, audience=found.audience, tags=found.tags)
-    # The rest only once it is in: a kill in between leaves it in both places, and nothing lost. Where another document
-    # has the same content it is not in.
+    # The rest only once it is added: a kill in between leaves it in both places, and nothing lost. If another document
+    # has the same content it is not added.
     if report.document is not None and report.kind != "duplicate":
         async with kb.writing:
             await kb.blocking(corpus.take_back, found.id, report.document.id)

@@ -1,4 +1,4 @@
-"""One page or file of the web, fetched and put in; `source_add` keeps whole sites in step."""
+"""One page or file of the web, fetched and added; `source_add` synchronises whole sites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from argot.corpus.corpus import Source
 
 FETCH = "fetch"
-"""The kind of the jobs that fetch what is at an address."""
+"""The kind of the jobs that fetch the content of an address."""
 FETCHED_AT_ONCE = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
 
@@ -56,7 +56,7 @@ async def document_fetch(
 
 @job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
 async def fetch_work(run: JobRun) -> Any:
-    """An `UploadReport` as JSON."""
+    """Return an `UploadReport` as JSON."""
     return convert_to_json(await _fetch_document(run.kb, run.principal, **run.parameters))
 
 
@@ -73,7 +73,7 @@ async def _fetch_document(
     tags: Sequence[str] | None,
 ) -> UploadReport:
     async with kb.part(_make_fetching_places):  # who waits holds no thread
-        most = int(kb.settings.max_file_mb * 1_000_000)
+        most = int(kb.settings.limits.max_file_mb * 1_000_000)
         source = await kb.blocking(fetch_source, address, most)
     readers = None if audience is None else frozenset(audience)
     return await put_in(kb, principal, source, audience=readers, tags=tags)
@@ -89,7 +89,7 @@ def _require_no_password(address: str) -> None:
 
 
 def fetch_source(address: str, most_bytes: int) -> Source:
-    """Fetch an address as a source with its bytes; its URI is the one where redirects ended.
+    """Fetch an address as a source with its bytes; its URI is the final one after redirects.
 
     Raises:
         InvalidInput
@@ -117,6 +117,6 @@ def fetch_source(address: str, most_bytes: int) -> Source:
         raise InvalidInput(f"{given} was not added: the server answers with status {found.status if found else 0}.")
     name = guess_file_name(found.url, found.media_type)
     if not name:
-        kind = found.media_type or "no kind that it names"
-        raise InvalidInput(f"{given} was not added: Argot reads no files of this kind ({kind}).")
+        kind = found.media_type or "unknown"
+        raise InvalidInput(f"{given} was not added: Argot cannot read files of this kind ({kind}).")
     return Source(found.url, name, lambda: found.data, len(found.data))

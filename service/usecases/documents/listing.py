@@ -1,4 +1,4 @@
-"""The documents one may read, searched and sorted, a page at a time."""
+"""The documents that the principal may read, searched and sorted, a page at a time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.near_duplicates import NearDuplicate, find_near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.moments import Moment
@@ -19,10 +20,10 @@ from argot.types import Document, Principal, distinct_tags, is_of_thread
 __all__ = ["NearDuplicate", "describe_validity", "freshness"]
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
-"""Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""
+"""Filters: has unreadable parts; has former revisions; has derived texts or triples; has none."""
 Order = Literal["name", "newest", "oldest", "longest"]
 EVERYBODY = "everyone"
-"""Stands for the audience of what everyone may read: no group has to be called so."""
+"""Name for the audience of documents that everyone may read; no group can have it."""
 _KEYS: dict[Order, tuple[Callable[[Document], Any], bool]] = {
     "name": (lambda one: (one.name.casefold(), one.uri), False),
     "newest": (lambda one: (one.added_at, one.uri), True),
@@ -33,9 +34,9 @@ _KEYS: dict[Order, tuple[Callable[[Document], Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentsFound:
-    """A page of documents. `found`: how many there are on all pages; `total`: how many one may read.
+    """A page of documents. `found`: how many there are on all pages; `total`: how many the principal may read.
 
-    `tags` and `audiences` are those of all that one may read, each with the number of documents.
+    `tags` and `audiences` are those of all readable ones, each with the number of documents.
     """
 
     documents: list[Document]
@@ -92,7 +93,7 @@ def _find_documents(
     kb: KnowledgeBase, principal: Principal, wanted: DocumentFilter, order: Order, page: slice
 ) -> DocumentsFound:
     every = [one for one in kb.document_store.documents(principal) if not is_of_thread(one.audience)]
-    fitting = _filter_by_state(kb, [one for one in every if _is_wanted(one, wanted)], wanted.state)
+    fitting = _filter_by_state(kb.document_store, [one for one in every if _is_wanted(one, wanted)], wanted.state)
     key, backwards = _KEYS[order]
     return DocumentsFound(
         documents=sorted(fitting, key=key, reverse=backwards)[page],
@@ -104,7 +105,7 @@ def _find_documents(
 
 
 def _count_tags(documents: list[Document]) -> dict[str, int]:
-    """Count the documents that have each tag, whatever its spelling."""
+    """Count the documents that have each tag, in any spelling."""
     spelled = {tag.casefold(): tag for tag in distinct_tags(sorted(tag for one in documents for tag in one.all_tags))}
     counts = Counter(tag.casefold() for one in documents for tag in one.all_tags)
     return dict(sorted((spelled[folded], number) for folded, number in counts.items()))
@@ -122,7 +123,7 @@ def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
     )
 
 
-def _filter_by_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
+def _filter_by_state(store: CorpusStore, documents: list[Document], state: State | None) -> list[Document]:
     from argot.corpus.store.revision_reads import list_derived, list_revised
 
     if state is None:
@@ -130,7 +131,7 @@ def _filter_by_state(kb: KnowledgeBase, documents: list[Document], state: State 
     if state == "incomplete":
         return [one for one in documents if one.warnings]
     if state == "replaced":
-        replaced = list_revised(kb.document_store)
+        replaced = list_revised(store)
         return [one for one in documents if one.id in replaced]
-    derived = list_derived(kb.document_store)
+    derived = list_derived(store)
     return [one for one in documents if (one.id in derived) == (state == "derived")]

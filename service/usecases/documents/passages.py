@@ -1,7 +1,8 @@
-"""Text that was read of one document: its headings, and its passages a part at a time, with texts derived of them."""
+"""The text of one document: its headings, and its passages a part at a time, with the texts derived from them."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from bisect import bisect_right
 from collections import defaultdict
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from argot.clock import format_utc, utc_now
+from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PDF, PagePicture, draw_page
@@ -17,15 +19,15 @@ from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
 MOST_JUDGED = 200
-"""Judged answers that are looked through, the newest."""
+"""Maximum judged answers examined, the newest."""
 MOST_QUESTIONS = 10
 TOGETHER = 25
-"""Passages of a part, where the file has no pages, slides or sheets."""
+"""Passages per part, if the file has no pages, slides or sheets."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsEntry:
-    """A heading, `depth` levels down (from 0); `passage`: the id of the first below it, which stands in `part`."""
+    """A heading, `depth` levels down (from 0); `passage`: the id of the first below it, which is in `part`."""
 
     heading: str
     depth: int
@@ -43,7 +45,7 @@ class DocumentContents:
 
 @dataclass(frozen=True, slots=True)
 class PassageRead:
-    """A passage, and what was derived of it."""
+    """A passage, and the texts derived from it."""
 
     passage: Passage
     derived: list[DerivedText]
@@ -52,9 +54,9 @@ class PassageRead:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that hold text.
+    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that contain text.
 
-    `given`: those of its fields that managers gave it.
+    `given`: the fields that managers set.
     """
 
     document: Document
@@ -68,10 +70,10 @@ class DocumentPart:
 
 @dataclass(frozen=True, slots=True)
 class DocumentUse:
-    """Number of answers that rest on a document: in all, and since 30 days ago; `last`: the day of the newest, or
+    """Number of answers that rest on a document: in all, and in the last 30 days; `last`: the day of the newest, or
     empty.
 
-    `questions`: those that their askers let the managers read when they judged the answer, the newest first.
+    `questions`: those that their askers shared with the managers when they judged the answer, the newest first.
     """
 
     document: Document
@@ -117,7 +119,7 @@ async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, docume
 async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
     """A document (by id, name or URI) with its headings."""
     found, passages = await _read_passages(kb, principal, document)
-    return DocumentContents(found, await _list_contents(kb, principal, found, passages))
+    return DocumentContents(found, await _list_contents(kb.document_store, principal, found, passages))
 
 
 @usecase("manager")
@@ -146,7 +148,7 @@ async def document_part(
         PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
         for one in shown
     ]
-    sections = await _list_contents(kb, principal, found, passages)
+    sections = await _list_contents(kb.document_store, principal, found, passages)
     given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
     return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
@@ -176,10 +178,10 @@ async def _read_passages(kb: KnowledgeBase, principal: Principal, document: str)
 
 
 async def _list_contents(
-    kb: KnowledgeBase, principal: Principal, document: Document, passages: Sequence[Passage]
+    store: CorpusStore, principal: Principal, document: Document, passages: Sequence[Passage]
 ) -> list[ContentsEntry]:
-    text = await kb.blocking(kb.document_store.markdown, principal, document.revision_id)
-    return await kb.blocking(_list_sections, passages, text)
+    text = await asyncio.to_thread(store.markdown, principal, document.revision_id)
+    return await asyncio.to_thread(_list_sections, passages, text)
 
 
 def _is_paged(passages: Sequence[Passage]) -> bool:
@@ -187,14 +189,14 @@ def _is_paged(passages: Sequence[Passage]) -> bool:
 
 
 def _place_passages(passages: Sequence[Passage]) -> dict[str, list[int]]:
-    """The parts in which each passage (by its id) stands: of one that runs over a page's end, both pages."""
+    """Return the parts that contain each passage (by its id); for one that crosses a page's end, both pages."""
     if not _is_paged(passages):
         return {one.id: [place // TOGETHER + 1] for place, one in enumerate(passages)}
     return {one.id: sorted({one.page or 1, *(box.page for box in one.boxes)}) for one in passages}
 
 
 def _list_sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
-    """The headings, each with the passage that it begins in; a heading after all of them goes with the last."""
+    """Return the headings, each with the passage that it begins in; a heading after all of them goes with the last."""
     from argot.corpus.chunking.headings import find_headings
 
     if not passages:

@@ -1,4 +1,4 @@
-"""One document's revisions: read again, replaced, compared, and a former one brought back; and its labels."""
+"""One document's revisions: reading again, replacing, comparing, and restoring a former one; and its labels."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from argot.types import Document, DocumentField, Principal
 __all__ = ["Revision"]
 
 MOST_COMPARED_LINES = 20_000
-"""On each side: comparing takes time with the product of both."""
+"""Maximum on each side: comparing takes time with the product of both."""
 LINES_AROUND = 2
 """Lines that are the same, shown before and after a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineDifference:
-    """Lines of the older text, and what the newer one has in their place. `line`: in the newer one, from 1.
+    """Lines of the older text, and their replacement in the newer one. `line`: in the newer one, from 1.
 
     `before` and `after` are the lines around both.
     """
@@ -40,7 +40,7 @@ class LineDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Difference of two revisions, as far as the text was read of them."""
+    """Difference of two revisions, in the text that was read from them."""
 
     document: Document
     older: Revision
@@ -50,7 +50,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class LabelledDocument(Document):
-    """A document with its new labels. `notices`: what is to be known of the readers that were given."""
+    """A document with its new labels. `notices`: remarks about the given readers."""
 
     notices: tuple[str, ...] = ()
 
@@ -81,7 +81,7 @@ async def document_label(
 def _check_fields(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
     """
     Raises:
-        InvalidInput: one of them cannot be kept.
+        InvalidInput: one of them cannot be stored.
     """
     from argot.corpus.store.document_fields import filter_usable
 
@@ -152,7 +152,7 @@ async def document_bring_back(
     found = await kb.blocking(store.document, principal, document)
     former = await kb.blocking(_find_revision, kb, principal, found, revision)
     if former.state == "live":
-        raise Conflict(f"Revision '{revision}' is the one that answers already.")
+        raise Conflict(f"Revision '{revision}' is the current one already.")
     source = await kb.blocking(load_stored_source, store.blobs, found.uri, former.content_hash, former.media_type)
     return await put_in(kb, principal, source)
 

@@ -1,4 +1,4 @@
-"""Access to sources: as with documents, one that is not for somebody is as if it were not there."""
+"""Access to sources: as with documents, one that somebody may not see does not exist for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def get_visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> So
     """Return the source of this name as the principal may know it. Blocks.
 
     Raises:
-        NotFound: there is none, or it is for others; the message does not tell which.
+        NotFound: there is none, or it is for others; the message does not distinguish them.
     """
     found = SourceStore(kb.document_store.database).get_source(name)
     if not principal.may_read(found.audience):

@@ -21,7 +21,7 @@ WEB = ("http", "https")
 _BY_SSH = re.compile(r"(ssh|git|git\+ssh)://|[\w.-]+@[\w.-]+:(?!//)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _OF_THIS_MACHINE = re.compile(r"(.+\.)?localhost\.?|[\d.]+|.*:.*", re.IGNORECASE)
-"""Hosts that tell where they lie without a look at the network: names of this machine, and numbers."""
+"""Hosts whose location is known without the network: names of this machine, and numbers."""
 EXPORTS = ("confluence", "sharepoint")
 """Kinds that a ZIP archive can be, too."""
 SHORTEST_SECONDS = 60
@@ -35,7 +35,7 @@ _SAID = {
     "encrypted": (re.compile(r"yes|no"), "yes or no"),
     "base_uri": (re.compile(r"[a-z][a-z0-9+.-]*:[^\s]+"), "a URI, as https://wiki.example.org/"),
 }
-"""What the values of options look like, for the machine and for people."""
+"""Patterns of option values, for the machine and for people."""
 
 
 def find_kind(address: str) -> SourceKind:
@@ -55,7 +55,7 @@ def name_of(kind: SourceKind, address: str) -> str:
     )
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:64]
     if not name:
-        raise InvalidInput(f"No name can be made of '{address}'. Give the source one.")
+        raise InvalidInput(f"No name can be made from '{address}'. Give the source one.")
     return name
 
 
@@ -82,7 +82,7 @@ def check_options(
 ) -> dict[str, Any]:
     """
     Raises:
-        InvalidInput: an option is unknown or of no use, or a secret stands in it.
+        InvalidInput: an option is unknown or useless, or contains a secret.
     """
     _check_names(kind, [*options, *variables], patterns=bool(include or exclude))
     for name, value in options.items():
@@ -129,23 +129,23 @@ def _check_value(kind: SourceKind, name: str, value: str) -> None:
 def require_admin(principal: Principal, record: SourceRecord) -> None:
     """
     Raises:
-        NotAllowed: it reaches what is this machine's own, or in its network.
+        NotAllowed: it reaches this machine's own data, or its network.
     """
     here = record.kind not in ("git", "web") or urlsplit(record.address).scheme not in WEB
     reaches = here or "private" in record.options
-    # A value of the service's environment must not be sent to an address of somebody's choice.
+    # A value of the service's environment must not be sent to an arbitrary address.
     reads = any(isinstance(value, dict) for value in record.options.values())
     if (reaches or reads) and role_of(principal) != "admin":
         raise NotAllowed(
             f"{principal.name} may not add this source: what lies on this machine, in its network or in its "
-            "environment takes the role 'admin', or the person at this machine."
+            "environment requires the role 'admin', or the person at this machine."
         )
 
 
 def check_address(home: Path, record: SourceRecord) -> None:
     """
     Raises:
-        InvalidInput: it is none, or there is nothing.
+        InvalidInput: it is invalid, or does not exist.
     """
     if record.kind == "loader":
         _check_loader(record.address)
@@ -154,13 +154,15 @@ def check_address(home: Path, record: SourceRecord) -> None:
     elif "://" in record.address:
         _check_url(record)
     elif record.kind == "imap":
-        raise InvalidInput(f"'{record.address}' is no folder of mail. Write it as imaps://mail.example.org/INBOX")
+        raise InvalidInput(f"'{record.address}' is not a folder of mail. Write it as imaps://mail.example.org/INBOX")
     elif scheme := _SCHEME.match(record.address):
         raise InvalidInput(
-            f"'{scheme[0]}' begins no address of a source. Give the path of a folder, or an address as https://..."
+            f"'{scheme[0]}' is not the beginning of a source's address. Give the path of a folder, or an address as https://..."
         )
     elif record.kind == "web":
-        raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
+        raise InvalidInput(
+            f"'{record.address}' is not the address of a web site. Write it as https://wiki.example.org/"
+        )
     else:
         _check_path(home, record)
 
@@ -179,7 +181,7 @@ def _check_url(record: SourceRecord) -> None:
         _check_public(parts.hostname)
     if record.kind == "imap" and (missing := {"user", "password"} - record.options.keys()):
         raise InvalidInput(
-            f"Mail takes a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
+            f"Mail requires a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
         )
 
 
@@ -196,7 +198,7 @@ def _check_public(host: str) -> None:
 def _check_path(home: Path, record: SourceRecord) -> None:
     folder = Path(record.address)
     if not folder.is_absolute():
-        raise InvalidInput(f"'{folder}' is no whole path. Write it from the root on: /srv/{folder}")
+        raise InvalidInput(f"'{folder}' is not an absolute path. Write it from the root on: /srv/{folder}")
     if folder.is_file() and record.kind not in EXPORTS:
         export = f", or name its kind: --kind {' or '.join(EXPORTS)}" if folder.suffix.casefold() == ".zip" else ""
         raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}{export}")
@@ -206,7 +208,7 @@ def _check_path(home: Path, record: SourceRecord) -> None:
     if is_system(found):
         raise InvalidInput(f"{explain_system_path(found)}.")
     if found.is_relative_to(own) or own.is_relative_to(found):
-        raise InvalidInput(f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other.")
+        raise InvalidInput(f"The folder {folder} and the knowledge base {home} must not contain each other.")
 
 
 def _check_loader(name: str) -> None:

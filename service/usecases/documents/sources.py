@@ -1,4 +1,4 @@
-"""Sources that the documents stay in step with: named, listed, synced, taken away."""
+"""Sources with which documents are synchronised: adding, listing, syncing, removing them."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ from argot.work.job_types import JobRun, JobWanted, TellProgress
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
     from argot.corpus.corpus import Corpus
+    from argot.work.job_types import Jobs
 
 __all__ = ["SourceKind", "SourceRecord", "SyncProblem"]
 
@@ -78,9 +79,9 @@ SYNC = "sync"
 class SyncReport:
     """Numbers of documents of a source by outcome. `state`: synced, held or failed; `detail` says why.
 
-    `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first that came in
-    and are nearly the same as other documents. `waiting` for a confirmation before they are removed are so many,
-    of which `gone` are the names of the first.
+    `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first added ones that
+    are nearly the same as other documents. `waiting` is the number that wait for a confirmation before they are
+    removed, and `gone` the names of the first of them.
     """
 
     source: str
@@ -105,7 +106,7 @@ _REPORT = TypeAdapter(SyncReport)
 
 @dataclass(frozen=True, slots=True)
 class SyncUnderWay:
-    """Progress of a sync: `done` of the `total` documents that are to be read or taken out; 0 while it still looks."""
+    """Progress of a sync: `done` of the `total` documents to read or remove; 0 while it still compares."""
 
     source: str
     done: int = 0
@@ -114,7 +115,7 @@ class SyncUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSource:
-    """A source that documents are no longer kept in step with. `removed`: documents that went with it."""
+    """A source with which documents are no longer synchronised. `removed`: documents that were removed with it."""
 
     name: str
     removed: int
@@ -190,7 +191,7 @@ async def source_remove(
             corpus = await kb.load()
             from argot.corpus.connectors.synchronisation import remove_documents
 
-            turn = kb.turns()
+            turn = kb.writing.turns()
             async with aclosing(stream(lambda: remove_documents(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
             await _forget_removed(kb, corpus)
@@ -216,11 +217,11 @@ async def source_sync(
         Conflict: it is being synced already.
     """
     await kb.blocking(get_visible_source, kb, principal, name)
-    # The whole record: what is stored of a sync is for all who may read the source.
+    # The whole record: the stored record of a sync is for everyone who may read the source.
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
     if await kb.jobs.has_workers(SYNC):
-        async with aclosing(follow_job(kb, job)) as events:
+        async with aclosing(follow_job(kb.jobs, job)) as events:
             async for event in events:
                 yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
         return
@@ -256,14 +257,14 @@ async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncU
 
 
 def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobWanted:
-    """Describe the job that syncs one source, which nobody else may sync at the same time."""
+    """Describe the job that syncs one source, which no other job may sync at the same time."""
     given = {"name": name, "confirm": confirm, "patient": patient}
     return JobWanted(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
 
 
 @job_kind(SYNC, busy="The source '{label}' is being synced. Wait until that is done, or stop it.")
 async def sync_work(run: JobRun) -> Any:
-    """A `SyncReport` as JSON; None where it was due, and another one has synced it meanwhile."""
+    """Return a `SyncReport` as JSON; None if another job has synced it since it was due."""
     kb, given = run.kb, run.parameters
     record = await kb.blocking(SourceStore(kb.document_store.database).get_source, given["name"])
     if given["patient"] and not is_sync_due(record, utc_now()):
@@ -275,13 +276,13 @@ async def sync_work(run: JobRun) -> Any:
     return convert_to_json(report)
 
 
-async def sync_put(kb: KnowledgeBase, name: str) -> None:
+async def sync_put(jobs: Jobs, name: str) -> None:
     """Have a source synced that is due. What was put aside stays there.
 
     Raises:
         Conflict: it is being synced.
     """
-    await kb.jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
+    await jobs.submit(_sync_job(make_local_principal(), name, patient=True), again=False)
 
 
 def is_sync_due(record: SourceRecord, now: datetime) -> bool:
@@ -310,12 +311,12 @@ async def _sync_in_steps(
 
     total = 0
     hidden = await kb.blocking(list_hidden_addresses, kb, principal, record.name)
-    async with kb.adding:
+    async with kb.writing.adding:
         sync = Synchronisation(
             corpus,
             record,
             lambda: make_connector(record),
-            turn=kb.turns(),
+            turn=kb.writing.turns(),
             by=principal,
             confirmed=confirm,
             patient=patient,
@@ -323,7 +324,7 @@ async def _sync_in_steps(
         async with aclosing(stream(sync.run)) as events:
             async for event in events:
                 total = event.total or total
-                # Without the name: whoever sees the job may read less than whoever began it.
+                # Without the name: a viewer of the job may have fewer rights than its creator.
                 tell(event.done, total)
                 yield _hide_documents(event, hidden)
     if sync.counts["removed"]:
@@ -338,7 +339,7 @@ async def _forget_removed(kb: KnowledgeBase, corpus: Corpus) -> None:
 
 
 def _hide_documents(event: SyncEvent, hidden: Collection[str]) -> Event:
-    # That something moves on is told of all documents, what it is of those one may read.
+    # Progress is reported for all documents, their names only for readable ones.
     known = event.uri not in hidden
     return {
         "kind": event.kind if known else "progress",

@@ -32,38 +32,38 @@ if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent, Source
 
 UPLOAD = "upload"
-"""The kind of the jobs that put a file in which was sent."""
+"""The kind of the jobs that add a sent file."""
 LONGEST_NAME = 200
 """Bytes of a file's name."""
 MOST_FOLDERS = 20
-"""Of those a file lies in."""
+"""Bytes of the names of its folders."""
 IN = ("added", "updated", "unchanged", "duplicate")
-"""What becomes of a file that can be read."""
+"""Outcomes for a readable file."""
 MAX_LISTED_FILES = 1000
-"""Of an archive are told one by one; those beyond are only counted."""
+"""Files of an archive that are reported one by one; further ones are only counted."""
 REASONS = 5
-"""So many are named of an archive of which nothing can be read."""
+"""Files that are named for an archive of which nothing can be read."""
 
 
 def _encode_bytes(value: object) -> object:
-    # Within the process bytes are given as they are.
+    # Within the process bytes are passed directly.
     if not isinstance(value, str):
         return value
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error as error:
-        raise ValueError(f"it is no base64: {error}") from None
+        raise ValueError(f"it is not base64: {error}") from None
 
 
 Data = Annotated[bytes, BeforeValidator(_encode_bytes)]
-"""Bytes; as base64 where JSON carries them."""
+"""Bytes; base64 in JSON."""
 
-NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
+NOT_YOURS = "it was added, but you are not one of its readers and will not see it yourself"
 
 
 @dataclass(frozen=True, slots=True)
 class MemberReport:
-    """Outcome of a file; `document` is None where it is not this person's to read."""
+    """Outcome of a file; `document` is None if this person may not read it."""
 
     kind: str
     name: str
@@ -76,8 +76,7 @@ class UploadReport(MemberReport):
     """Outcome of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
     updated, unchanged and duplicate that one of them came to.
 
-    `unlisted` is how many files more than `files` it holds; `notices`: what is to be known of the readers that were
-    given.
+    `unlisted` is the number of its files beyond `files`; `notices`: remarks about the given readers.
     """
 
     files: list[MemberReport] = field(default_factory=list)
@@ -118,9 +117,9 @@ async def upload(
     return await _upload_file(kb, principal, data, **given)
 
 
-@job_kind(UPLOAD, busy="'{label}' is being put in.", lane="awaited")
+@job_kind(UPLOAD, busy="'{label}' is being added.", lane="awaited")
 async def upload_work(run: JobRun) -> Any:
-    """An `UploadReport` as JSON."""
+    """Return an `UploadReport` as JSON."""
     return convert_to_json(await _upload_file(run.kb, run.principal, run.data or b"", **run.parameters))
 
 
@@ -156,7 +155,7 @@ async def put_in(
     tags: Sequence[str] | None = None,
     renew: bool = False,
 ) -> UploadReport:
-    """Put one source in on somebody's behalf; with `renew` it is read again although it has not changed.
+    """Add one source on a person's behalf; with `renew` it is read again although it has not changed.
 
     Raises:
         InvalidInput: it cannot be read; nothing was added.
@@ -166,7 +165,7 @@ async def put_in(
     ]
     last = told[-1] if told else None
     if last is None or last.kind not in IN:
-        why = last.detail.rstrip(".") if last else "nothing came of it"
+        why = last.detail.rstrip(".") if last else "nothing was read from it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
     return UploadReport(
         last.kind, source.name, last.detail, last.document, notices=await list_reader_notices(kb, audience)
@@ -181,7 +180,7 @@ async def _put_members_in(
     audience: Audience | None = None,
     tags: Sequence[str] | None = None,
 ) -> UploadReport:
-    """Put the files in an archive in, each by itself.
+    """Add the files in an archive, one by one.
 
     Raises:
         InvalidInput: none of them can be; nothing was added.
@@ -189,7 +188,7 @@ async def _put_members_in(
     from argot.corpus.ingestion.archive_members import list_members
 
     found = _MemberReports()
-    async with kb.archives.place(principal):
+    async with kb.gates.archives.place(principal):
         # Listed in the thread that reads: who made the archive decides how long that takes.
         async for event in _ingest(kb, principal, list_members(archive), audience, tags):
             found.add(_report_member(principal, event), listed_name_in(event.uri))
@@ -204,7 +203,7 @@ async def _put_members_in(
 
 
 class _MemberReports:
-    """The first reports on files of an archive, and the counts of all. Those that failed take the last places."""
+    """The first reports on files of an archive, and the counts of all. Failed ones come last."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -212,7 +211,7 @@ class _MemberReports:
 
     def add(self, report: MemberReport, name: str) -> None:
         self.counts[report.kind] += 1
-        # A tenth is kept for what went wrong behind a thousand files that did not.
+        # A tenth is reserved for failures after a thousand successes.
         most = MAX_LISTED_FILES if report.kind == "failed" else MAX_LISTED_FILES * 9 // 10
         if len(self.files) < most:
             self.files.append(MemberReport(report.kind, name, report.detail, report.document))
@@ -232,7 +231,7 @@ class _MemberReports:
 
 
 def _list_reasons(files: Sequence[MemberReport]) -> list[str]:
-    """Why the files of an archive were not added: each reason once, with the first file that it holds of."""
+    """Return why the files of an archive were not added: each reason once, with the first file it applies to."""
     names: dict[str, list[str]] = {}
     for one in files:
         names.setdefault(one.detail.rstrip("."), []).append(one.name)
@@ -251,11 +250,11 @@ async def _ingest(
     *,
     renew: bool = False,
 ) -> AsyncIterator[IngestEvent]:
-    """Put in the sources and yield the outcome of each."""
+    """Add the sources and yield the outcome of each."""
     corpus = await kb.load()
-    async with kb.adding:
+    async with kb.writing.adding:
         labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, sources, **labels, turn=kb.turns(), by=principal, renew=renew)
+        adding = partial(corpus.add, sources, **labels, turn=kb.writing.turns(), by=principal, renew=renew)
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # Besides these there are some about the whole run.
@@ -271,10 +270,10 @@ def _report_member(principal: Principal, event: IngestEvent) -> MemberReport:
 
 
 def clean_name(name: str) -> str:
-    """The last part of a file's name, as safe to show as any: what leads to it is the sender's own affair.
+    """Return the last part of a file's name in a safe form, without the sender's path.
 
     Raises:
-        InvalidInput: nothing is left, or it is too long.
+        InvalidInput: nothing remains, or it is too long.
     """
     last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     shown = "".join(character for character in last if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))

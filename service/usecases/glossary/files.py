@@ -17,6 +17,7 @@ from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.senses import Limit, Words
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
+from argot.settings import Settings
 from argot.types import Context, Principal, Sense
 
 # For the surfaces, which may not import the glossary's own modules.
@@ -25,7 +26,7 @@ __all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
 
 @dataclass(frozen=True, slots=True)
 class PreviewCounts:
-    """Numbers of senses that would be added, changed or left as they are, and of problems in the file."""
+    """Numbers of senses that would be added, changed or left unchanged, and of problems in the file."""
 
     added: int
     updated: int
@@ -51,11 +52,11 @@ class ContextUpdate:
 
 @dataclass(frozen=True, slots=True)
 class PreviewShown:
-    """Preview of an import: the first of what is added, updated and wrong (`where` is a problem's place in full). With
-    problems nothing would be imported.
+    """Preview of an import: the first of the additions, updates and problems (`where` is a problem's full position).
+    With problems nothing would be imported.
 
-    `ignored`: how often something stands in the file that a glossary has no place for, by its name. `stamp`: for
-    importing just this.
+    `ignored`: how often the file contains something that a glossary cannot hold, by its name. `stamp`: for importing
+    exactly this.
     """
 
     counts: PreviewCounts
@@ -97,7 +98,7 @@ async def glossary_preview(
     """Preview the import of a file (`data` in base64): `counts`, and the first of what is added, updated (before and
     after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
     """
-    options = _make_options(kb, context, language)
+    options = _make_options(kb.settings, context, language)
     return _show_preview(
         await kb.blocking(kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options), limit
     )
@@ -122,13 +123,13 @@ async def glossary_import_file(
     the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
     it up before the end leaves nothing of it.
     """
-    options, given = _make_options(kb, context, language), _decode_bytes(data)
+    options, given = _make_options(kb.settings, context, language), _decode_bytes(data)
 
     def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
         def tell_stored(done: int, total: int) -> None:
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
-        # Nothing is known of the total before the file has been read.
+        # The total is unknown before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(
             principal, given, name, format, options, why=why, told=tell_stored, seen=seen
@@ -149,22 +150,22 @@ async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, forma
 
 def _decode_bytes(data: str) -> bytes:
     try:
-        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
+        # Without `validate`, characters foreign to base64 are skipped, and a damaged file is accepted as complete.
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
 
 
-def _make_options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
-    limits = kb.settings
+def _make_options(settings: Settings, context: str, language: str) -> ReadOptions:
+    limits = settings
     # From the settings and never from the caller: they bound what a file of strangers may cost.
     return ReadOptions(
         context=context.strip(),
         language=language.strip(),
-        max_bytes=int(limits.max_glossary_mb * 2**20),
-        seconds=limits.parse_seconds,
-        memory_mb=limits.parse_memory_mb,
-        most_senses=limits.max_glossary_senses,
+        max_bytes=int(limits.limits.max_glossary_mb * 2**20),
+        seconds=limits.limits.parse_seconds,
+        memory_mb=limits.limits.parse_memory_mb,
+        most_senses=limits.limits.max_glossary_senses,
     )
 
 

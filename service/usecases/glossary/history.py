@@ -31,7 +31,7 @@ Saved = TypeVar("Saved", Sense, Context)
 
 @dataclass(frozen=True, slots=True)
 class SavedSince(Generic[Saved]):
-    """Stored value now, and in the version that somebody saw (None: not known); who saved it last, when (ISO, UTC) and
+    """Stored value now, and in the version that somebody saw (None: unknown); who saved it last, when (ISO, UTC) and
     why.
     """
 
@@ -126,7 +126,7 @@ async def glossary_since(
 
 def collect_saves(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
     """Collect the saves since a version, by the entries of each, newest first."""
-    # Every save raises the version by one: the entry that many saves ago holds what stood before it.
+    # Every save increments the version by one: the entry that many saves ago contains the value before it.
     ago = current.version - version
     base = entries[ago - 1].before if 0 < ago <= len(entries) else None
     if not entries:
@@ -165,10 +165,10 @@ def _group_by_term(counted: Iterable[WeekOfUse | WeekOfMisses], weeks: list[str]
     rows: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(weeks))
     place = {week: number for number, week in enumerate(weeks)}
     for one in counted:
-        # What is counted is kept for longer than the weeks that are shown.
+        # Counts are kept for longer than the weeks that are shown.
         if one.week in place:
             rows[one.term][place[one.week]] += one.count
-    # Of an odd number of weeks the one in the middle is in neither half.
+    # With an odd number of weeks the middle one is in neither half.
     half = len(weeks) // 2
     return [
         TermUse(term, counts, sum(counts), sum(counts[-half:]) - sum(counts[:half])) for term, counts in rows.items()

@@ -1,4 +1,4 @@
-"""The loop from a missed term to a meaning: drafts from the documents, effects, and telling the askers."""
+"""The loop from a missed term to a meaning: drafts from the documents, effects, and notifying the askers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from argot.types import Principal
 __all__ = ["CombinedImpact", "QuestionAsRead", "QuestionImpact", "TermNews"]
 
 MOST_TOLD = 2000
-"""Characters by which a context is guessed."""
+"""Characters from which a context is guessed."""
 Questions = Annotated[list[Text], Field(max_length=1000)]
 
 
@@ -41,7 +41,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     await kb.blocking(miss_loop.propose_meanings, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
     found = await kb.blocking(kb.glossary.proposals.find, principal, "open", term)
-    # Its bare function: role and count are those of this use case.
+    # The function itself, because role and count are those of this use case.
     return [await glossary_proposal.function(kb, principal, proposal_id=one.id) for one in found]
 
 
@@ -102,7 +102,7 @@ async def glossary_effects_together(
     else:
         assert proposal_ids is not None
         given = len(proposal_ids)
-        # A sense needs a context: until one is chosen, the effects are tried in one that this person manages.
+        # A sense needs a context: until one is chosen, the effects are computed in one that this person manages.
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
         wanted = await kb.blocking(together.plan_acceptances, kb.glossary, principal, proposal_ids[:most], home)
     found = await tried.measure_effects(kb, principal, wanted, seconds=together.SECONDS)
@@ -139,11 +139,11 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
     told = "\n".join(text.strip() for text in texts if text.strip())[:MOST_TOLD]
-    # Nothing to choose from: the corpus and the reader need not be loaded.
+    # No choice: the corpus and the reader need not be loaded.
     if len(contexts) < 2 or not told:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
-    profile = await get_profile(kb, kb.settings.profile)
+    profile = await get_profile(kb.profiles, kb.settings.profile)
     # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = build_extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)
@@ -155,7 +155,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 
 @dataclass(frozen=True, slots=True)
 class SharedQuestions:
-    """Number of questions of a thread that the glossary's managers may read from now on, or no more."""
+    """Number of questions of a thread that the glossary's managers may read from now on, or no longer."""
 
     thread: str
     shared: bool

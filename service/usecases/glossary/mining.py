@@ -1,4 +1,4 @@
-"""Terms and meanings proposed from what the documents themselves say: watched to the end, or in the background."""
+"""Terms and meanings proposed from the documents themselves: watched to the end, or in the background."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from argot.work.job_types import JobRun, JobState, JobWanted
 
 @dataclass(frozen=True, slots=True)
 class MinedQuote:
-    """The id of a passage, and its words that give a meaning."""
+    """The id of a passage, and its words that state a meaning."""
 
     passage: str
     quote: str
@@ -32,8 +32,8 @@ class MinedQuote:
 
 @dataclass(frozen=True, slots=True)
 class MinedMeaning:
-    """A meaning that documents give. `id` is its proposal's, None where none was stored; `score` is in [0, 1]; `count`:
-    how many passages give it, of which `evidence` quotes the best; `audience`: who may read their documents.
+    """A meaning stated in documents. `id` is its proposal's, None if none was stored; `score` is in [0, 1]; `count`:
+    how many passages state it, of which `evidence` quotes the best; `audience`: the readers of their documents.
     """
 
     id: int | None
@@ -49,9 +49,9 @@ class MinedMeaning:
 
 @dataclass(frozen=True, slots=True)
 class MiningReport:
-    """Outcome of a run: the surest of the `offered` meanings; how many documents were read, and how many `skipped`, as
-    they were mined before; how many passages they have; how many meanings were `found`, `known` to the glossary
-    already, and `decided` on before. `stored`: whether proposals were made.
+    """Outcome of a run: the most certain of the `offered` meanings; how many documents were read, and how many
+    `skipped`, because they were mined before; how many passages they have; how many meanings were `found`, `known` to
+    the glossary already, and `decided` on before. `stored`: whether proposals were made.
     """
 
     proposals: list[MinedMeaning]
@@ -67,8 +67,8 @@ class MiningReport:
 
 @dataclass(frozen=True, slots=True)
 class MiningStatus:
-    """Progress of a run in the background: `name` is the document that is read, `done` of `total` documents are;
-    `offered` counts meanings. `unread` of the `documents` that one may read were not mined yet.
+    """Progress of a run in the background: `name` is the present document, `done` of `total` documents are read;
+    `offered` counts meanings. `unread` of the readable `documents` were not mined yet.
     """
 
     state: Literal["idle", "running", "done", "stopped", "failed"]
@@ -105,7 +105,7 @@ async def glossary_mine(
     if context is not None:
         context = await kb.blocking(_find_context, kb.glossary, principal, context)
     mining = Mining(kb.document_store, kb.glossary, principal, context, stored=not dry_run, again=again)
-    # One run after the other: two at once would read the same documents and make the same proposals.
+    # One run after the other: two concurrent ones would read the same documents and make the same proposals.
     async with kb.jobs.turn(MINE), aclosing(stream(mining.run)) as steps:
         async for step in steps:
             yield {"kind": "progress", **asdict(step)}
@@ -176,7 +176,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningS
     """Stop one's own run. What it found so far stays."""
     job = await kb.jobs.find_latest(MINE, _make_key(principal))
     if job is not None and job.is_under_way:
-        await stop_job(kb, job.id)
+        await stop_job(kb.jobs, job.id)
     return await glossary_mined.function(kb, principal)
 
 
@@ -206,12 +206,12 @@ def _make_key(principal: Principal) -> str:
     MINE,
     busy="Your documents are being mined.",
     is_retried=False,
-    fault="Something went wrong. The log of the service tells more.",
+    fault="Something went wrong. The service's log has the details.",
 )
 async def mine_work(run: JobRun) -> Any:
-    """Mine the documents; the number of meanings `offered`."""
+    """Mine the documents; return the number of meanings `offered`."""
     found = {"offered": 0}
-    # Nobody sees the report: a limit of 1, the least, spares putting it together.
+    # Nobody sees the report: a limit of 1, the minimum, saves assembling it.
     async with aclosing(glossary_mine.function(run.kb, run.principal, limit=1, **run.parameters)) as events:
         async for event in events:
             if not isinstance(event, Finished):

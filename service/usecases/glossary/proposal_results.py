@@ -1,4 +1,4 @@
-"""Missed terms and proposals as use cases give them, and what came of deciding on them."""
+"""Missed terms and proposals as use cases return them, and the outcome of decisions on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Sureness = Literal["sure", "likely", "unsure", "unrated"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMiss(MissRecord):
-    """A missed term with its open proposals and the closest known terms, those first that are closest."""
+    """A missed term with its open proposals and the closest known terms, the closest first."""
 
     proposals: list[Proposal]
     similar: list[str]
@@ -33,7 +33,7 @@ class DismissedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Quotation of a passage about a term. Where the passage is gone, `document` and `heading` are empty and `page`
+    """Quotation of a passage about a term. If the passage is deleted, `document` and `heading` are empty and `page`
     None.
     """
 
@@ -46,10 +46,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ProposalShown:
-    """A proposed meaning, as `Proposal` has it, with what a person decides by: the places of its evidence, how sure
-    it is, and how many questions missed its term (`asked`).
+    """A proposed meaning, as in `Proposal`, with the information for a decision: the places of its evidence, its
+    certainty, and how many questions missed its term (`asked`).
 
-    `score` is in [0, 1], None: nobody reckoned. `created` and `decided` are ISO, UTC. `sense`: the sense it became.
+    `score` is in [0, 1], None: unknown. `created` and `decided` are ISO, UTC. `sense`: the sense it became.
     """
 
     id: int
@@ -83,9 +83,7 @@ class ScoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class OfferPage:
-    """Some of the open proposals. `total`: how many there are with the text and the score that were asked for; `all`:
-    how many there are.
-    """
+    """Some of the open proposals. `total`: how many have the requested text and score; `all`: how many there are."""
 
     proposals: list[ProposalShown]
     total: int
@@ -95,7 +93,7 @@ class OfferPage:
 
 @dataclass(frozen=True, slots=True)
 class LeftProposal:
-    """A proposal that could not be accepted; `term` is empty where there is no such proposal."""
+    """A proposal that could not be accepted; `term` is empty if there is no such proposal."""
 
     id: int
     term: str
@@ -104,7 +102,7 @@ class LeftProposal:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedProposals:
-    """The senses that were made, the proposals that were left, and the change (None: nothing was made)."""
+    """The new senses, the proposals that were left, and the change (None: there was none)."""
 
     senses: list[SenseShown]
     left: list[LeftProposal]
@@ -129,7 +127,7 @@ class ApprovedSenses:
 
 @dataclass(frozen=True, slots=True)
 class DecidedProposal:
-    """The number of a proposal that was dismissed or taken up again."""
+    """The number of a proposal that was dismissed or reopened."""
 
     id: int
 

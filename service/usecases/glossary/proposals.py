@@ -1,4 +1,4 @@
-"""Work of managers: terms asked for in vain, and meanings that were proposed for them."""
+"""Work of managers: undefined terms that people asked for, and meanings that were proposed for them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
 from argot.service.json_values import read_dataclass_fields
@@ -132,11 +133,11 @@ async def glossary_offers(
 
     def offers() -> OfferPage:
         every = kb.glossary.proposals.find(principal)
-        asked = _count_misses(kb, principal)
+        asked = _count_misses(kb.glossary, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _has_text(one, text)]
-        # The number comes last, so that pages neither repeat nor skip a proposal where all else is equal.
+        # The number is last, so that pages neither repeat nor skip a proposal if all else is equal.
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
-        # Evidence is looked up for this page alone.
+        # Evidence is looked up only for this page.
         shown = _show_proposals(kb, principal, wanted[start : start + limit], asked)
         levels = [
             ScoreLevel(name, score, sum((one.score or 0.0) >= score for one in every)) for name, score in SCORES.items()
@@ -192,14 +193,14 @@ async def glossary_accept_many(
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
 
     def accept_all() -> AcceptedProposals:
-        # Decided ones as well: what was decided meanwhile is named with its term among those `left`.
+        # Includes decided ones: one that was decided meanwhile is named with its term among those `left`.
         every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
         ids = proposal_ids
         if ids is None:
             best = sorted(every.values(), key=lambda one: (-(one.score or 0.0), one.id))
             ids = [one.id for one in best if one.status == "open" and (one.score or 0.0) >= (least or 0.0)]
         homeless = [one for number in ids if (one := every.get(number)) and one.status == "open" and not one.context]
-        # Said once and before anything is made, instead of as the reason of each that is left.
+        # Raised once and before anything is made, instead of as the reason for each that is left.
         if homeless and not context.strip():
             raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
         made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
@@ -233,7 +234,7 @@ async def glossary_approve_many(
         for number, version in senses:
             try:
                 made.append(show_sense(principal, kb.glossary.senses.approve(principal, number, version, why)))
-            # One that was changed meanwhile does not keep the others from being approved.
+            # One that was changed meanwhile does not prevent the approval of the others.
             except (Conflict, NotAllowed, NotFound) as error:
                 left.append(LeftSense(number, str(error)))
         return ApprovedSenses(made, left)
@@ -286,7 +287,7 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
             misses=len(glossary.misses.open(principal)),
             proposals=len(glossary.proposals.find(principal)),
             drafts=len(glossary.senses.find(principal, status="draft")),
-            # Whether there is any is enough, and spares reading the whole glossary.
+            # Existence is enough, and saves reading the whole glossary.
             senses=len(glossary.senses.find(principal, limit=1)),
             documents=len(kb.document_store.documents(principal)),
         )
@@ -300,7 +301,7 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
 def _show_proposals(
     kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
 ) -> list[ProposalShown]:
-    """The proposals, each passage of their evidence with its document and heading, as far as it is still there."""
+    """Return the proposals, each passage of their evidence with its document and heading, if it still exists."""
     # The passages of all proposals in one look-up; several may quote the same.
     ids = list(dict.fromkeys(passage_id for one in proposals for passage_id, _ in one.evidence))
     held = kb.document_store.passages(principal, ids)
@@ -333,9 +334,9 @@ def _measure_sureness(score: float | None) -> Sureness:
     return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 
-def _count_misses(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+def _count_misses(glossary: Glossary, principal: Principal) -> dict[str, int]:
     """Count the questions that missed each term, by its normalised form."""
-    return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
+    return {normalise(miss.term): miss.count for miss in glossary.misses.find(principal)}
 
 
 def _group_by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:

@@ -1,4 +1,4 @@
-"""Senses and conflicts as use cases give them: what is stored, and what this person may do with it."""
+"""Senses and conflicts as use cases return them: the stored value, and what this person may do with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Occurrences", "PhrasePlace", "flatten_markdown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenseShown(Sense):
-    """A sense, and whether it is the asking person's to change."""
+    """A sense, and whether the principal may change it."""
 
     may_manage: bool
 
@@ -44,16 +44,16 @@ class SimilarTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedPassage(PassageShown):
-    """A passage, its text also in `parts`: (text, whether it is the phrase that was looked for)."""
+    """A passage, its text also in `parts`: (text, whether it is the phrase that was searched)."""
 
     parts: list[tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class WarningShown:
-    """One thing that speaks against saving a sense, and the ids of the stored senses it is about.
+    """One reason against saving a sense, and the ids of the stored senses concerned.
 
-    `no_document`: no document that one may read spells the expansion out.
+    `no_document`: no document that the principal may read spells the expansion out.
     """
 
     kind: WarningKind | Literal["no_document"]
@@ -63,7 +63,7 @@ class WarningShown:
 
 @dataclass(frozen=True, slots=True)
 class ConflictShown:
-    """A conflict with the first of its senses. Who manages all of them may accept or reopen it."""
+    """A conflict with the first of its senses. A principal who manages all of them may accept or reopen it."""
 
     kind: WarningKind
     message: str
@@ -84,8 +84,8 @@ class AcceptedConflictShown(ConflictShown):
 
 @dataclass(frozen=True, slots=True)
 class ConflictList:
-    """Conflicts of one kind, open or accepted. `open` and `accepted` count those of the whole glossary; `total` is how
-    many were asked for, of which `conflicts` are the first.
+    """Conflicts of one kind, open or accepted. `open` and `accepted` count those of the whole glossary; `total` is the
+    number of the requested kind, of which `conflicts` are the first.
     """
 
     open: int

@@ -1,7 +1,7 @@
-"""The glossary: senses, from draft to retirement, and finding one's way in them.
+"""The glossary: senses, from draft to retirement, and searching them.
 
-Contexts are in `contexts`, files in `glossary_files`, misses and proposals in `proposals`, what happened in
-`glossary_history`, and how senses look in `sense_results`.
+Contexts are in `contexts`, files in `glossary_files`, misses and proposals in `proposals`, changes in
+`glossary_history`, and the form of senses in `sense_results`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 Word = Annotated[Text, Field(min_length=1, max_length=200)]
 Words = Annotated[Text, Field(max_length=20_000)]
-"""So much fits a field of a sense; the glossary itself says what is too long for which, and in better words."""
+"""Limit of a field of a sense; the glossary itself checks each field's own, with better messages."""
 SenseId = Number
 Limit = Annotated[int, Field(ge=1, le=1000)]
 Readers = list[Reader] | None
 MOST_NAMED = 8
-"""Senses named with one conflict."""
+"""Number of senses named with one conflict."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SenseFields(ParameterGroup):
-    """Fields of a sense; those that are left out stay as they are."""
+    """Fields of a sense; missing ones are unchanged."""
 
     term: Words | None = None
     context: Words | None = None
@@ -63,10 +63,10 @@ class SenseFields(ParameterGroup):
 
     @property
     def said(self) -> dict[str, Any]:
-        """All that is not left out, as the glossary takes it."""
+        """The given fields, in the glossary's form."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         given["audience"] = read_audience(self.audience)
-        # None is what was left out; an empty text is given, and empties its field.
+        # None is a missing field; an empty text is given, and clears its field.
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -74,7 +74,7 @@ class SenseFields(ParameterGroup):
 class NewSense(SenseFields):
     """Fields of a new meaning."""
 
-    term: Words = field()  # without a default, unlike what it says otherwise of a sense
+    term: Words = field()  # without a default, unlike the other fields of a sense
     context: Words = field()
     expansion: Words = field()
     description: Words = ""
@@ -157,7 +157,7 @@ async def glossary_passage(
     """A passage, its text also in `parts`: (text, whether it is the phrase)."""
     found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
     if passage_id not in found:
-        raise NotFound("This passage is not there any more: its document was changed or removed.")
+        raise NotFound("This passage no longer exists: its document was changed or removed.")
     of, document = found[passage_id]
     parts = documents.cut_at_phrase(of.text, phrase)
     text = await kb.blocking(kb.document_store.markdown, principal, of.revision_id)
@@ -286,7 +286,7 @@ async def glossary_conflicts(
             listed = [(one.warning, one) for one in every.accepted]
         wanted = [(warning, how) for warning, how in listed if set(about or ()) <= set(warning.senses)]
         first = wanted[:limit]
-        # Each sense is read once, in however many conflicts it takes part.
+        # Each sense is read once, in however many conflicts it occurs.
         named = {number for warning, _ in first for number in warning.senses[:MOST_NAMED]}
         senses = {number: show_sense(principal, kb.glossary.senses.get(principal, number)) for number in named}
         shown = [_show_conflict(warning, how, senses) for warning, how in first]
@@ -328,9 +328,9 @@ def _show_conflict(
     warning: SenseWarning, accepted: AcceptedConflict | None, senses: Mapping[int, SenseShown]
 ) -> AcceptedConflictShown | ConflictShown:
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]
-    # Who has not seen all senses of a conflict, or may not change them, cannot judge it.
+    # A person who has not seen all senses of a conflict, or may not change them, cannot decide it.
     seen = len(named) == len(warning.senses) and all(one.may_manage for one in named)
-    # A review that is due is done, not let stand.
+    # A review that is due is completed, not accepted.
     may_accept = seen and warning.kind != "review_due"
     if accepted is None:
         return ConflictShown(warning.kind, warning.message, named, may_accept, may_take_up=False)

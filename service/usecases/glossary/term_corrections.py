@@ -1,4 +1,4 @@
-"""Not what I meant: the other senses of a term, and telling the glossary's managers that it is none of them."""
+"""Corrections by the asker: the other senses of a term, and notifying the glossary's managers that none is right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argot.types import Principal, Sense
 
 @dataclass(frozen=True, slots=True)
 class OtherSenses:
-    """A term of a question, how it was read, and what else it may mean."""
+    """A term of a question, how it was read, and its other meanings."""
 
     term: str
     question: str
@@ -23,7 +23,7 @@ class OtherSenses:
 
 @dataclass(frozen=True, slots=True)
 class ReportedTerm:
-    """A term that the glossary's managers are told of; `shared`: they may read its question."""
+    """A term that is reported to the glossary's managers; `shared`: they may read its question."""
 
     term: str
     question: str
@@ -63,7 +63,7 @@ async def report_term(
     asked, read = await find_reading(kb, run, thread, turn, term)
 
     def report() -> int:
-        # Before `share`, which shares what is recorded for the thread so far.
+        # Before `share`, which shares the questions recorded for the thread so far.
         kb.glossary.misses.record(read.term, principal.name, asked.question, thread, shared=share)
         return kb.glossary.misses.share(principal.name, thread) if share else 0
 

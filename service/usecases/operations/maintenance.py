@@ -34,7 +34,7 @@ async def backup(kb: KnowledgeBase, principal: Principal, *, path: str) -> Backu
     """Write everything but the vectors into a tar file, as of one moment. Questions go on meanwhile."""
     # No document may change between the copies of the stores and those of the original files.
     async with kb.writing:
-        if kb.settings.store:
+        if kb.settings.storage.database:
             from argot.service.maintenance.shared_backup import write_shared_backup
 
             return await kb.blocking(write_shared_backup, kb.home, kb.settings, kb.stores, Path(path))

@@ -21,7 +21,7 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
         NotFound: this is no service.
     """
     if kb.metrics is None:
-        raise NotFound("Only a running service counts: start it with argot serve.")
+        raise NotFound("Only a running service has metrics. Start it with: argot serve")
     return kb.metrics.text().decode()
 
 
@@ -35,5 +35,5 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
     return [
         make_good_finding("answers", f"given by {kb.answers.describe()}"),
         *await asyncio.to_thread(check_process, kb.settings),
-        *await check_jobs(kb),
+        *await check_jobs(kb.jobs),
     ]

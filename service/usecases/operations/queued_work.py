@@ -9,35 +9,35 @@ from typing import Any
 from argot.errors import ArgotError, Conflict, rebuild_error
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, get_outcome
-from argot.work.job_types import JobRecord, JobWanted
+from argot.work.job_types import JobRecord, Jobs, JobWanted
 
 
-async def stop_job(kb: KnowledgeBase, number: int) -> None:
+async def stop_job(jobs: Jobs, number: int) -> None:
     """Cancel a job, unless it has ended, and wait for its end."""
     with suppress(Conflict):
-        await kb.jobs.cancel(number)
-    await wait_for_end(kb, number)
+        await jobs.cancel(number)
+    await wait_for_end(jobs, number)
 
 
-async def wait_for_end(kb: KnowledgeBase, number: int) -> None:
+async def wait_for_end(jobs: Jobs, number: int) -> None:
     """Wait until a job is not under way any more."""
-    async with aclosing(kb.jobs.follow(number)) as found:
+    async with aclosing(jobs.follow(number)) as found:
         async for _ in found:
             pass
 
 
-async def follow_job(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
+async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
     """Yield the progress of a job, and last its outcome, as JSON. Closing this cancels it.
 
     Raises:
         Conflict: one with its key is under way, or somebody has cancelled it.
         ArgotError: what kept it from its end, as in the process that did it.
     """
-    number = (await kb.jobs.begin(wanted)).id
+    number = (await jobs.begin(wanted)).id
     last: JobRecord | None = None
     told: Event = {}
     try:
-        async with aclosing(kb.jobs.follow(number)) as found:
+        async with aclosing(jobs.follow(number)) as found:
             async for last in found:
                 event = _make_event(last)
                 if last.is_under_way and event != told and (last.total or event["kind"] == "waiting"):
@@ -47,13 +47,13 @@ async def follow_job(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Eve
         if last is None or last.is_under_way:
             # It may have ended after the state that was seen last.
             with suppress(Conflict):
-                await kb.jobs.cancel(number)
-    yield Finished(_read_outcome(await kb.jobs.job(number)))
+                await jobs.cancel(number)
+    yield Finished(_read_outcome(await jobs.job(number)))
 
 
 async def wait_for_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
     """The same without the events on the way."""
-    return await get_outcome(follow_job(kb, wanted))
+    return await get_outcome(follow_job(kb.jobs, wanted))
 
 
 def _make_event(job: JobRecord) -> Event:

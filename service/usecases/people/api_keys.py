@@ -22,7 +22,7 @@ Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey(Key):
-    """A key as it is made; the secret (`key`) is told this once."""
+    """A new key; the secret (`key`) is shown only once."""
 
     key: str = field(repr=False)
 
@@ -42,7 +42,7 @@ async def key_add(
     """
     owner = await _find_owner(kb, principal, user)
     if owner != LOCAL_NAME:
-        # Only for its errors. The person at this machine is no row among the users.
+        # Only for its errors. The local user is no row among the users.
         await kb.blocking(kb.people.principal, owner)
     made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
     return NewKey(**read_dataclass_fields(made), key=token)
@@ -51,7 +51,7 @@ async def key_add(
 @usecase("asker")
 async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[Key]:
     """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
-    # No user can be called so (`require_name`).
+    # No user can have this name (`require_name`).
     if user == "*" and principal.sees_all:
         return await kb.blocking(kb.people.keys.of)
     owner = await _find_owner(kb, principal, user)
@@ -61,13 +61,13 @@ async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None
 @usecase("asker")
 async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> Key:
     """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
-    # Somebody else's key is not found, rather than forbidden: that it exists is not said.
+    # Somebody else's key is reported as not found, rather than forbidden, so that its existence is not revealed.
     of = None if principal.sees_all else principal.name
     return await kb.blocking(lambda: kb.people.keys.revoke(key, user=of))
 
 
 async def _find_owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> str:
-    """Return the owner of the keys that are meant.
+    """Return the owner of the requested keys.
 
     Raises:
         NotAllowed: somebody else's, and this is no admin.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
-from argot.errors import NotFound
+from argot.errors import MissingWing, NotFound
+from argot.remedies import wing_command
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.storage.missing_wings import require_wings
 from argot.service.threads.question_log import KeptQuestion, list_kept_questions
 from argot.service.usecases.questions.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -25,9 +27,8 @@ Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class PersonalData:
-    """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
-    the rows of the glossary, by the name under which they asked; their ratings; and what was noted of how each
-    question went.
+    """Everything stored about a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
+    the rows of the glossary, by the name under which they asked; their ratings; and the records of each question.
     """
 
     name: str
@@ -80,7 +81,7 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
         NotFound: nothing is kept of anybody of this name.
     """
     user = await kb.blocking(kb.people.find, name)
-    # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
+    # Rows may remain under a name that is no user's: one from Slack, or that of the local user.
     found = await _export_data(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
     rated = any(found.ratings.values())
     if not user and not (found.people or found.conversations or found.glossary or rated):
@@ -99,14 +100,16 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
 
     Raises:
         NotFound: nothing is kept of anybody of this name.
+        MissingWing: a wing that is not installed keeps data, which nobody could erase.
     """
+    await _require_wings(kb, name)
     # Shut out first: otherwise they could ask on while they are being erased.
     if await kb.blocking(kb.people.find, name):
         await kb.blocking(kb.people.suspend, name)
     names = await _list_names(kb, name)
     conversations = files = 0
     threads = await kb.threads()
-    # Until none is left: a question that was under way may have begun another.
+    # Until none is left: a running question may have begun another.
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
             files += len(await threads.files(thread.owner, thread.id))
@@ -133,8 +136,18 @@ def _list_keepers() -> list[PersonalKeeper]:
     return list(load_parts("personal_data"))
 
 
+async def _require_wings(kb: KnowledgeBase, name: str) -> None:
+    await kb.blocking(require_wings, kb.stores.holds, kb.home)
+    kept = await kb.blocking(kb.people.kept_of, [name])
+    if "slack_people" in kept and not any(keeper.other_names for keeper in _list_keepers()):
+        raise MissingWing(
+            f"'{name}' asked in Slack, under a name that the wing 'slack' knows, which is not installed. Nothing was"
+            f" changed. Add it, {wing_command(['slack'])}"
+        )
+
+
 async def _export_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
-    """Everything of one person, with the passages that they may read."""
+    """Return everything about one person, with the passages that they may read."""
     names = await _list_names(kb, principal.name)
     threads = await kb.threads()
     found = [one for each in names for one in await threads.of(each)]
@@ -160,7 +173,7 @@ async def _read_conversation(kb: KnowledgeBase, principal: Principal, thread: Th
 
 
 async def _list_names(kb: KnowledgeBase, name: str) -> list[str]:
-    """The person's name, and those under which they asked before they were known to be this user."""
+    """Return the person's name, and those under which they asked before they were linked to this user."""
     names = [name]
     for keeper in _list_keepers():
         if keeper.other_names:
@@ -169,7 +182,7 @@ async def _list_names(kb: KnowledgeBase, name: str) -> list[str]:
 
 
 async def _count_still_named(kb: KnowledgeBase, name: str) -> StillNamed:
-    # It only counts, so it may look at everything.
+    # It only counts, so it may read everything.
     reader = Principal("erasing", sees_all=True)
     documents = await kb.blocking(kb.document_store.documents, reader)
     senses = await kb.blocking(kb.glossary.senses.find, reader)

@@ -1,4 +1,4 @@
-"""Readers that nobody is: said of where they are given, and no error, for groups may come later."""
+"""Nonexistent readers: reported where they are entered, and no error, because groups may be added later."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ async def list_reader_notices(kb: KnowledgeBase, audience: Iterable[str] | None)
     users = await kb.blocking(kb.people.users)
     known = {MANAGERS, *(f"@{one.name}" for one in users), *(group for one in users for group in one.groups)}
     unknown = sorted(set(audience) - known)
-    rest = "reads it now" if unknown == sorted(set(audience)) else "comes to read it by that"
+    rest = "can read it now" if unknown == sorted(set(audience)) else "gets access through this name"
     return [f"no group or person '{one}' exists: nobody but administrators {rest}" for one in unknown]

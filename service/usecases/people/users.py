@@ -1,7 +1,8 @@
-"""Users: groups, roles, passwords, sessions, and shutting them out."""
+"""Users: groups, roles, passwords, sessions, and suspension."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings
+from argot.jargon_db.glossary import Glossary
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import read_dataclass_fields
@@ -26,12 +28,12 @@ Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
 class UserShown(User):
     """A user with the role that follows from what they manage."""
 
-    role: Role = field()  # of a user it is worked out
+    role: Role = field()  # computed for a user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserWithPassword(UserShown):
-    """A user with the password that was made up for them, which is told this once."""
+    """A user with their generated password, which is shown only once."""
 
     password: str = field(repr=False)
 
@@ -80,7 +82,7 @@ async def user_add(
         InvalidInput: a name, group, context or password cannot be one; or the door would close behind oneself.
         Conflict: there is such a user, and a `new` one is wanted.
     """
-    contexts = await _check_contexts(kb, principal, manages)
+    contexts = await _check_contexts(kb.glossary, principal, manages)
     known = await kb.blocking(kb.people.find, name)
     if new and known is not None:
         raise Conflict(f"There is a user '{name}' already. Choose another name, or change that one.")
@@ -95,7 +97,7 @@ async def user_add(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
-    # A password that was given is not told back.
+    # A given password is not returned.
     return _show_new_user(
         await kb.blocking(kb.people.user, name), given if make_password and password is None else None
     )
@@ -118,11 +120,11 @@ async def user_roles(
     leave: list[Text] | None = None,
 ) -> UserShown:
     """Show the rights of a user; given a role or contexts, set all of them. `leave` names groups to leave."""
-    contexts = await _check_contexts(kb, principal, manages)
+    contexts = await _check_contexts(kb.glossary, principal, manages)
     if role or contexts:
-        # The last administrator could otherwise leave nobody who can give the role back.
+        # The last administrator could otherwise leave nobody who can restore the role.
         _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
-        # Whoever is given contexts, and no role, becomes their manager.
+        # A user who is given contexts, and no role, becomes their manager.
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
         await kb.blocking(kb.people.leave, name, leave)
@@ -143,10 +145,10 @@ async def user_set(
     """Set the role, contexts and groups of a user: groups that are not named are left. An empty display name stays."""
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
-        raise InvalidInput(f"Choose what {name} is to manage: some contexts, or '{EVERY_CONTEXT}' for all.")
+        raise InvalidInput(f"Choose the contexts that {name} manages: some, or '{EVERY_CONTEXT}' for all.")
     _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
     wanted = list(dict.fromkeys(groups or []))
-    contexts = await _check_contexts(kb, principal, manages if role == "manager" else None)
+    contexts = await _check_contexts(kb.glossary, principal, manages if role == "manager" else None)
     await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
     await kb.blocking(kb.people.leave, name, [group for group in found.groups if group not in wanted])
     await kb.blocking(kb.people.set_role, name, role, contexts)
@@ -194,7 +196,7 @@ async def user_link(
         InvalidSettings: the settings name no provider.
         Conflict: that account is linked with somebody else.
     """
-    issuer = kb.settings.oidc_issuer
+    issuer = kb.settings.oidc.issuer
     if not issuer:
         raise InvalidSettings("There is no provider to sign in at: set 'oidc_issuer' (docs/administrators.md).")
     return show_user(await kb.blocking(kb.people.link, name, issuer, subject.strip()))
@@ -221,11 +223,11 @@ async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Te
 
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-"""None of them is taken for another."""
+"""Characters that cannot be confused with each other."""
 
 
 def generate_password() -> str:
-    """A password for somebody's first day: 79 bits, in groups that can be read out."""
+    """Return a password for somebody's first day: 79 bits, in groups that can be read out."""
     return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(4))
 
 
@@ -235,11 +237,11 @@ def _require_other(principal: Principal, name: str, what: str, *, unless: bool =
 
 
 async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
-    # From the first password on everybody signs in, also whoever gave it out.
+    # From the first password on everybody signs in, including the person who issued it.
     if in_window and role != "admin" and not await kb.look_up(kb.people.has_passwords):
         raise InvalidInput(
-            f"The first person with a password has to be an administrator: from then on everybody signs in, you too."
-            f" Make yourself one before {name}."
+            "The first person with a password has to be an administrator: from then on everybody signs in, "
+            f"including you. Make yourself one before {name}."
         )
 
 
@@ -257,14 +259,14 @@ def _show_new_user(user: User, password: str | None) -> UserWithPassword | UserS
     return shown if password is None else UserWithPassword(**read_dataclass_fields(shown), password=password)
 
 
-async def _check_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
+async def _check_contexts(glossary: Glossary, principal: Principal, names: list[str] | None) -> list[str]:
     """These names without repetition, each seen to be that of a context or `*`."""
     wanted = list(dict.fromkeys(names or []))
     if not wanted or EVERY_CONTEXT in wanted:
         return wanted
-    known = [context.name for context in await kb.blocking(kb.glossary.contexts.all, principal)]
+    known = [context.name for context in await asyncio.to_thread(glossary.contexts.all, principal)]
     for name in wanted:
-        # A misspelt one would let somebody manage nothing, in silence.
+        # A misspelt one would silently let somebody manage nothing.
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"
             raise InvalidInput(f"There is no context '{name}'. Contexts: {there}. '{EVERY_CONTEXT}' stands for all.")

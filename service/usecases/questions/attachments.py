@@ -1,7 +1,7 @@
-"""Files put into one conversation, to be asked about there: its asker alone reads them, and they go with it.
+"""Files added to one conversation, to be asked about there: only its asker reads them, and they are deleted with it.
 
 Such a file is a document like any other whose only reader is the thread (`argot.types.THREAD`). Nobody else finds it,
-not even who may read everything, and nothing is mined from it.
+not even a person who may read everything, and nothing is mined from it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from argot.types import THREAD, Document, Principal
 
 MOST_FILES = 10
 MOST_BYTES = 25_000_000
-"""Of one file. What belongs to everybody is put in by those who look after the documents, and may be larger."""
+"""Maximum of one file. Documents for everybody are added by their managers, and may be larger."""
 LONGEST_NAME = 200
 # Base64 has four characters for three bytes.
 Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
@@ -38,7 +38,7 @@ Name = Annotated[Text, Field(min_length=1, max_length=1000)]
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file that was put into a thread, and the document that it is there."""
+    """A file that was added to a thread, and its document there."""
 
     document: Document
     file: ThreadFile
@@ -46,7 +46,7 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class DetachedFile:
-    """A file that was taken out of a thread."""
+    """A file that was removed from a thread."""
 
     file: ThreadFile
 
@@ -64,14 +64,14 @@ async def thread_attach(
     threads, name = await kb.threads(), _clean_file_name(name)
     # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
-    async with kb.attachments.place(principal):
+    async with kb.gates.attachments.place(principal):
         data = _decode_content(content)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
             raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
         document = await _add_file(kb, thread, name, data)
         file = ThreadFile(document.id, name, len(data), timestamp())
-        try:  # meanwhile the conversation may be gone, or full
+        try:  # meanwhile the conversation may be deleted, or full
             await _require_room(threads, principal, thread, name)
             await threads.attach(principal.name, thread, file)
         except (NotFound, InvalidInput):
@@ -93,7 +93,7 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
     found = next((one for one in await threads.files(principal.name, thread) if name in {one.name, one.document}), None)
     if found is None:
         raise NotFound(f"There is no file '{name}' in this conversation.")
-    # The document first: a kill in between leaves an entry without a file, which can be taken out again.
+    # The document first: a kill in between leaves an entry without a file, which can be removed again.
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
     await scrub_stores(kb)
@@ -101,12 +101,12 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 
 async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:
-    """Remove what was put into a thread; before the thread itself, so that nothing is left without one."""
-    # Nobody but the thread's owner may read them, so the program acts as a reader of this thread alone.
+    """Remove the files of a thread; before the thread itself, so that no file is left without one."""
+    # Only the thread's owner may read them, so the program acts as a reader of this thread alone.
     reader = read_in_thread(Principal(f"files of {thread}"), thread)
 
     def own() -> list[Document]:
-        # Exactly this audience: what is open to everyone can be read in the thread as well.
+        # Exactly this audience: documents open to everyone can be read in the thread as well.
         held = [one for one in kb.document_store.documents(reader) if one.audience == {f"{THREAD}{thread}"}]
         return [one for one in held if documents is None or one.id in documents]
 
@@ -122,7 +122,7 @@ async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | No
 async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
     held = await threads.files(principal.name, thread)
     if len(held) >= MOST_FILES and all(one.name != name for one in held):
-        raise InvalidInput(f"This conversation holds {len(held)} files already. Begin another one, or take one out.")
+        raise InvalidInput(f"This conversation holds {len(held)} files already. Start another one, or remove a file.")
 
 
 async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
@@ -131,7 +131,7 @@ async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> D
     corpus = await kb.load()
     source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
     labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
-    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.turns()}
+    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.writing.turns()}
     work = partial(corpus.add, [source], **labels, **bounds)
     async with aclosing(stream(work)) as events:
         async for event in events:
@@ -143,7 +143,9 @@ async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> D
 
 
 def _clean_file_name(name: str) -> str:
-    """The last part of a name as browsers send it, without what no file should be called. Never a path."""
+    """Return the last part of a name as browsers send it, without characters that no file name should have. It is never
+    a path.
+    """
     last = PurePosixPath(name.replace("\\", "/")).name
     plain = "".join(char for char in last if char.isprintable()).strip()
     if not plain.strip("."):
@@ -155,7 +157,7 @@ def _clean_file_name(name: str) -> str:
 
 def _decode_content(content: str) -> bytes:
     try:
-        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
+        # Without `validate`, characters foreign to base64 are skipped, and a damaged file is accepted as complete.
         return base64.b64decode(content, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidInput("The file was not sent as base64.") from error

@@ -1,7 +1,7 @@
-"""Conversations that their asker keeps: every request brings all that was said, and nothing of it stays here.
+"""Conversations that the client stores: every request contains all messages, and none of them is stored here.
 
-So it is with OpenAI's chat completions. What Argot asked back is found again in the messages: the question before it
-is walked through anew, which stops at the same place, and the next message is taken as the answer to it.
+OpenAI's chat completions work this way. Argot's own questions are recovered from the messages: the previous question is
+run again, which stops at the same point, and the next message is used as the reply to it.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 2000
 LATEST = 8
-"""Exchanges that are handed to the graph as history; it reads fewer."""
+"""Maximum exchanges passed to the graph as history; it reads fewer."""
 MOST_EXCHANGES = 50
-"""Exchanges in which it is looked for what was chosen."""
+"""Exchanges that are searched for choices."""
 MOST_REPLIES = 3
-"""So often one question asks back (`argot.graph.state.MAX_QUESTIONS_BACK`); that many are walked through again."""
+"""How often one question can ask back (`argot.graph.state.MAX_QUESTIONS_BACK`); up to that many are run again."""
 LONGEST_ANSWER = 8000
-"""Characters of an earlier answer that are looked at."""
+"""Characters of an earlier answer that are examined."""
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; an assistant's is an answer without sources, as `AskResult.answer` has it.
+    """One message of a conversation; an assistant's is an answer without sources, as in `AskResult.answer`.
 
     Checked with the other parameters, not when it is made.
     """
@@ -75,7 +75,7 @@ class Exchange:
 class ConversationJob:
     """The last message of a conversation, to be answered (`argot.service.answer_jobs`).
 
-    `asked`: the question, and each answer to what was asked back.
+    `asked`: the question, and each reply to Argot's own questions.
     """
 
     principal: Principal
@@ -85,7 +85,7 @@ class ConversationJob:
 
     @property
     def name(self) -> str:
-        """Name of the thread that it is answered in, which nobody sees."""
+        """Name of the temporary thread, which nobody sees."""
         return _name_of(self.principal, self.past, self.asked[0])
 
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
@@ -103,7 +103,7 @@ class ConversationJob:
 
 @dataclass(frozen=True, slots=True)
 class SearchJob:
-    """A search (`argot.service.answer_jobs`): a question of which only the passages are wanted, `limit` of them."""
+    """A search (`argot.service.answer_jobs`): a question that only needs passages, `limit` of them."""
 
     principal: Principal
     query: str
@@ -132,7 +132,7 @@ class SearchJob:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages that a search found, and the reading of its words."""
+    """Passages that a search found, and the interpretation of its words."""
 
     query: str
     jargon: list[Jargon]
@@ -162,10 +162,10 @@ async def converse(
 
     past, asked = _split_exchanges(messages)
     for question in asked:
-        check_question(question, kb.settings.max_question_chars)
+        check_question(question, kb.settings.limits.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
-    async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
+    async with kb.threads_turns.of(job.name), aclosing(kb.answers.events(job)) as events:
         async for event in events:
             yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)
@@ -191,7 +191,7 @@ async def search(
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
     `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
-    switches = await apply_search_choice(kb, search, None)
+    switches = await apply_search_choice(kb.document_store, search, None)
     manner = answer_settings(profile, context, tags, since, fields)
     found: AskResult | None = None
     async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:
@@ -205,8 +205,8 @@ async def search(
 
 
 async def make_memory_graph(kb: KnowledgeBase) -> ArgotGraph:
-    """The graph over checkpoints in memory: nothing of these conversations is kept."""
-    await kb.threads()  # sets what langgraph reads when it is first imported
+    """Return the graph over checkpoints in memory: nothing of these conversations is stored."""
+    await kb.threads()  # sets a variable that langgraph reads on its first import
     return kb.part(_build_memory_graph)
 
 
@@ -222,8 +222,8 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
     """Make these turns the past of the thread."""
     from argot.graph.state import make_empty_turn
 
-    # Without citations: the passages they rested on are not known any more. The first turn of a conversation has
-    # number 0, and is not among them where there are too many.
+    # Without citations: the passages they rested on are unknown by now. The first turn of a conversation has number 0,
+    # and is not among them where there are too many.
     records = [
         {
             **make_empty_turn(turn.question, number),
@@ -233,14 +233,14 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
         for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
     ]
     if records:
-        # As if `abstain` had written it: after that node the graph is at its end and takes a new question.
+        # As if `abstain` had written it: after that node the graph is at its end and accepts a new question.
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
 
 
 async def _answer_messages(
     graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
 ) -> AsyncGenerator[AskEvent]:
-    """Ask the first question, and give the others as answers to what is asked back; yields the events of the last."""
+    """Ask the first question, and pass the others as replies to Argot's questions; yield the events of the last."""
     from argot.graph.run import answer_choice, ask
 
     waiting = False
@@ -252,7 +252,7 @@ async def _answer_messages(
             async for event in events:
                 if isinstance(event.data, AskResult):
                     waiting = bool(event.data.choices)
-                    # What was asked back then is clear by now: a mere choice answers nothing any more.
+                    # The choice is settled by now: a mere choice answers nothing any more.
                     last = last or (not waiting and all(_is_choice(other) for other in asked[number + 1 :]))
                 if last:
                     yield event
@@ -261,7 +261,7 @@ async def _answer_messages(
 
 
 def _forget_thread(event: AskEvent) -> AskEvent:
-    # The thread is deleted as soon as the answer is there, so its name is of no use to anybody.
+    # The thread is deleted as soon as the answer is there, so its name is useless to anybody.
     if isinstance(event.data, AskResult):
         event = replace(event, data=event.data.model_copy(update={"thread": ""}))
     return strip_for_surfaces(event)
@@ -272,7 +272,7 @@ def _is_choice(text: str) -> bool:
 
 
 def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
-    # The same name for the same conversation, so that an unknown term that is met again counts as one question.
+    # The same name for the same conversation, so that a repeated unknown term counts as one question.
     parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
     # ASCII's unit separator (31) between the texts keeps ("ab", "c") and ("a", "bc") apart.
     return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
@@ -282,8 +282,8 @@ def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> s
 
 
 def _split_exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
-    """Split messages into past questions with their answers, and the present question with replies to what was asked
-    back.
+    """Split messages into past questions with their answers, and the present question with replies to Argot's
+    questions.
 
     Raises:
         InvalidInput: the last message is not the user's.
@@ -314,10 +314,10 @@ def _is_asking_back(answer: str) -> bool:
 
 
 def _find_term(answer: str) -> str | None:
-    """The term whose meaning an answer asks for; None if it asks for none."""
+    """Return the term whose meaning an answer asks for; None if it asks for none."""
     from argot.graph.presentation.wording import write_document_choice, write_sense_choice, write_unknown_term
 
-    # The wording with a NUL in place of the term: the text before and after it is searched for.
+    # The wording with a NUL in place of the term: the text before and after it is searched.
     for text in (write_sense_choice("\x00", ()), write_unknown_term("\x00", ()), write_document_choice("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
@@ -329,7 +329,7 @@ def _find_term(answer: str) -> str | None:
 def _remember_choices(
     kb: KnowledgeBase, principal: Principal, past: Sequence[Exchange]
 ) -> tuple[list[Exchange], dict[str, int]]:
-    """The exchanges, those that were choices joined with the answer they led to; and the senses chosen, by term.
+    """Return the exchanges, where choices are joined with the answer they led to; and the senses chosen, by term.
 
     Only senses that this person may read now.
     """
@@ -349,7 +349,7 @@ def _remember_choices(
 
 
 def _read_choice(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
-    """The term that was asked about and the sense chosen (0: none of them); empty if the reply was no choice."""
+    """Return the term in question and the chosen sense (0: none of them); empty if the reply was no choice."""
     from argot.graph.choices import (
         ANSWER_ANYWAY,
         NONE_OF_THESE,

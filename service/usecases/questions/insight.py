@@ -1,6 +1,4 @@
-"""Insight into questions and their outcomes, for those who look after documents and glossary. It never leaves the
-machine.
-"""
+"""Insight into questions and their outcomes, for managers of documents and glossary. It never leaves the machine."""
 
 from __future__ import annotations
 
@@ -31,10 +29,10 @@ def _check_day(text: str) -> str:
     try:
         day = date.fromisoformat(text).isoformat() if text.strip() else ""
     except ValueError:
-        raise ValueError("it is no day; write it as 2027-01-31") from None
+        raise ValueError("it is not a day; write it as 2027-01-31") from None
     # A calendar ends in 9999, and a chart of every month until then would be read by nobody.
     if day and not EARLIEST <= day <= LATEST:
-        raise ValueError(f"it is no day from {EARLIEST} to {LATEST}")
+        raise ValueError(f"it is not between {EARLIEST} and {LATEST}")
     return day
 
 
@@ -72,7 +70,7 @@ def _collect_insight(  # noqa: PLR0917
     everywhere = principal.manages_all
 
     def list_known(terms: list[str]) -> set[str]:
-        # Managers see every missed term (`Misses`); of the others those that they may read.
+        # Managers see every missed term (`Misses`); other terms only if they may read them.
         senses = kb.glossary.lookup.senses(principal, terms)
         return {term for term in terms if senses.get(term)} | misses.filter_missed(terms)
 

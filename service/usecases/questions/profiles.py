@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.profile import PROFILES, Profile, change_profile, compare_switches
-from argot.profile_files import MAX_FILE_BYTES, format_profile, read_profile
+from argot.profile_files import MAX_FILE_BYTES, SavedProfiles, format_profile, read_profile
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -23,9 +24,9 @@ Toml = Annotated[Text, Field(max_length=MAX_FILE_BYTES)]
 
 @dataclass(frozen=True, slots=True)
 class ProfileSummary:
-    """A profile: what it is for, and the switches it sets otherwise than the default.
+    """A profile: its purpose, and the switches that differ from the default.
 
-    `problem`: why a saved one cannot be used; then nothing else is known of it.
+    `problem`: why a saved one cannot be used; then its other fields are unknown.
     """
 
     name: str
@@ -85,21 +86,21 @@ async def profile_save(
     if base is not None and toml is not None:
         raise InvalidInput("Give a base or a profile as TOML, not both.")
     started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
-    # What the one it starts from is for need not be what this one is for.
+    # Its base's purpose need not be that of this profile.
     told = about if about is not None else started.about if toml is not None else ""
     changed = change_profile(started, switches or {}).model_copy(update={"about": told})
     async with kb.writing:
         return _show_profile(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 
 
-async def get_profile(kb: KnowledgeBase, name: str) -> Profile:
+async def get_profile(profiles: SavedProfiles, name: str) -> Profile:
     """The profile of this name.
 
     Raises:
         InvalidSettings: there is none.
     """
     # For nearly every question nothing is read from the disk.
-    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.find, name)
+    return PROFILES[name] if name in PROFILES else await asyncio.to_thread(profiles.find, name)
 
 
 def _list_summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
@@ -111,7 +112,7 @@ def _summarize(kb: KnowledgeBase, name: str) -> ProfileSummary:
     try:
         found = kb.profiles.find(name)
     except InvalidSettings as error:
-        # Edited by hand, and wrong: the others are listed all the same.
+        # Wrongly edited by hand: the others are listed all the same.
         return ProfileSummary(name, "", "saved", problem=str(error))
     return ProfileSummary(name, found.about, "saved", compare_switches(found))
 

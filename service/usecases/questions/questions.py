@@ -1,4 +1,4 @@
-"""Asking, and answering what Argot asks back. Both stream: stages, pieces of the answer, the result."""
+"""Asking, and answering Argot's own questions. Both stream: stages, pieces of the answer, the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.questions.profiles import Switches, get_profile
 from argot.service.usecases.questions.search_choice import apply_search_choice
-from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
@@ -39,9 +39,8 @@ SenseId = Number
 class TurnJob:
     """One turn of a thread, to be answered (`argot.service.answer_jobs`).
 
-    `text`: what is asked, or with `kind` "choice" the answer to what Argot asked back; "again": the answer takes the
-    place of the last turn's. `senses`: ids by term, chosen beforehand. `id`: by it a turn is known that was begun
-    before.
+    `text`: the question, or with `kind` "choice" the reply to Argot's question; "again": the answer replaces that of
+    the last turn. `senses`: ids by term, chosen beforehand. `id`: identifies a turn that was begun before.
     """
 
     principal: Principal
@@ -105,8 +104,8 @@ def ask(
     async def prepare() -> TurnJob:
         from argot.graph.question_validation import check_question
 
-        check_question(question, kb.settings.max_question_chars)
-        chosen = await apply_search_choice(kb, search, switches)
+        check_question(question, kb.settings.limits.max_question_chars)
+        chosen = await apply_search_choice(kb.document_store, search, switches)
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
         own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
         return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
@@ -117,8 +116,8 @@ def ask(
 async def _start_thread(
     kb: KnowledgeBase, principal: Principal, question: str, manner: AnswerSettings, switches: Switches | None
 ) -> str:
-    """Start a thread, unless nothing could be answered in it with these settings; return its id."""
-    kb.warm_model()  # beside the loading of the documents
+    """Start a thread, unless these settings allow no answer in it; return its id."""
+    kb.warm_model()  # in parallel with loading the documents
     await _resolve_settings(kb, principal, manner, AnswerSettings(), switches)
     return (await (await kb.threads()).start(principal.name, question)).id
 
@@ -139,6 +138,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+        await require_forgetting(kb, principal.name, thread, last.result.turn)
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await forget_shared(kb, thread, last.result.turn)
         return replace(turn, text=last.result.question)
@@ -163,10 +163,10 @@ def ask_in_sense(
         asked, read = await find_reading(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
-            raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
+            raise NotFound(f"“{read.surface}” no longer has this sense. Ask again, and choose one of its senses.")
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
-        # The conversation may have gone on since: asked again, the question has to stand alone.
+        # The conversation may have continued since: asked again, the question has to stand alone.
         return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
 
     return _turn_events(kb, principal, TurnJob(principal, thread, ""), find_question)
@@ -192,7 +192,7 @@ def answer(
 
     async def prepare() -> TurnJob:
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-        chosen = await apply_search_choice(kb, search, switches)
+        chosen = await apply_search_choice(kb.document_store, search, switches)
         return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
@@ -213,7 +213,7 @@ def answer_settings(
         InvalidInput: `since` is no date.
     """
     if since and not is_partial_date(since):
-        raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
+        raise InvalidInput(f"'{since:.40}' is not a date. Write it as 2025-03-01, 2025-03 or 2025.")
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
@@ -228,10 +228,10 @@ async def run_context(
     thread: Thread | None = None,
     switches: Switches | None = None,
 ) -> RunContext:
-    """Build what the graph is given for one run on this principal's behalf.
+    """Build the graph's context for one run on this principal's behalf.
 
-    In a thread of theirs they also read what they put into it, and what `manner` leaves open is as the thread keeps it.
-    `switches` of the profile are changed for this run.
+    In a thread of theirs they also read its files, and the thread's settings apply where `manner` has none. `switches`
+    of the profile are changed for this run.
 
     Raises:
         NotFound: there is no such context or document, or not for this principal.
@@ -244,7 +244,7 @@ async def run_context(
     if thread is not None:
         principal = read_in_thread(principal, thread.id)
     chosen = await _resolve_settings(kb, principal, manner or AnswerSettings(), kept, switches)
-    # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
+    # The glossary may have changed since it was last read, which on PostgreSQL needs a query.
     run = await kb.look_up(
         build_run_context, await kb.load(), kb.glossary, principal, chosen.profile, kb.settings, chosen.context,
         kb.model_server,
@@ -263,7 +263,7 @@ class _ResolvedSettings:
 async def _resolve_settings(
     kb: KnowledgeBase, principal: Principal, manner: AnswerSettings, kept: AnswerSettings, switches: Switches | None
 ) -> _ResolvedSettings:
-    """Find what the names in the settings stand for; what `manner` leaves open is as `kept` has it.
+    """Resolve the names in the settings; those of `kept` apply where `manner` has none.
 
     Raises:
         NotFound, InvalidSettings, InvalidInput: as `run_context`.
@@ -288,12 +288,12 @@ def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple
 
 
 def strip_for_surfaces(event: AskEvent) -> AskEvent:
-    """The event without what it tells the glossary's managers."""
+    """Return the event without its information for the glossary's managers."""
     return AskEvent(event.kind, event.name, event.seconds, event.data, event.model_seconds)
 
 
 def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
-    """Note the facts that a finished turn has for the glossary's managers, once nobody waits for it."""
+    """Record a finished turn's information for the glossary's managers, once nobody waits for it."""
     from argot.graph.run import TurnEnded
 
     if isinstance(event, TurnEnded) and event.learned is not None:
@@ -301,7 +301,7 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 
 
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
-    """Count the documents that an answer rests on: neither the question nor who asked."""
+    """Count the documents that an answer rests on, without the question and the asker."""
     if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
         from argot.corpus.store.citation_counts import count_citations
 
@@ -309,14 +309,14 @@ def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
 
 
 def read_in_thread(principal: Principal, thread: str) -> Principal:
-    """The same person, who also reads what was put into this thread alone."""
+    """Return the same person with access to the files of this thread."""
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}"})
 
 
 async def find_reading(
     kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str
 ) -> tuple[AskResult, Jargon]:
-    """A turn of a thread and how one of its terms was read, as this principal may see both now.
+    """Return a turn of a thread and how one of its terms was read, as this principal may see both now.
 
     Raises:
         NotFound: there is no such turn or no such term in it.
@@ -327,26 +327,26 @@ async def find_reading(
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read
-    raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
+    raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
 
 
 async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
-    """The profile named with the question, else the one kept with the thread, else the service's."""
-    # One kept with the thread may have been removed since; its questions go on without it.
+    """Return the profile named with the question, else the thread's, else the service's."""
+    # The thread's may have been removed since; its questions continue without it.
     if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
         kept = None
-    return await get_profile(kb, named or kept or kb.settings.profile)
+    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
 
 
 async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
-    """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
+    """Return the asker's context in the glossary's spelling; None if the thread's is deleted."""
     wanted = named or kept
     if not wanted:
         return None
     known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
     if wanted.casefold() not in known and named:
         raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
-    # A context kept with the thread may have been removed since; its questions go on without one.
+    # The thread's context may have been removed since; its questions continue without one.
     return known.get(wanted.casefold())
 
 
@@ -356,21 +356,21 @@ async def _turn_events(
     turn: TurnJob | Callable[[], Awaitable[TurnJob]],
     find_question: Callable[[RunContext], Awaitable[TurnJob]] | None = None,
 ) -> AsyncGenerator[AskEvent]:
-    """Give the events of one turn in a thread of this principal's, while no other turn runs in it.
+    """Yield the events of one turn in a thread of this principal's, while no other turn runs in it.
 
-    When the result is handed out, it is on the disk. Closing this stops the work behind it. What the glossary's
-    managers may learn of the turn is noted when the result is out, and delays nobody.
+    When the result is yielded, it is durable. Closing this stops the work behind it. The information for the glossary's
+    managers is recorded after the result, and delays nobody.
 
     Args:
-        turn: the turn; or what prepares it when the first event is asked for.
-        find_question: finds what is asked, once the turn is the only one of its thread.
+        turn: the turn; or a function that prepares it when the first event is requested.
+        find_question: returns the question, once the turn is the only one of its thread.
 
     Raises:
         NotFound: there is no such thread, or it is somebody else's.
     """
     job = turn if isinstance(turn, TurnJob) else await turn()
     threads = await kb.threads()
-    async with kb.turn_of(job.thread) as hold:
+    async with kb.threads_turns.of(job.thread) as hold:
         # Within the turn, so that it goes by the thread as it is when its turn comes.
         own = await threads.own(principal.name, job.thread)
         if find_question is not None:
@@ -378,9 +378,9 @@ async def _turn_events(
         async with aclosing(kb.answers.events(job)) as events:
             while (event := await hold.take_next(events)) is not None:
                 if event.kind == "result":
-                    # Else another service may have gone on in this thread, and what follows is its answer.
+                    # Otherwise another service may have continued this thread, and the next event is its answer.
                     await hold.confirm(AnswerLost(LOST))
-                    # Before the result is given out: the list of threads shows the latest first.
+                    # Before the result is yielded: the list of threads shows the latest first.
                     await threads.touch(job.thread)
                 try:
                     yield strip_for_surfaces(event)

@@ -1,14 +1,14 @@
-"""Choice of the texts that one question searches: passages, or texts derived of them (RAIDD's S, Q, U)."""
+"""Choice of the texts that one question searches: passages, or texts derived from them (RAIDD's S, Q, U)."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.errors import InvalidInput
 from argot.profile import SEARCHES
 from argot.remedies import derive_command
-from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.profiles import Switches
 from argot.types import SearchChoice
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 
 async def apply_search_choice(
-    kb: KnowledgeBase, search: SearchChoice | None, switches: Switches | None
+    store: CorpusStore, search: SearchChoice | None, switches: Switches | None
 ) -> Switches | None:
-    """The switches together with those of the choice; one that is given by itself counts more.
+    """Return the switches together with those of the choice; an explicit one takes precedence.
 
     Raises:
         InvalidInput: there are no such texts.
     """
     if search is None:
         return switches
-    await kb.blocking(require_searchable, kb.document_store, search)
+    await asyncio.to_thread(require_searchable, store, search)
     return {**SEARCHES[search], **(switches or {})}
 
 
 def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
     """
     Raises:
-        InvalidInput: no text of a kind that this choice searches was derived of any document.
+        InvalidInput: no text of a kind that this choice searches was derived from any document.
     """
     wanted = SEARCHES[search].get("derived_kinds")
     missing = list_underived_kinds(store, wanted if isinstance(wanted, list) else [])
     if missing:
         raise InvalidInput(
-            f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived of any document."
+            f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived from any document."
             f" Make them with: {derive_command(missing)}"
         )

@@ -1,4 +1,4 @@
-"""Conversations: their owner's alone, whoever else may read everything."""
+"""Conversations: only their owner may read them, whoever else may read everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread,
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.questions.attachments import forget_files
 from argot.service.usecases.questions.questions import Fields, Tags, answer_settings, run_context
-from argot.service.usecases.questions.shared_turns import forget_shared
+from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
@@ -36,7 +36,7 @@ class ExportedThread:
 
 
 async def get_own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Thread:
-    """Return the facts about a thread of one's own, without reading all of it.
+    """Return the facts about a thread of the principal's own, without reading all of it.
 
     Raises:
         NotFound: there is none, or it is somebody else's.
@@ -45,19 +45,19 @@ async def get_own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -
 
 
 async def is_answered_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str) -> bool:
-    """Return whether another service on the same stores answers in this thread of one's own now."""
+    """Return whether another service on the same stores now answers in this thread of the principal's own."""
     await get_own_thread(kb, principal, thread)
     return await kb.threads_turns.elsewhere(thread)
 
 
 async def end_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str, *, stop: bool = False) -> None:
-    """Wait until no other service answers in this thread of one's own any more; with `stop` have it stop."""
+    """Wait until no other service answers in this thread of the principal's own; with `stop` make it stop."""
     await get_own_thread(kb, principal, thread)
     await kb.threads_turns.end_elsewhere(thread, stop=stop)
 
 
 async def begin_thread(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
-    """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
+    """Return this thread's id, or that of a new thread, begun with the question, if the caller does not own it."""
     threads = await kb.threads()
     try:
         return (await threads.own(principal.name, thread)).id
@@ -93,14 +93,18 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
-    """Delete a thread with its files and notices, and what rating studies took from it.
+    """Delete a thread with its files and notices, and copies of it in rating studies.
 
     What several deletions share is left to the caller: the questions in the managers' queue, and `scrub_stores`.
+
+    Raises:
+        MissingWing: nobody could delete what rating studies took from it.
     """
     threads = await kb.threads()
     await threads.own(owner, thread)
+    await require_forgetting(kb, owner, thread)
     # A turn under way would write its checkpoint into a thread that is gone.
-    async with kb.turn_of(thread):
+    async with kb.threads_turns.of(thread):
         # The files first: a crash in between leaves a thread that can be deleted again, never files without one.
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)
@@ -138,9 +142,11 @@ async def feedback(
         raise NotFound(
             f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
         )
+    if not (value and share):
+        await require_forgetting(kb, principal.name, thread, turn)
     said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
     if not (value and share):
-        # What they shared before may have gone into a rating study.
+        # A turn they shared before may have been copied into a rating study.
         await forget_shared(kb, thread, turn)
     return said
 
@@ -180,7 +186,7 @@ async def thread_settings(
     """
     threads = await kb.threads()
     manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-    # To see that the profile, the context and the documents exist, before they are kept.
+    # Checks that the profile, the context and the documents exist, before they are stored.
     run = await run_context(kb, principal, manner)
     return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
 
@@ -207,7 +213,7 @@ async def thread_export(
     """
     from argot.service.threads.thread_export import export_thread
 
-    # Its bare function: role and count are those of this use case.
+    # The function itself, because role and count are those of this use case.
     return ExportedThread(*export_thread(await thread_read.function(kb, principal, thread=thread), form))
 
 

@@ -226,7 +226,7 @@ async def test_each_way_of_asking_goes_through_a_worker(kb: KnowledgeBase) -> No
     spoken = await get_answer(converse(kb, who, messages=[Message("user", QUESTION)]))
     assert spoken.status == "answered" and not spoken.thread
     assert (await search(kb, who, query=QUESTION)).passages
-    with pytest.raises(InvalidInput, match="no date"):
+    with pytest.raises(InvalidInput, match="not a date"):
         await get_answer(ask(kb, who, question=QUESTION, since="yesterday"))
 
 
@@ -267,10 +267,10 @@ async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
 async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase) -> None:
     pool, who = pool_of(kb), make_local_principal()
     worker = pool._workers[0]
-    await kb.answers.renew(kb.settings.model_copy(update={"reranker": "lexical"}))
+    await kb.answers.renew(kb.settings.replace(reranker="lexical"))
     assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
     # One that cannot is replaced; the next one begins with what it was told last.
-    await kb.answers.renew(kb.settings.model_copy(update={"reranker": "/nowhere/at/all"}))
+    await kb.answers.renew(kb.settings.replace(reranker="/nowhere/at/all"))
     assert not worker.ready
     await kb.answers.renew(kb.settings)
     assert (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
@@ -279,7 +279,7 @@ async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase
 async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "START_SECONDS", 0.1)
     pool = pool_of(kb)
-    pool._settings = pool._settings.model_copy(update={"reranker": "/nowhere/at/all"})
+    pool._settings = pool._settings.replace(reranker="/nowhere/at/all")
     await kill(pool)
     with pytest.raises(Exception, match="No process that answers questions is ready"):
         await get_answer(ask(kb, make_local_principal(), question=QUESTION))

@@ -210,12 +210,12 @@ async def test_every_use_case_that_answers_is_limited(kb: KnowledgeBase) -> None
 async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeBase) -> None:
     events = catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})
     await anext(events)
-    assert kb.gate.running == 1
+    assert kb.gates.questions.running == 1
     await events.aclose()
-    assert kb.gate.running == 0
+    assert kb.gates.questions.running == 0
     with pytest.raises(InvalidInput, match="characters"):
         await catalogue.get_result(kb, LOCAL, "ask", question="x" * 1_000_000)
-    assert kb.gate.running == 0
+    assert kb.gates.questions.running == 0
 
 
 BLOW_UPS = ("a" * 4000, "(" * 4000, "[" * 2000 + "]" * 2000, "1." * 2000, "A" * 3999 + "!", " \t" * 2000, "“" * 4000,

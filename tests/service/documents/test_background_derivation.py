@@ -146,7 +146,7 @@ async def test_the_budget_ends_it_for_the_day(
 
 
 async def test_it_waits_while_people_ask(kb: KnowledgeBase, model: Any) -> None:
-    async with kb.gate.place(ROOT):
+    async with kb.gates.questions.place(ROOT):
         running = asyncio.create_task(derive_due(kb))
         assert await asyncio.to_thread(model.wait_until, lambda: bool(doing_now(kb).document))
         # Long enough for the first passage to be asked about, if nothing waited.
@@ -269,7 +269,7 @@ async def test_each_state_is_told_with_the_budget(
     async with await opened(tiny_home, tmp_path, model, derive_calls_per_day=10) as kb:
         await put(kb, "note.md", "# Note\n\nThe note is of one talk.\n", audience=frozenset({f"{THREAD}t1"}))
         assert (await told(kb))["counts"] == {"waiting": DOCUMENTS}
-        async with kb.gate.place(ROOT):
+        async with kb.gates.questions.place(ROOT):
             running = asyncio.create_task(derive_due(kb))
             assert await asyncio.to_thread(model.wait_until, lambda: bool(doing_now(kb).document))
             assert (await told(kb))["counts"] == {"being derived": 1, "waiting": DOCUMENTS - 1}

@@ -131,14 +131,14 @@ async def test_a_secret_is_named_and_not_stored(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"address": "docs"}, "no whole path"),
+        ({"address": "docs"}, "is not an absolute path"),
         ({"address": "/there/is/none"}, "no folder"),
         ({"every": "often"}, "30m, 6h or 1d"),
         ({"every": "0m"}, "a minute"),
         ({"options": {"colour": "red"}}, "no option 'colour'.*base_uri"),
         ({"name": "a b"}, "name"),
         ({"address": "/"}, "No name"),
-        ({"address": "/", "name": "all"}, "must not lie in each other"),
+        ({"address": "/", "name": "all"}, "must not contain each other"),
         ({"options": {"include": "x"}}, "no option 'include'"),
         ({"options": {"follow_links": "perhaps"}}, "yes or no"),
         ({"options": {"base_uri": "wiki"}}, "a URI"),
@@ -147,9 +147,9 @@ async def test_a_secret_is_named_and_not_stored(
         ({"address": "https://wiki.example.org/", "options": {"pages": "-1"}}, "a number"),
         ({"address": "https://wiki.example.org/", "kind": "folder"}, "cannot be a source of kind 'folder'"),
         ({"address": "ssh://git.example.org/x.git"}, "read by https"),
-        ({"address": "ext::sh -c true", "kind": "git"}, "'ext:' begins no address"),
+        ({"address": "ext::sh -c true", "kind": "git"}, "'ext:' is not the beginning of a source's address"),
         ({"address": "git@github.com:a/b.git"}, "read by https"),
-        ({"address": "javascript:alert(1)"}, "'javascript:' begins no address"),
+        ({"address": "javascript:alert(1)"}, "'javascript:' is not the beginning of a source's address"),
         ({"address": "http://127.0.0.1:8000/"}, "private=yes"),
         ({"address": "http://169.254.169.254/latest/"}, "private=yes"),
         ({"address": "https://[::1]/"}, "private=yes"),
@@ -157,12 +157,12 @@ async def test_a_secret_is_named_and_not_stored(
         ({"address": "/proc"}, "the system's own"),
         ({"address": __file__}, "is a file. Add it with: argot add"),
         ({"name": "../x"}, "letters of a to z, digits"),
-        ({"address": "imaps://mail.example.org/INBOX"}, "takes a password and a user"),
+        ({"address": "imaps://mail.example.org/INBOX"}, "requires a password and a user"),
         ({"address": "imaps://ann:x@mail.example.org/INBOX"}, "not to be stored"),
         ({"address": "imaps://mail.example.org/", "options": {"user": "ann", "password": "x"}}, "password=VARIABLE"),
         ({"kind": "imap", "name": "x"}, "imaps://mail.example.org/INBOX"),
         ({"address": "imaps://mail.example.org/", "kind": "web"}, "cannot be a source of kind 'web'"),
-        ({"kind": "web", "name": "x"}, "no address of a web site"),
+        ({"kind": "web", "name": "x"}, "is not the address of a web site"),
         ({"address": "json:JSONDecoder", "kind": "loader"}, "no loader of LangChain"),
         ({"address": "x:Y", "kind": "loader", "include": ["*"]}, "takes no patterns"),
     ],
@@ -175,7 +175,7 @@ async def test_what_is_no_source_is_refused(kb: KnowledgeBase, folder: Path, giv
 async def test_the_knowledge_base_is_no_source_of_itself(kb: KnowledgeBase) -> None:
     (kb.home / "docs").mkdir()
     for folder in (kb.home, kb.home.parent, kb.home / "docs"):
-        with pytest.raises(InvalidInput, match="must not lie in each other"):
+        with pytest.raises(InvalidInput, match="must not contain each other"):
             await source_add(kb, ADMIN, address=str(folder), name="own")
 
 

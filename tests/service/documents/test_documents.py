@@ -179,7 +179,7 @@ async def test_a_document_is_replaced_compared_and_brought_back(kb: KnowledgeBas
     }  # fmt: skip
     assert (await do(kb, MIA, "document_bring_back", document="gangway.md", revision=former["id"]))["kind"] == "updated"
     assert "40 metres" in await asked(kb)
-    with pytest.raises(Conflict, match="answers already"):
+    with pytest.raises(Conflict, match="is the current one already"):
         await do(kb, MIA, "document_bring_back", document="gangway.md", revision=former["id"])
     with pytest.raises(InvalidInput, match="another format"):
         await do(kb, MIA, "document_replace", document="gangway.md", name="gangway.pdf", data=b"%PDF-")
@@ -375,6 +375,6 @@ async def test_readers_that_nobody_is_are_named(kb: KnowledgeBase) -> None:
     kb.people.add("ann", ("deck",))
     assert (await put(kb, audience=["deck", "@ann"])).notices == []
     (told,) = (await put(kb, name="secret.md", data=SECOND, audience=["@nobody"])).notices
-    assert told == "no group or person '@nobody' exists: nobody but administrators reads it now"
+    assert told == "no group or person '@nobody' exists: nobody but administrators can read it now"
     labelled = await do(kb, ROOT, "document_label", document="gangway.md", audience=["bridge"])
     assert labelled["name"] == "gangway.md" and "'bridge'" in labelled["notices"][0]

@@ -15,7 +15,7 @@ from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import DocumentField, Principal
 from argot.ui.cli.terminal_answer import print_turn
-from argot.ui.rendering.chat_markdown import view
+from argot.ui.rendering.chat_markdown import view_result
 
 MIA = Principal("mia", frozenset({"managers"}))
 OLD = b"""# Gangway Rules 2023
@@ -103,7 +103,7 @@ async def test_citations_say_how_fresh_their_documents_are_on_each_surface(
     result = AskResult(**found)
     print_turn(result)
     assert f"rules-2025.md, {fresh}" in capsys.readouterr().out
-    assert fresh in view(result).content.replace("\\", "")
+    assert fresh in view_result(result).content.replace("\\", "")
     assert (await do(kb, "read_passage", passage_id=first["passage_id"]))["freshness"] == fresh
 
 

@@ -286,7 +286,7 @@ async def test_the_password_is_in_no_message_and_no_log(kb: KnowledgeBase, caplo
 async def test_changing_ones_password_takes_the_present_one(kb: KnowledgeBase) -> None:
     sign_in = SignIn(kb)
     token = await sign_in.with_password("ann", GOOD, "192.0.2.7")
-    with pytest.raises(SignInRefused, match="present password"):
+    with pytest.raises(SignInRefused, match="current password"):
         await sign_in.change_password("ann", OTHER, GOOD, "192.0.2.7")
     await sign_in.change_password("ann", GOOD, OTHER, "192.0.2.7")
     assert kb.people.sessions.find(token) is None

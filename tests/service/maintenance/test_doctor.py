@@ -51,7 +51,7 @@ def test_a_cache_that_is_refused_is_not_to_be_removed(tiny: Path) -> None:
 
 def test_of_a_damaged_export_that_one_folder_is_removed(tiny: Path, tmp_path: Path) -> None:
     settings = Settings(home=tiny, cache=tmp_path / "cache")
-    folder, _ = export_once(settings.embedder, settings.cache)
+    folder, _ = export_once(settings.search.embedder, settings.cache)
     for file in folder.glob("*.onnx"):
         file.write_bytes(b"damaged")
     found = problems(tiny, settings)

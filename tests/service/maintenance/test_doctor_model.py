@@ -30,10 +30,10 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
     assert all(one["ok"] for one in found.values())
     assert found["language model"]["detail"] == f"scripted, answers at 127.0.0.1:{scripted_model.port}"
     assert found["context"]["detail"] == "4096 tokens"
-    assert found["JSON schemas"]["detail"] == "kept to"
-    assert found["log-probabilities"]["detail"] == "given"
+    assert found["JSON schemas"]["detail"] == "enforced"
+    assert found["log-probabilities"]["detail"] == "returned"
     assert found["token counts"]["detail"] == "by the server's own tokenizer"
-    assert "taken at its start alone" in found["adapters"]["detail"]
+    assert "only loaded at its start" in found["adapters"]["detail"]
     assert "LORA=32" in found["adapters"]["detail"]
     asked = scripted_model.asked()
     assert len(asked) == 2
@@ -44,9 +44,9 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
 @pytest.mark.parametrize(
     ("fault", "thing", "words"),
     [
-        ("no_schema", "JSON schemas", "told in words"),
-        ("invalid_json", "JSON schemas", "told in words"),
-        ("no_logprobs", "log-probabilities", "not given"),
+        ("no_schema", "JSON schemas", "the prompt describes the schema"),
+        ("invalid_json", "JSON schemas", "the prompt describes the schema"),
+        ("no_logprobs", "log-probabilities", "not returned"),
     ],
 )
 def test_what_a_server_cannot_do(scripted_model: Any, fault: str, thing: str, words: str) -> None:

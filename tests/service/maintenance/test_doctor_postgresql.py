@@ -51,7 +51,7 @@ def test_a_sound_one_has_no_fault(url: str) -> None:
     stores.close()
     said = found(url)
     assert not faults(url) and said["PostgreSQL"]["detail"].startswith("version ")
-    assert said["policies of rows"]["detail"] == "in force for 6 tables"
+    assert said["row-level security"]["detail"] == "in force for 6 tables"
     assert "ordinary user" in said["user"]["detail"] and "MB" in said["schema"]["detail"]
     assert said["store corpus"]["detail"] == f"{len(MIGRATIONS)} of {len(MIGRATIONS)} steps of its schema"
 
@@ -74,9 +74,9 @@ def test_each_fault_is_named_with_what_helps(
     real = postgresql_checks.time.time
     monkeypatch.setattr(postgresql_checks.time, "time", lambda: real() - 3600)
     said = faults(url)
-    assert set(said) == {"clock", "policies of rows", "pieces of originals", "store corpus", "knowledge base"}
+    assert set(said) == {"clock", "row-level security", "pieces of originals", "store corpus", "knowledge base"}
     assert "3600.0 s ahead" in said["clock"]["detail"] and "NTP" in said["clock"]["remedy"]
-    assert "revisions" in said["policies of rows"]["detail"] and "ENABLE ROW" in said["policies of rows"]["remedy"]
+    assert "revisions" in said["row-level security"]["detail"] and "ENABLE ROW" in said["row-level security"]["remedy"]
     assert said["pieces of originals"]["remedy"].startswith("DELETE FROM blob_pieces")
     assert "moved there from /srv/kb" in said["knowledge base"]["detail"]
     monkeypatch.undo()

@@ -94,8 +94,8 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> A
 def places_with_word(kb: KnowledgeBase) -> list[str]:
     """Every file below the folder and its neighbours (a Chroma server's), and every table, that holds the word."""
     found = files_with_word(kb.home.parent, WORD)
-    if kb.settings.store:
-        found += tables_with_word(kb.settings.store, kb.settings.store_schema, WORD)
+    if kb.settings.storage.database:
+        found += tables_with_word(kb.settings.storage.database, kb.settings.storage.schema_name, WORD)
     return found
 
 
@@ -177,7 +177,9 @@ async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_
     await fill(kb, tmp_path / "sources")
     before = places_with_word(kb)
     held = " ".join(before)
-    for place in ("learning", "ratings", "threads") if not kb.settings.store else ("pairs", "answers", "checkpoint"):
+    for place in (
+        ("learning", "ratings", "threads") if not kb.settings.storage.database else ("pairs", "answers", "checkpoint")
+    ):
         assert place in held, before
     assert "runs/r0001/pairs.jsonl" in held and "runs/r0001/passages.jsonl" in held
     (tmp_path / "sources" / "pumps.md").unlink()
@@ -261,9 +263,9 @@ async def test_every_table_and_folder_is_claimed(kb: KnowledgeBase, tmp_path: Pa
 
 
 def _tables(kb: KnowledgeBase) -> list[str]:
-    if kb.settings.store:
-        with psycopg.connect(kb.settings.store) as connection:
-            return tables_of(connection, kb.settings.store_schema)
+    if kb.settings.storage.database:
+        with psycopg.connect(kb.settings.storage.database) as connection:
+            return tables_of(connection, kb.settings.storage.schema_name)
     import sqlite3
 
     names: set[str] = set()

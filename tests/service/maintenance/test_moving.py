@@ -189,7 +189,7 @@ async def test_a_move_that_is_killed_again_and_again_goes_on(
     chance = random.Random(15)
     for _ in range(KILLS):
         await asyncio.to_thread(killed, *work, share=chance.random(), steps=MOST_STEPS)
-        with pytest.raises(StoreUnavailable, match="Go on with: argot move --to"):
+        with pytest.raises(StoreUnavailable, match="Continue with: argot move --to"):
             KnowledgeBase.open(*place)
     last = (
         await asyncio.to_thread(moved, on(postgresql_url, home), place)
@@ -297,7 +297,7 @@ async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgres
     assert "5 vectors from" in there and "ARGOT_STORE_SCHEMA=desk" in there and "secret-of-tests" not in there
     for slip in ("mysql://x", "postgresql:/keeper:geheim7@db/argot", "host=db password=geheim7", "password = geheim7"):
         said = await asyncio.to_thread(move, "--to", slip)
-        assert "is no place to move to" in said and "geheim7" not in said
+        assert "is not a place to move to" in said and "geheim7" not in said
     assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")
 
 

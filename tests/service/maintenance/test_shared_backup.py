@@ -103,7 +103,7 @@ async def test_a_file_that_is_no_whole_backup_changes_nothing(settings: Settings
     with pytest.raises(InvalidInput, match="Nothing was changed"):
         await asyncio.to_thread(restore_shared_backup, home, settings, file, force=True)
     assert await contents(home, settings) == before and not (home / ".restoring").exists()
-    stores = PostgresqlStores(settings.store)
+    stores = PostgresqlStores(settings.storage.database)
     with stores.connection() as connection:
         names = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'argot%'").fetchall()
     stores.close()
@@ -116,6 +116,6 @@ async def test_a_restore_cut_off_in_a_new_folder_is_taken_back_by_the_next_comma
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     restore.make_staging_folder(fresh)
-    async with KnowledgeBase.open(fresh, settings.model_copy(update={"home": fresh})) as kb:
+    async with KnowledgeBase.open(fresh, settings.replace(home=fresh)) as kb:
         assert [user.name for user in kb.people.users()] == ["ann"]
     assert not (fresh / ".restoring").exists()

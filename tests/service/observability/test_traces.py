@@ -92,7 +92,7 @@ async def test_calls_to_the_model_are_spans_of_their_stage(
     home: Path, receiver: Receiver, scripted_model: Any, contents: bool
 ) -> None:
     scripted_model.replies("cited_answer", "A late tariff filing costs 500 dollars a day [1].")
-    given = scripted_model.settings(home=home, model_key=SecretStr(KEY)).model_dump(exclude_unset=True)
+    given = scripted_model.settings(home=home, model_key=SecretStr(KEY)).flatten(only_given=True)
     leaks = f"{QUESTION} By the way, my key is {KEY} and sk-abcdefghijklmnopqrstuvwx."
     await asked(home, leaks, **{**given, "trace_endpoint": receiver.url, "trace_contents": contents})
     calls = [one for one in receiver.spans if attributes(one).get("gen_ai.operation.name") == "chat"]
@@ -117,7 +117,7 @@ async def test_calls_to_the_model_are_spans_of_their_stage(
 
 async def test_failures_are_told_by_their_class_alone(home: Path, receiver: Receiver, scripted_model: Any) -> None:
     scripted_model.fault("status", prompt="cited_answer", code=500, message="cannot read 'late tariff'")
-    given = scripted_model.settings(home=home).model_dump(exclude_unset=True)
+    given = scripted_model.settings(home=home).flatten(only_given=True)
     await asked(home, QUESTION, **{**given, "trace_endpoint": receiver.url})
     failed = [one for one in receiver.spans if one.status.code == 2]
     assert failed and {one.status.message for one in failed} == {"ModelCallFailed"}

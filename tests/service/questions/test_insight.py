@@ -211,7 +211,7 @@ async def test_an_erased_conversation_leaves_a_count_and_nothing_else(kb: Knowle
     assert [(one.thread, one.question, one.status) for one in kept.asked] == [(first, WORLD_CUP, "abstained")]
     await thread_delete(kb, ANN, thread=first)
     await user_erase(kb, ADA, name="ben")
-    long_ago = kb.settings.model_copy(update={"keep_questions_days": 1.0})
+    long_ago = kb.settings.replace(keep_questions_days=1.0)
     object.__setattr__(kb, "settings", long_ago)
     await erase_old(kb, utc_now() + timedelta(days=3))
     rows = await (await kb.threads()).read(

@@ -116,7 +116,7 @@ async def test_values_are_offered_where_none_fits_as_far_as_one_may_know_them(kb
 
 async def test_bad_dates_and_unknown_fields_are_named(kb: KnowledgeBase) -> None:
     for wrong in ("01/02/2025", "2025-3-1", "2025-13", "yesterday"):
-        with pytest.raises(InvalidInput, match="is no date"):
+        with pytest.raises(InvalidInput, match="is not a date"):
             await do(kb, MIA, "ask", question=ASKED, since=wrong)
     with pytest.raises(InvalidInput, match="Fields: author, region, tag"):
         await do(kb, MIA, "ask", question=ASKED, fields={"regoin": ["EU"]})

@@ -104,7 +104,7 @@ async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> Non
         )
     await threads.settle("ann", thread, AnswerSettings("quick", "sales", ("a",)))
     assert (await threads.own("ann", thread)).settings.tags == ("a",)
-    assert [one.turn["question"] for one in await threads.judged() if one.turn] == ["What is KÄ?"]
+    assert [one.turn["question"] for one in await threads.list_judged() if one.turn] == ["What is KÄ?"]
 
     def read() -> None:
         with threads.reader() as connection:

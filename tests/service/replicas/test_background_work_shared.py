@@ -212,7 +212,7 @@ async def working(services: tuple[KnowledgeBase, KnowledgeBase]) -> AsyncIterato
     """The first service takes jobs, as `argot serve` does."""
     for job in await services[0].jobs.list_jobs():
         if job.is_under_way:
-            await stop_job(services[0], job.id)
+            await stop_job(services[0].jobs, job.id)
     task = asyncio.create_task(work_here(services[0]))
     while not await services[0].jobs.has_workers("sync"):  # noqa: ASYNC110  the queue tells nobody of it
         await asyncio.sleep(0.05)

@@ -323,7 +323,7 @@ def test_an_answer_goes_on_at_the_other_when_one_is_killed(pair: Pair) -> None:
 
 
 def test_postgresql_that_was_gone_is_waited_for(pair: Pair, postgresql_server: PostgresqlServer) -> None:
-    end_connections(pair.settings.store)
+    end_connections(pair.settings.storage.database)
     for server in (pair.one, pair.other):
         assert pair.ask(server, "Hello!", "root").status_code == 200
     postgresql_server.stop()

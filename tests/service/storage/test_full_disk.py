@@ -30,7 +30,7 @@ READ = (
     "/v1/models",
 )
 SEEN = ("/account", "/glossary", "/glossary/misses")
-NOT_NOTED = "a use of a key or session is not noted"
+NOT_NOTED = "a use of a key or session could not be recorded"
 
 
 @dataclass

@@ -111,7 +111,7 @@ async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path:
         answer = await finished(ask(kb, LOCAL, question="What does a late tariff filing cost?"))
         assert "40 euros" in answer.answer
         kb.profiles.save("lab-notes", Profile(passages=1))
-        for settings in (second, second.model_copy(update={"chroma_url": chroma})):
+        for settings in (second, second.replace(chroma_url=chroma)):
             with pytest.raises(KnowledgeBaseBusy, match="ARGOT_CHROMA_URL"):
                 KnowledgeBase.open(settings.home, settings, patience=0)
         end_connections(store.replace("librarian@", "argot@"))  # as a restart of PostgreSQL does

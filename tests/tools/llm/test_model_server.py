@@ -109,8 +109,8 @@ def test_without_a_url_there_is_no_server() -> None:
 def test_equal_settings_share_one_server(scripted_model: Any) -> None:
     settings = scripted_model.settings()
     first = ModelServer.from_settings(settings)
-    assert first is ModelServer.from_settings(Settings(model_url=settings.model_url, passage_chars=500))
-    assert first is not ModelServer.from_settings(Settings(model_url=settings.model_url, model_seconds=5))
+    assert first is ModelServer.from_settings(Settings(model_url=settings.model_server.url, passage_chars=500))
+    assert first is not ModelServer.from_settings(Settings(model_url=settings.model_server.url, model_seconds=5))
 
 
 async def test_no_proxy_of_the_environment_stands_before_this_machine(

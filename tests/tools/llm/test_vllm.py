@@ -369,9 +369,9 @@ async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
     await text_of(model.text("cited_answer", passages=fitting, question=INPUTS["question"]))
     assert came_through(calls[0])
     sent = prompt("cited_answer").messages(passages=fitting, question=INPUTS["question"])
-    assert await count_tokens(server, sent) <= CONTEXT - server.settings.model_answer_tokens
+    assert await count_tokens(server, sent) <= CONTEXT - server.settings.model_server.answer_tokens
     one_more = prompt("cited_answer").messages(passages="\n\n".join(passages[: kept + 4]), question=INPUTS["question"])
-    assert await count_tokens(server, one_more) > CONTEXT - server.settings.model_answer_tokens, (
+    assert await count_tokens(server, one_more) > CONTEXT - server.settings.model_server.answer_tokens, (
         "more would have fitted"
     )
 
@@ -387,8 +387,8 @@ def argot(settings: Settings, *words: str) -> "subprocess.CompletedProcess[str]"
         text=True,
         env={
             **os.environ,
-            "ARGOT_MODEL_URL": settings.model_url,
-            "ARGOT_MODEL": settings.model,
+            "ARGOT_MODEL_URL": settings.model_server.url,
+            "ARGOT_MODEL": settings.model_server.name,
             "ARGOT_MODEL_CONNECT_SECONDS": "60",
             "ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600",
             "ARGOT_MODEL_SECONDS": "1800",
@@ -483,7 +483,7 @@ async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
 ) -> None:
     if not await can_load_adapters(server):
         pytest.skip("this vLLM was started without LORA=8")
-    tuned = ModelServer.from_settings(settings.model_copy(update={"model": "tuned"}))
+    tuned = ModelServer.from_settings(settings.replace(model="tuned"))
     assert tuned is not None
     before = await beginning(server)
     await load_adapter(server, "tuned", an_adapter(tmp_path / "strong", strength=100.0))

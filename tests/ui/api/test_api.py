@@ -611,7 +611,7 @@ async def test_what_cannot_be_read_is_refused_with_the_reason(site: Site) -> Non
 
 
 async def test_an_oversized_file_is_refused_before_it_is_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    most = int(site.kb.settings.max_file_mb * 1_000_000)
+    most = int(site.kb.settings.limits.max_file_mb * 1_000_000)
     headers = {
         "Authorization": f"Bearer {site.key('mona')}",
         "Content-Type": "multipart/form-data; boundary=b",

@@ -69,8 +69,8 @@ for space in (" ", "\\t", " \\t"):
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("{", "at character 1"), ('{"question": "x",}', "at character 17"), ("[" * 90_000, "no JSON that can be read"),
-        (b'{"question": "\xff\xfe"}', "in UTF-8"), ('{"limit": ' + "9" * 5000 + "}", "no JSON that can be read"),
+        ("{", "at character 1"), ('{"question": "x",}', "at character 17"), ("[" * 90_000, "is not valid JSON"),
+        (b'{"question": "\xff\xfe"}', "in UTF-8"), ('{"limit": ' + "9" * 5000 + "}", "is not valid JSON"),
     ],
 )  # fmt: skip
 async def test_a_body_that_is_no_json_is_called_so(site: Site, body: Any, why: str) -> None:

@@ -118,7 +118,7 @@ def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
     sent = "".join(stream.token(text[start : start + size]) for start in range(0, len(text), size))
     result = AskResult(question="?", stand_alone_question="?", status="abstained", thread="", answer="x")
     assert sent == "One thing. Two things, and a[i] more. ![x]\u2060(y) end"
-    assert "".join(stream.finished(result)) == f"{TAKEN_BACK}x"
+    assert "".join(stream.finish(result)) == f"{TAKEN_BACK}x"
 
 
 def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:

@@ -418,7 +418,7 @@ async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann
         assert put.status_code == 200
         sent = {"message": {"id": str(uuid4()), "output": ""}, "fileReferences": [put.json()] * 2}
         await one.client.emit("client_message", sent)
-        await one.until("new_message", "can be asked about now")
+        await one.until("new_message", "can now be asked about")
         one.heard.clear()
         sent["message"] = {"id": str(uuid4()), "output": ""}
         await one.client.emit("client_message", sent)  # it was taken: there is nothing more to send

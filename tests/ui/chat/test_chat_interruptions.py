@@ -191,7 +191,7 @@ def test_a_file_shows_by_its_name_and_names_its_conversation(visit: Visit, model
     files.set_input_files([{"name": "annex.pdf", "mimeType": "application/pdf", "buffer": plan}])
     expect(page.locator("#chat-submit:not([disabled])")).to_be_visible()
     page.locator("#chat-submit").click()
-    told(page, "can be asked about now")
+    told(page, "can now be asked about")
     expect(conversation(page, "annex.pdf")).to_be_visible()
     expect(page.locator(QUESTION).get_by_text("annex.pdf")).to_be_visible()
     page.locator(QUESTION).get_by_text("annex.pdf").click()  # it is no link to anywhere

@@ -10,7 +10,7 @@ from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import show_passage
 from argot.types import Document, Passage
-from argot.ui.rendering.chat_markdown import format_passage, format_stage, view
+from argot.ui.rendering.chat_markdown import format_passage, format_stage, view_result
 from argot.ui.rendering.message_markdown import format_message
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown, highlight, quote_markdown
 from argot.ui.rendering.source_addresses import parse_source
@@ -123,7 +123,7 @@ def _result(**fields: object) -> AskResult:
 def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_supports() -> None:
     free = Sentence(text="That is not.", supported=False)
     term = Jargon(term="ABC", surface="abc", context="Legal", expansion="A *b* c")
-    shown = view(
+    shown = view_result(
         _result(answer="It is so [9].\n\nThat is not.", sentences=[CITED, free], jargon=[term], passages=[PASSAGE])
     )
     first, second, *rest = shown.content.split("\n\n")
@@ -136,7 +136,7 @@ def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_support
 def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
     free = Sentence(text="It is so.", supported=False, checked=False)
     result = _result(answer="It is so.", sentences=[free])
-    assert view(result).content == "It is so."
+    assert view_result(result).content == "It is so."
     assert format_message(result) == "It is so."
 
 
@@ -144,7 +144,7 @@ def test_sources_are_listed_by_their_numbers() -> None:
     cited = [CITED.citations[0].model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (1, 2, 3)]
     passages = [PASSAGE.model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (2, 1, 3)]
     sentence = CITED.model_copy(update={"citations": cited})
-    shown = view(_result(answer=CITED.text, sentences=[sentence], passages=passages)).content
+    shown = view_result(_result(answer=CITED.text, sentences=[sentence], passages=passages)).content
     places = [shown.index(f"- [\\[{n}\\]]") for n in (1, 2, 3)]
     assert places == sorted(places)
 
@@ -153,7 +153,7 @@ def test_a_cited_row_keeps_its_table() -> None:
     row = CITED.model_copy(update={"text": "| 1 | 2 |"})
     head = Sentence(text="| a | b |", supported=True)
     answer = "| a | b |\n| - | - |\n| 1 | 2 |"
-    shown = view(_result(answer=answer, sentences=[head, row], passages=[PASSAGE]))
+    shown = view_result(_result(answer=answer, sentences=[head, row], passages=[PASSAGE]))
     assert "| - | - |\n| 1 | 2  [\\[2\\]](/argot/passages/p1?span=4-9) |" in shown.content
 
 
@@ -162,7 +162,7 @@ def test_choices_become_buttons() -> None:
         Choice(answer="sense:1", term="ABC", context="Legal", expansion="A b c", description="d"),
         Choice(answer="none", term="ABC"),
     ]
-    shown = view(_result(status="needs_choice", answer="Which one?\n1. ...", choices=choices))
+    shown = view_result(_result(status="needs_choice", answer="Which one?\n1. ...", choices=choices))
     assert [button.payload["choice"] for button in shown.buttons] == ["sense:1", "none"]
     assert [button.label for button in shown.buttons] == ["1. A b c (Legal)", "2. None of these"]
     assert "1. **A b c** · Legal: d" in shown.content
@@ -175,7 +175,9 @@ def test_documents_to_choose_from_become_buttons_and_their_titles_are_no_markup(
         Choice(answer="document:p2", term="", expansion=evil),
         Choice(answer="anyway", term=""),
     ]
-    shown = view(_result(status="needs_choice", answer="“the router” fits several documents.\n1. ...", choices=choices))
+    shown = view_result(
+        _result(status="needs_choice", answer="“the router” fits several documents.\n1. ...", choices=choices)
+    )
     assert [button.payload["choice"] for button in shown.buttons] == ["document:p1", "document:p2", "anyway"]
     assert shown.buttons[0].label == "1. Router R1" and shown.buttons[2].label == "3. Answer anyway"
     assert "1. **Router R1**: cellar\\.md" in shown.content and "3. Answer anyway" in shown.content
@@ -184,40 +186,42 @@ def test_documents_to_choose_from_become_buttons_and_their_titles_are_no_markup(
 
 def test_a_miss_offers_the_question_with_each_suggestion() -> None:
     misses = [MissedTerm(term="ABC", suggestions=["ABD"], contact="ann")]
-    shown = view(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))
+    shown = view_result(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))
     assert [button.payload for button in shown.buttons] == [{"question": "What is ABD?"}]
 
 
 def test_a_miss_that_can_be_answered_anyway_offers_that() -> None:
     missed = [MissedTerm(term="ABC", suggestions=[], contact="ann")]
-    shown = view(_result(status="query_miss", answer=write_query_miss(missed, waiting=True), misses=missed))
+    shown = view_result(_result(status="query_miss", answer=write_query_miss(missed, waiting=True), misses=missed))
     assert [(button.label, button.payload) for button in shown.buttons] == [
         ("Answer anyway", {"question": "answer anyway"})
     ]
-    assert not view(_result(status="query_miss", answer=write_query_miss(missed), misses=missed)).buttons
+    assert not view_result(_result(status="query_miss", answer=write_query_miss(missed), misses=missed)).buttons
 
 
 def test_abstaining_shows_the_nearest_passages() -> None:
-    shown = view(_result(status="abstained", answer="The documents do not say.\n[2] x", passages=[PASSAGE]))
+    shown = view_result(_result(status="abstained", answer="The documents do not say.\n[2] x", passages=[PASSAGE]))
     assert shown.content.startswith("The documents do not say\\.")
     assert "(/argot/passages/p1)" in shown.content
 
 
 def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
     answer = "I answer from 1 document in this conversation:\n- [a](b).md: *A*\nAnd from 2 documents:\n- c\n- d.txt"
-    shown = view(_result(status="small_talk", answer=answer))
+    shown = view_result(_result(status="small_talk", answer=answer))
     assert shown.content == (
         "I answer from 1 document in this conversation\\:\n\n- \\[a\\]\\(b\\)\\.md\\: \\*A\\*\n\n"
         "And from 2 documents\\:\n\n- c\n- d\\.txt"
     )
-    greeted = view(_result(status="small_talk", answer="Hello.\nYou could ask:\n- What is X?", examples=["What is X?"]))
+    greeted = view_result(
+        _result(status="small_talk", answer="Hello.\nYou could ask:\n- What is X?", examples=["What is X?"])
+    )
     assert greeted.content == "Hello\\."
     assert [button.label for button in greeted.buttons] == ["What is X?"]
 
 
 def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() -> None:
     evil = PASSAGE.model_copy(update={"excerpt": "See <b>*it*</b> [1](http://evil.example) :x ![p](y)\n# Z"})
-    shown = view(_result(status="abstained", answer="No.", passages=[evil, *[PASSAGE] * 3])).content
+    shown = view_result(_result(status="abstained", answer="No.", passages=[evil, *[PASSAGE] * 3])).content
     head, _, excerpt = shown.partition("\\\n  “")
     assert head.endswith(" · H")
     assert excerpt.startswith(

@@ -314,7 +314,7 @@ async def test_turns_keep_their_numbers_when_older_ones_fall_off(
     assert [(one["turn"], one["question"]) for one in read["turns"]] == [(2, QUESTION), (3, TARIFF), (4, QUESTION)]
     assert [(one["turn"], one["comment"]) for one in read["feedback"]][-2:] == [(3, "number 3"), (4, "number 4")]
     exported = await call(kb, "ann", "thread_export", thread=thread)
-    assert "Before these came 2 questions that are kept no more." in exported["text"]
+    assert "2 earlier questions are no longer kept." in exported["text"]
     offer = await call(kb, "ann", "other_senses", thread=thread, turn=2, term="WL")
     assert offer["question"] == QUESTION
     with pytest.raises(NotFound):

@@ -94,7 +94,7 @@ def test_not_what_was_meant_is_asked_again_also_after_coming_back(visit: Visit) 
     answer(page, "PUC: Public Utilities Commission")
     mark(page, "Not what I meant").last.click()
     choices(page, "Something else: tell").click()
-    told(page, "can read your question now")
+    told(page, "can now read your question")
 
 
 def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(visit: Visit, served: Served) -> None:
@@ -108,7 +108,7 @@ def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(vis
     come_back(page)
     answer(page, "not in the glossary")
     share.click()  # still offered
-    told(page, "can read your question now")
+    told(page, "can now read your question")
     come_back(page)
     answer(page, "not in the glossary")  # with the buttons that come after that one
     expect(share).to_have_count(0)
@@ -121,7 +121,7 @@ def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(vis
     manager.get_by_label("Stands for").fill("Zigzag Quartz Valve")
     manager.get_by_role("button", name="Save as draft").click()
     manager.get_by_role("button", name="Approve").click()
-    expect(manager.get_by_text("From now on questions understand it")).to_be_visible()
+    expect(manager.get_by_text("Answers use it from now on")).to_be_visible()
 
     expect(page.locator(MESSAGE, has_text="It has a meaning now")).to_be_visible()
     press(page, page.get_by_role("button", name="Ask again"))
@@ -134,7 +134,7 @@ def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: S
     answer(page, "500 dollars")
     page.locator(".negative-feedback-off").last.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("can read: your question, this answer, and your words")
+    expect(dialog).to_contain_text("can read your question, this answer and your words")
     dialog.locator("textarea").fill("per day or once?")
     page.locator("#submit-feedback").click()
     expect(page.locator(".negative-feedback-on")).to_be_visible()
@@ -197,7 +197,7 @@ def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served,
     expect(page.locator("#attachments", has_text="tender")).to_be_visible()
     ask(page, "When does the aardwolf tender close?")
     answer(page, "17 March")
-    expect(told(page, "can be asked about now")).to_contain_text("by you alone", use_inner_text=True)
+    expect(told(page, "can now be asked about")).to_contain_text("by you only", use_inner_text=True)
     ask(page, "What is the file about?")
     expect(answer(page, "17 March")).to_contain_text("This is not a summary", use_inner_text=True)
     come_back(page)

@@ -47,7 +47,7 @@ async def test_an_empty_base_says_what_to_do(tmp_path: Path, said: list[str], mo
         await context_add(kb, ADMIN, name="Legal", contact="leo <b>@example.org</b>")
         await hinted(kb, ANN, monkeypatch)
         assert "[Sources](/documents/sources)" in said[0]
-        assert "Please ask whoever runs Argot for you" in said[1]
+        assert "Please ask your administrator" in said[1]
         assert "leo" in said[2] and "\\<b" in said[2]
         await upload(kb, ADMIN, name="a.md", data=b"# A\n\nText.\n", audience=["crew"])
         await hinted(kb, ADMIN, monkeypatch)

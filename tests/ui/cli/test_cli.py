@@ -742,14 +742,14 @@ def test_conflicts_are_listed_accepted_and_reopened(argot: Argot) -> None:
         argot("glossary", "add", "PUC", "NAND", expansion)
     listed = argot("glossary", "conflicts")
     assert listed.out.startswith("1 2\tconflicting expansion\t'PUC' means several things in 'NAND'")
-    assert "1 thing to look at, 0 accepted" in listed.err
+    assert "1 item to review, 0 accepted" in listed.err
     assert argot("glossary", "conflicts", "2").out == listed.out
     assert "just these senses" in argot("glossary", "conflicts", "2", "--accept").err
     done = argot("glossary", "conflicts", "2", "1", "--let-stand", "--why", "two teams")
     assert (done.code, done.out.startswith("Accepted: 'PUC'")) == (0, True)
     change = re.search(r"change (\d+)", done.out)
     assert change
-    assert argot("glossary", "conflicts").err == "0 things to look at, 1 accepted\n"
+    assert argot("glossary", "conflicts").err == "0 items to review, 1 accepted\n"
     assert argot("glossary", "conflicts", "--accepted").out.endswith(f"\t{change[1]}\tlocal\ttwo teams\n")
     assert "PUC" in argot("glossary", "conflicts", "--reopen", change[1]).out
     assert argot("glossary", "conflicts").out == listed.out
@@ -894,7 +894,7 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
     assert held.code == 1
     (report,) = json.loads(held.out)
     assert (report["state"], report["removed"], report["waiting"], len(report["gone"])) == ("held", 0, 3, 3)
-    assert f"gone there: {', '.join(report['gone'])}" in argot("source", "list").err
+    assert f"deleted there: {', '.join(report['gone'])}" in argot("source", "list").err
     assert argot("source", "sync", "docs", "--confirm").out == "docs: 3 removed\n"
     assert argot("source", "remove", "docs").out == "Removed the source docs; 0 documents removed, 0 kept.\n"
     assert argot("source", "list").err.startswith("No sources yet.")
@@ -948,8 +948,8 @@ def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, 
     assert "15 days" in asked.out and "30 days" not in asked.out and "leave-US.md, rev. 2015-01-01" in asked.out
     none = argot("ask", "How many days is annual leave?", "--since", "2031-01-01", "--tag", "hr")
     assert "None of the documents that you may read is tagged “hr” and dated 2031-01-01 or later" in none.out
-    assert "is no date" in argot("ask", "x?", "--since", "soon").err
-    assert "is no field with a value" in argot("ask", "x?", "--field", "region").err
+    assert "is not a date" in argot("ask", "x?", "--since", "soon").err
+    assert "is not a field with a value" in argot("ask", "x?", "--field", "region").err
     assert "Fields: region." in argot("ask", "x?", "--field", "regoin=EU").err
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")
     assert labelled.out == "leave-US.md: tags none, for everyone, region Americas.\n"

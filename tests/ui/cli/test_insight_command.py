@@ -30,4 +30,4 @@ def test_what_was_asked(tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureF
     code, out, _ = run(capsys, "insight", "--json", *home)
     assert json.loads(out)["counts"]["surfaces"] == {"command": 3}
     code, _, err = run(capsys, "insight", "--since", "last week", *home)
-    assert code == 1 and "it is no day" in err
+    assert code == 1 and "it is not a day" in err

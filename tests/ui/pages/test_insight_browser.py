@@ -89,7 +89,7 @@ def test_from_the_navigation_to_what_was_asked_and_on(open_page: Callable[..., A
     tab = open_page()
     tab.goto(f"{served.url}/glossary")
     tab.get_by_role("link", name="Insight").click()
-    expect(tab.get_by_role("heading", name="What is asked, and how it went")).to_be_visible()
+    expect(tab.get_by_role("heading", name="Questions, and how they went")).to_be_visible()
     expect(tab.locator(".tiles")).to_contain_text("30 questions")
     expect(tab.locator(".days g")).to_have_count(30)
     unanswered = tab.locator("section", has=tab.get_by_role("heading", name="Questions without an answer"))

@@ -865,7 +865,7 @@ async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: 
     assert "nothing to roll back" in refused.text and "zone quotient" in refused.text
     other = await ada.post("/glossary/drafts/approve", data={"csrf": CSRF, "sense": ["1:1"] * 2000})
     assert other.status_code == 400
-    assert "That was not done" in other.text and "Not allowed" not in other.text
+    assert "This was not done" in other.text and "Not allowed" not in other.text
 
 
 @pytest.mark.parametrize(

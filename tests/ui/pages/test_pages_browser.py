@@ -75,7 +75,7 @@ def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable
     expect(effect.locator(".side").nth(0)).to_contain_text("unknown", use_inner_text=True)
     expect(effect.locator(".side").nth(1)).to_contain_text("tariff filing", use_inner_text=True)
     tab.get_by_role("button", name="Approve").click()
-    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+    expect(tab.get_by_text("Answers use it from now on")).to_be_visible()
 
     tab.get_by_role("link", name="How much does a late QTFX cost?").click()  # the question stands there already
     connected(tab)
@@ -134,7 +134,7 @@ def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..
     tab.get_by_label("Stands for").fill("clean room")
     tab.get_by_role("button", name="Save as draft").click()
     tab.get_by_role("button", name="Approve").click()
-    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+    expect(tab.get_by_text("Answers use it from now on")).to_be_visible()
     for path in ("", "/term?t=PUC", "/queue", "/use", "/history", "/files", "/contexts", "/conflicts", "/sense/1/edit"):
         tab.goto(f"{served.url}/glossary{path}")
         assert tab.locator("html").bounding_box()["width"] <= 390, path
@@ -161,7 +161,7 @@ def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..
     expect(tab.get_by_text("Once approved").or_(tab.get_by_text("Try it")).first).to_be_visible()
     unharmed()
     tab.get_by_role("button", name="Approve").click()
-    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+    expect(tab.get_by_text("Answers use it from now on")).to_be_visible()
     open_window(tab, served.url)
     ask(tab, "At how many degrees is the gyro canary unit kept, and what is CNRY?")
     answer(tab, "21 degrees")
@@ -204,7 +204,7 @@ def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callabl
     expect(effect.locator(".side").nth(0)).to_contain_text("Media panel", use_inner_text=True)
     expect(effect.locator(".side").nth(1)).to_contain_text("clean room", use_inner_text=True)
     expect(tab.get_by_label("Stands for")).to_have_value("clean room")
-    tab.get_by_role("link", name="Leave it as it is").click()
+    tab.get_by_role("link", name="Do not save").click()
     expect(tab.get_by_role("heading", name="Media panel")).to_be_visible()
 
 
@@ -234,9 +234,9 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         ticks.nth(1).get_by_role("button", name="Dismiss").click()
         tab.get_by_label("Approve them as well").check()
         expect(tab.get_by_text("Dismissed:")).to_be_visible()  # in its place, and all other ticks stay
-        tab.get_by_role("button", name="Accept the ticked").click()
+        tab.get_by_role("button", name="Accept the ticked proposals").click()
         expect(tab.get_by_role("heading", name="28 meanings approved")).to_be_visible()
-        tab.get_by_role("link", name="take it back").click()
+        tab.get_by_role("link", name="roll it back").click()
         tab.get_by_text("Roll back", exact=True).click()
         tab.get_by_role("button", name="Roll this change back").click()
         expect(tab.get_by_text("Rolled back").first).to_be_visible()

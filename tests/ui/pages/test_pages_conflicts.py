@@ -42,7 +42,7 @@ def form_in(html: str) -> dict[str, Any]:
 async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
     async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
-        assert "1 thing to look at" in shown
+        assert "1 item to review" in shown
         done = await nina.post(f"{PATH}/accept", data={**form_in(shown), "why": "two <i>labs</i>"})
         assert done.headers["location"] == f"{PATH}?done=conflict-accepted"
         shown = (await nina.get(PATH)).text
@@ -56,7 +56,7 @@ async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with
         assert "Conflict accepted: two meanings in one context" in (await nina.get(change[1])).text
         assert "two meanings in one context" in (await nina.get("/glossary/history")).text
         await nina.post(f"{change[1]}/roll-back", data={"csrf": CSRF})
-        assert "1 thing to look at" in (await nina.get(PATH)).text
+        assert "1 item to review" in (await nina.get(PATH)).text
 
 
 async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase) -> None:
@@ -67,7 +67,7 @@ async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase
         refused = await nina.post(f"{PATH}/accept", data=given)
         assert refused.status_code == 409
         assert "saved by somebody else" in refused.text
-        assert "1 thing to look at" in refused.text
+        assert "1 item to review" in refused.text
         for odd in ({"sense": "x"}, {"kind": "nonsense"}, {"kind": "review_due"}, {"sense": ["1:1"] * 20}):
             assert (await nina.post(f"{PATH}/accept", data={**given, **odd})).status_code == 400
     assert kb.glossary.conflicts.list_accepted(ADMIN) == []
@@ -77,7 +77,7 @@ async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
     async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
-        assert "2 things to look at" in shown
+        assert "2 items to review" in shown
         assert shown.count("Accept this conflict") == 1
     async with at_desk(build_pages(kb), ADMIN) as ada:
         assert (await ada.get(PATH)).text.count("Accept this conflict") >= 2
@@ -102,7 +102,7 @@ async def test_an_accepted_conflict_is_reopened_on_a_press(kb: KnowledgeBase) ->
         assert change
         done = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": change[1]})
         assert done.headers["location"] == f"{PATH}?done=conflict-reopened"
-        assert "1 thing to look at" in (await nina.get(PATH)).text
+        assert "1 item to review" in (await nina.get(PATH)).text
         for odd in (change[1], "x", "", "-1", "9" * 15):
             refused = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": odd})
             assert refused.status_code == 400

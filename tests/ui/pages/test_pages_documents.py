@@ -225,7 +225,7 @@ async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase,
     again = await uploads.upload(kb, MIA, name="wide.rst", data=b"Wide\n====\n\nSome text.\n")
     assert again.document is not None and again.document.warnings == ()
     async with at(kb, ANN) as ann:
-        assert "not read" not in await get(ann, "/library")
+        assert "not fully read" not in await get(ann, "/library")
 
 
 async def test_several_are_tagged_restricted_read_again_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
@@ -239,7 +239,7 @@ async def test_several_are_tagged_restricted_read_again_and_removed(kb: Knowledg
     assert [(await document(kb, name)).tags for name in ("tariff", "nand")] == [("late", "law")] * 2
     await change("untag", tags="late")
     unknown = await change("audience", audience="managers, crwe")
-    assert "No group or person exists of one of these names" in await get(mia, unknown.headers["location"])
+    assert "One of these names belongs to no group or person" in await get(mia, unknown.headers["location"])
     await change("audience", audience="managers")
     assert [(await document(kb, name)).audience for name in ("tariff", "nand")] == [frozenset({"managers"})] * 2
     assert (await change("reread")).headers["location"].endswith("done=all-reread")
@@ -364,7 +364,7 @@ async def test_fields_are_given_on_the_page(kb: KnowledgeBase, mia: httpx.AsyncC
     assert "region: EU\nregion: UK\nstatus: draft</textarea>" in shown and ">draft</span>" in shown
     refused = await post(mia, f"{path}/labels", fields="region EU")
     opened = re.search(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
-    assert refused.status_code == 400 and opened and "is no field with a value" in opened[0]
+    assert refused.status_code == 400 and opened and "is not a field with a value" in opened[0]
     await post(mia, f"{path}/labels", fields="")
     assert "draft</span>" not in await get(mia, path)
 

@@ -87,7 +87,7 @@ async def test_roles_contexts_and_groups_are_what_the_form_says(kb: KnowledgeBas
     assert (await post(local, "/leo", role="manager", manages=["Legal"], groups="b, c")).status_code == 303
     user = kb.people.user("leo")
     assert (user.manages, user.groups) == (("Legal",), ("b", "c"))
-    assert "Choose what leo is to manage" in (await post(local, "/leo", role="manager")).text
+    assert "Choose the contexts that leo manages" in (await post(local, "/leo", role="manager")).text
     assert "There is no context" in unescape((await post(local, "/leo", role="manager", manages=["Nowhere"])).text)
     await post(local, "/leo", role="manager", manages=["*", "Legal"], groups="b")
     assert kb.people.user("leo").manages == ("*",)

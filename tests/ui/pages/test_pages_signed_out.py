@@ -55,7 +55,7 @@ def test_what_was_typed_is_given_back_and_sent_again_once_signed_in_anew(browser
     assert kept == given
     sign_in(browser)
     stale = browser.post("/glossary/new", data=kept)
-    assert stale.status_code == 403 and "signed in anew" in stale.text
+    assert stale.status_code == 403 and "have signed in again" in stale.text
     again = fields_of(stale.text)
     assert again.pop("csrf") != old
     assert again == given
@@ -113,7 +113,7 @@ def test_a_page_of_somebody_signed_out_while_typing_stays(chromium: Any, served:
         other.get_by_role("button", name="Sign in").click()
         expect(other).not_to_have_url(re.compile("sign-in"))
         tab.get_by_role("button", name="Send it again").click()
-        expect(tab.get_by_role("heading", name="You signed in anew meanwhile")).to_be_visible()
+        expect(tab.get_by_role("heading", name="You have signed in again")).to_be_visible()
         tab.get_by_role("button", name="Send it again").click()
         expect(tab.get_by_text("zig zag queue").first).to_be_visible()
         expect(tab.get_by_text("Saved as a draft")).to_be_visible()

@@ -66,7 +66,7 @@ async def test_a_folder_is_named_read_and_kept_in_step(kb: KnowledgeBase, ada: h
     added = await post(ada, PAGE, address=str(folder), every="6h", tags="anvils", now="yes")
     assert added.headers["location"] == f"{PAGE}?done=source-added"
     page = await rested(kb, ada)
-    assert "in step" in page
+    assert "up to date" in page
     assert "4 added · every 6 hours" in page
     (folder / "a.md").rename(folder / "z.md")
     (folder / "b.md").unlink()
@@ -100,7 +100,7 @@ async def test_what_would_empty_a_source_waits_for_a_second_look(
         (folder / f"{name}.md").unlink()
     page = await synced(kb, ada)
     assert "waits for you" in page
-    assert "3 documents of 4 are gone there." in page
+    assert "3 documents of 4 were deleted there." in page
     assert all(f"<bdi>{name}.md</bdi>" in page for name in "abc") and "d.md" not in page
     assert len(await list_documents(kb, ADMIN)) == 4
     page = await synced(kb, ada, confirm="yes")
@@ -117,7 +117,7 @@ async def test_a_source_that_is_down_says_why_and_is_tried_again(
     page = await synced(kb, ada)
     assert "nothing was removed" in page and "Try again now" in page
     away.rename(folder)
-    assert "in step" in await synced(kb, ada)
+    assert "up to date" in await synced(kb, ada)
 
 
 async def test_of_many_that_are_gone_twenty_are_named(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
@@ -128,7 +128,7 @@ async def test_of_many_that_are_gone_twenty_are_named(kb: KnowledgeBase, ada: ht
     for path in folder.iterdir():  # noqa: ASYNC240
         path.unlink()
     page = await synced(kb, ada)
-    assert page.count("<bdi>", page.index("Gone: "), page.index(" and 2 more.")) == 20
+    assert page.count("<bdi>", page.index("Deleted: "), page.index(" and 2 more.")) == 20
 
 
 @pytest.mark.parametrize("documents", ["keep", "remove"])
@@ -136,7 +136,7 @@ async def test_removing_a_source_asks_what_becomes_of_its_documents(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path, documents: str
 ) -> None:
     await source_add(kb, ADMIN, address=str(folder))
-    assert "What becomes of its 4 documents?" in await synced(kb, ada)
+    assert "What should happen to its 4 documents?" in await synced(kb, ada)
     gone = await post(ada, f"{PAGE}/docs/remove", documents=documents)
     assert gone.headers["location"].startswith(PAGE)
     assert await source_list(kb, ADMIN) == []
@@ -164,7 +164,7 @@ async def test_what_is_wrong_with_a_new_source_is_said_and_nothing_typed_is_lost
 async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: KnowledgeBase, folder: Path) -> None:
     async with at_desk(build_pages(kb), MIA) as mia:
         refused = await post(mia, PAGE, address=str(folder))
-        assert (refused.status_code, "takes the role 'admin'" in unescape(refused.text)) == (403, True)
+        assert (refused.status_code, "requires the role 'admin'" in unescape(refused.text)) == (403, True)
         assert (await post(mia, PAGE, address="https://wiki.example.org/")).status_code == 303
     async with at_desk(build_pages(kb), NINA) as nina:
         assert (await nina.get(PAGE)).status_code == 403
@@ -177,7 +177,7 @@ async def test_options_are_given_and_spoken_of_as_the_page_calls_them(
     mail = {"address": "imaps://mail.example.org/INBOX", "kind": "imap"}
     refused = unescape((await post(ada, PAGE, **mail)).text)
     assert "under Options user=NAME under Secrets password=VARIABLE" in refused and "--with" not in refused
-    assert "is no option with a value" in unescape((await post(ada, PAGE, **mail, options="user")).text)
+    assert "is not an option with a value" in unescape((await post(ada, PAGE, **mail, options="user")).text)
     made = await post(ada, PAGE, **mail, options="user=ann\nencrypted = no", secrets="password=MAIL_PASSWORD")
     assert made.headers["location"] == f"{PAGE}?done=source-named"
     (found,) = await source_list(kb, ADMIN)

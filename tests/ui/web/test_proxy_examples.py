@@ -102,9 +102,9 @@ def test_a_file_that_is_too_large_is_refused_at_once(opened: Front, request: pyt
 
 
 def test_the_examples_name_the_port_and_the_size_that_argot_has() -> None:
-    from argot.settings import Settings
+    from argot.settings import SETTING_FIELDS
 
-    port, most = Settings.model_fields["port"].default, Settings.model_fields["max_file_mb"].default
+    port, most = SETTING_FIELDS["port"].default, SETTING_FIELDS["max_file_mb"].default
     for name, size in (("nginx.conf", "110m;"), ("Caddyfile", "110MB")):
         text = (ROOT / "deploy" / "proxy" / name).read_text("utf-8")
         assert f"127.0.0.1:{port}" in text and size in text and most < 110

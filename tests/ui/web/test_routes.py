@@ -179,7 +179,7 @@ class _Let:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
-            scope = {**scope, VISITOR_KEY: self.who, ENTRY_KEY: self.addresses.at(scope)}
+            scope = {**scope, VISITOR_KEY: self.who, ENTRY_KEY: self.addresses.find(scope)}
         await self.app(scope, receive, send)
 
 
@@ -188,11 +188,11 @@ LEO = Visitor("leo", "Leo", Principal("leo", manages=frozenset({"Legal"})), "rig
 
 def test_what_declares_no_role_is_refused_to_everybody() -> None:
     addresses = Addresses.of(_application())
-    entry = addresses.at({"type": "http", "method": "GET", "path": "/forgotten"})
+    entry = addresses.find({"type": "http", "method": "GET", "path": "/forgotten"})
     admin = Visitor("root", "Root", Principal("root", sees_all=True), "right", "password", "s2")
     assert check_access(entry, admin) == (404, "There is nothing here.")
-    assert check_access(addresses.at({"type": "http", "method": "GET", "path": "/nothing"}), admin)
-    terms = addresses.at({"type": "http", "method": "POST", "path": "/terms"})
+    assert check_access(addresses.find({"type": "http", "method": "GET", "path": "/nothing"}), admin)
+    terms = addresses.find({"type": "http", "method": "POST", "path": "/terms"})
     assert check_access(terms, LEO) is None
     refused = check_access(terms, Visitor("ann", "Ann", Principal("ann"), "right", "password", "s3"))
     assert refused and refused[0] == 403 and "manager" in refused[1]

@@ -148,7 +148,7 @@ def test_changing_the_password_ends_every_other_session(served: Served) -> None:
         sign_in(browser, "leo")
         sign_in(other, "leo")
         wrong = {"csrf": csrf(browser), "old": OTHER, "new": OTHER, "again": OTHER}
-        assert "present password is wrong" in browser.post("/account/password", data=wrong).text
+        assert "current password is wrong" in browser.post("/account/password", data=wrong).text
         assert "differ" in browser.post("/account/password", data={**wrong, "old": GOOD, "again": "x"}).text
         short = {**wrong, "old": GOOD, "new": "short", "again": "short"}
         assert "10 to 1024 characters" in browser.post("/account/password", data=short).text

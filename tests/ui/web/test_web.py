@@ -30,12 +30,12 @@ from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 from argot.types import LOCAL_NAME
 from argot.ui.chat.chainlit_setup import format_settings, rewrite_page, write_files
-from argot.ui.server import bind, require_consistent
+from argot.ui.server import bind_socket, require_consistent
 from argot.ui.web.asker_identity import asker, get_current_principal, load_signing_secret
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses, get_visitor, needs
 from argot.ui.web.page_templates import show_refusal
-from argot.ui.web.security import Guard, Names, build_content_policy
+from argot.ui.web.security import Guard, HostNames, build_content_policy
 
 PORT = 8123
 OWN = f"http://localhost:{PORT}"
@@ -132,7 +132,7 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
             ticket=lambda: "signed",
             read_ticket=lambda token: LOCAL_NAME if token == "signed" else None,
         )
-        names = Names("127.0.0.1", PORT, secluded=secluded, public_url=settings.get("public_url", ""))
+        names = HostNames("127.0.0.1", PORT, secluded=secluded, public_url=settings.get("public_url", ""))
         guard = Guard(
             app,
             names=names,
@@ -403,7 +403,7 @@ def test_where_a_request_comes_from_is_taken_from_the_proxy_alone(make_site: Cal
 
     def address(peer: str, forwarded: str) -> str:
         scope = {"type": "http", "client": (peer, 1)}
-        return authenticator.address(scope, Headers({"x-forwarded-for": forwarded}))
+        return authenticator.find_address(scope, Headers({"x-forwarded-for": forwarded}))
 
     assert address(PROXY, "203.0.113.9, 198.51.100.7, 192.0.2.3") == "198.51.100.7"
     assert address(PROXY, "") == PROXY
@@ -456,28 +456,28 @@ def test_a_host_header_writes_nothing_into_the_policy() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
 def test_it_listens_on_this_machine_alone(host: str) -> None:
     with pytest.raises(InvalidSettings, match=r"open to this machine only.*argot user add NAME --password"):
-        bind(host, 0)
+        bind_socket(host, 0)
 
 
 def test_where_people_sign_in_it_may_listen_for_others() -> None:
-    with bind("0.0.0.0", 0, shared=True) as listener:
+    with bind_socket("0.0.0.0", 0, shared=True) as listener:
         assert listener.getsockname()[0] == "0.0.0.0"
 
 
 def test_a_busy_port_is_named_with_a_way_out() -> None:
-    with bind("127.0.0.1", 0) as listener:
+    with bind_socket("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         with pytest.raises(InvalidSettings, match=f"Port {port} of 127.0.0.1 is in use.*--port"):
-            bind("127.0.0.1", port)
+            bind_socket("127.0.0.1", port)
 
 
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidSettings, match=r"no such host\.invalid"):
-        bind("no such host.invalid", 0)
+        bind_socket("no such host.invalid", 0)
 
 
 def test_port_0_takes_any_free_one() -> None:
-    with bind("localhost", 0) as listener:
+    with bind_socket("localhost", 0) as listener:
         assert listener.family in (socket.AF_INET, socket.AF_INET6)
         assert listener.getsockname()[1] > 0
 
@@ -491,7 +491,7 @@ async def test_what_is_sent_leaves_at_once() -> None:
         held_back.put_nowait(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    with bind("127.0.0.1", 0) as listener:
+    with bind_socket("127.0.0.1", 0) as listener:
         address = listener.getsockname()
         async with await asyncio.start_server(connected, sock=listener):
             _, writer = await asyncio.open_connection(*address)

@@ -11,7 +11,7 @@ if (form) {
   const button = form.querySelector('#add');
   const status = form.querySelector('#upload-status');
   const most = Number(form.dataset.mostMb) * 1e6;
-  const said = { added: 'Added', updated: 'Replaced what it was', unchanged: 'Unchanged, it is in already', duplicate: 'Not added: the same content is in already' };
+  const said = { added: 'Added', updated: 'Replaced the former version', unchanged: 'Unchanged, it is there already', duplicate: 'Not added: the same content is there already' };
   const waiting = [];
   let sending = false;
 
@@ -32,7 +32,7 @@ if (form) {
     button.disabled = sending;
   }
 
-  // `path`: the folders a file lies in, as its sender has them. `file` may be an address instead.
+  // `path`: the folders of a file on its sender's machine. `file` may be a web address instead.
   function take(file, path = '') {
     const row = element('li', 'row');
     const called = typeof file === 'string' ? file : [path, file.name].filter(Boolean).join('/');
@@ -58,7 +58,7 @@ if (form) {
     });
   }
 
-  // Which formats are read is the same for every file of another: it is said below the list, once.
+  // The list of readable formats is the same for every other file: it is shown once, below the list.
   function saidOnce(text) {
     const formats = text.match(/ ?Argot reads \.\w+(?:, \.\w+)+\.?/);
     if (!formats) return text;
@@ -122,7 +122,7 @@ if (form) {
             const name = element(file.href ? 'a' : 'span', 'term', file.name);
             if (file.href) name.href = file.href;
             name.dir = 'auto';
-            row.append(name, element('span', 'aside', [said[file.kind] || (file.kind === 'skipped' ? 'Passed over' : file.kind), file.detail].filter(Boolean).join(': ')));
+            row.append(name, element('span', 'aside', [said[file.kind] || (file.kind === 'skipped' ? 'Skipped' : file.kind), file.detail].filter(Boolean).join(': ')));
             one.row.after(row);
           }
           done(finish(one, found.kind, [said[found.kind] || found.kind, found.detail].filter(Boolean).join(': '), found.href));
@@ -137,7 +137,7 @@ if (form) {
 
   input.addEventListener('change', () => {
     for (const file of input.files) take(file);
-    // The same file may be chosen again after it was mended.
+    // The same file may be chosen again after it was corrected.
     input.value = '';
     refresh();
   });
@@ -151,13 +151,13 @@ if (form) {
   function takeOfFolder(file, path) {
     if (file.name.startsWith('.')) return;
     if (waiting.length >= mostFiles) {
-      if (waiting.length === mostFiles) tellUnread(path, `More than ${mostFiles} files: add the rest afterwards, or name the folder as a source.`);
+      if (waiting.length === mostFiles) tellUnread(path, `More than ${mostFiles} files: add the rest afterwards, or add the folder as a source.`);
       return;
     }
     take(file, path);
   }
 
-  // A directory gives its entries in pieces, until an empty one.
+  // A directory returns its entries in batches, until an empty one.
   async function walk(entry, path) {
     try {
       if (entry.isFile) {
@@ -194,7 +194,7 @@ if (form) {
   drop.addEventListener('drop', (event) => {
     event.preventDefault();
     drop.classList.remove('over');
-    // All entries at once: the browser forgets them when this handler first waits.
+    // All entries at once: the browser forgets them at this handler's first await.
     const folders = [];
     for (const item of event.dataTransfer.items) {
       const entry = item.webkitGetAsEntry && item.webkitGetAsEntry();
@@ -229,7 +229,7 @@ if (form) {
     sending = false;
     const failed = all.filter((one) => one.row.classList.contains('failed')).length;
     const known = all.filter((one) => ['duplicate', 'unchanged'].some((kind) => one.row.classList.contains(kind))).length;
-    // What is left of those sent went in.
+    // The others of those sent were added.
     const told = [known && `${known} in already`, failed && `${failed} not added`].filter(Boolean);
     if (told.length) told.unshift(`${all.length - known - failed} added`);
     status.textContent = [`${counted(all.length)} sent`, told.join(', ')].filter(Boolean).join(': ');
@@ -239,7 +239,7 @@ if (form) {
   });
 }
 
-// One button ticks all documents of the list, another none, and a line counts them. The list comes anew as one searches.
+// One button ticks all documents of the list, another none, and a line counts them. A search loads the list again.
 function offerTicks() {
   const ticked = document.querySelector('.ticked');
   if (!ticked || document.querySelector('#tick-all')) return;

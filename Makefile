@@ -115,7 +115,7 @@ offline-model-server: offline
 # Type checkers do not follow setuptools' package-dir; these links are for them alone.
 links:
 	@mkdir -p .links/argot
-	@for file in argot/*.py argot/py.typed; do ln -sfn ../../$$file .links/argot/$$(basename $$file); done
+	@for file in argot/*.py argot/py.typed argot/postgresql; do ln -sfn ../../$$file .links/argot/$$(basename $$file); done
 	@for folder in $(FOLDERS); do ln -sfn ../../$$folder .links/argot/$$folder; done
 
 clean:

@@ -153,12 +153,8 @@ class Dialect:
             return f"json_extract({text}, '$.{name}')"
         return f"(CAST({text} AS jsonb) ->> '{name}')"
 
-    def greatest(self, *expressions: str) -> str:
-        """Return SQL for the greatest of several values, none of which is NULL: with NULL the engines differ."""
-        return f"{'max' if self.engine == 'sqlite' else 'GREATEST'}({', '.join(expressions)})"
-
     def least(self, *expressions: str) -> str:
-        """Return SQL for the least of several values, none of which is NULL."""
+        """Return SQL for the least of several values, none of which is NULL: with NULL the engines differ."""
         return f"{'min' if self.engine == 'sqlite' else 'LEAST'}({', '.join(expressions)})"
 
 

@@ -1,7 +1,7 @@
-"""The interfaces with interchangeable implementations: reading, writing and judging text, scoring and embedding it.
+"""The interfaces with interchangeable implementations: reading and writing text, scoring and embedding it.
 
-The four that need an understanding of language (`QuestionReader`, `AnswerWriter`, `Deriver`, `Judge`) are asynchronous,
-since one implementation of each waits for a model server; the other is extractive and works without one. Each raises
+The three that need an understanding of language (`QuestionReader`, `AnswerWriter`, `Deriver`) are asynchronous, since
+one implementation of each waits for a model server; the other is extractive and works without one. Each raises
 `ModelUnavailable` when it cannot answer within its bounds.
 """
 
@@ -98,15 +98,6 @@ class Deriver(Protocol):
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
         """Return summaries and questions that represent the passages in search (RAIDD 3)."""
-        ...
-
-
-@runtime_checkable
-class Judge(Protocol):
-    """Compares an answer with a reference answer."""
-
-    async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Return a TRUE/FALSE judgement of correctness (AccurateRAG 3.1, figure 4)."""
         ...
 
 

@@ -37,9 +37,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from run_argot.corpus import corpus
-from run_argot.corpus.embedding import embedder
-from run_argot.protocols import Vectors
+
+from argot.corpus import corpus
+from argot.corpus.embedding import embedder
+from argot.protocols import Vectors
 
 PAGE = 4096
 DOCUMENTS = 1_100
@@ -120,7 +121,7 @@ def _turn_into_command(arguments: tuple[object, ...], output: int) -> None:
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(n, "wb", 0), write_through=True) for n in (1, 2))
-        from run_argot.ui.cli.main import main
+        from argot.ui.cli.main import main
 
         main([str(argument) for argument in arguments])
     except SystemExit as end:
@@ -224,8 +225,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     import chromadb.api.rust  # noqa: F401
-    import run_argot.graph.build
-    import run_argot.ui.cli.main  # noqa: F401
+
+    import argot.graph.build
+    import argot.ui.cli.main  # noqa: F401
 
     embedder.load_embedder = corpus.load_embedder = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:

@@ -29,8 +29,8 @@ PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
 
 
 def run_argot(folder: Path, home: Path, embedder: Path) -> int:
-    from run_argot.corpus.corpus import Corpus, list_sources
-    from run_argot.settings import Settings
+    from argot.corpus.corpus import Corpus, list_sources
+    from argot.settings import Settings
 
     corpus = Corpus.open(home, Settings(embedder=str(embedder)))
     for event in corpus.add(list_sources([folder])):
@@ -101,7 +101,7 @@ def run_one(name: str, folder: Path, embedder: Path) -> None:
 
 
 def run_all(folder: Path, others: str, rounds: int) -> None:
-    from run_argot.corpus.embedding.exported_models import find_model_folder
+    from argot.corpus.embedding.exported_models import find_model_folder
 
     megabytes = sum(path.stat().st_size for path in list_files(folder)) / 1e6
     best: dict[str, dict[str, float]] = {}

@@ -268,7 +268,6 @@ def _measure_run(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[
 async def _measure_served(address: str, run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
     """Ask both models by the service's own client, the adapter loaded while the server runs."""
     from argot.settings import Settings
-    from argot.tools.llm.adapters import load_adapter
     from argot.tools.llm.model_server import ModelServer
 
     patient = Settings(model_url=address, model_connect_seconds=60, model_first_token_seconds=600, model_seconds=1800)
@@ -276,7 +275,8 @@ async def _measure_served(address: str, run: RunFolder, questions: Sequence[Labe
     assert first is not None
     base = (await first.served_model()).model
     began = time.monotonic()
-    await load_adapter(first, SERVED, run.model)
+    body = {"lora_name": SERVED, "lora_path": str(run.model.resolve())}
+    await first.connection().order(f"{first.address.api}/load_lora_adapter", body)
     print(f"{SERVED} beside {base}: loaded in {time.monotonic() - began:.2f} s")
     await first.aclose()
     found: dict[str, list[list[str]]] = {}

@@ -31,12 +31,12 @@ import psycopg
 from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
 from argot.corpus.keyword.index_terms import build_passage_words
-from argot.corpus.keyword.postgres_index import PostgresIndex
-from argot.corpus.keyword_tables import POSTGRES_TABLES
-from argot.corpus.postgres_schema import translate_documents
+from argot.corpus.keyword.postgresql_index import PostgresqlIndex
+from argot.corpus.keyword_tables import POSTGRESQL_TABLES
+from argot.corpus.postgresql_schema import translate_documents
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.postgresql_connection import PostgresqlConnection, build_connection_options
-from argot.postgresql_translation import translate_schema
+from argot.postgresql.connection import PostgresqlConnection, build_connection_options
+from argot.postgresql.translation import translate
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
@@ -44,7 +44,7 @@ SENTENCES = 7
 GROUPS = 9
 SETS = ("ord_qa", "emanuals_tv", "jargonised")
 LIMIT = 50
-FTS5, POSTGRES = Fts5Index(), PostgresIndex()
+FTS5, POSTGRESQL = Fts5Index(), PostgresqlIndex()
 COLUMNS = ("n", "id", "document", "audience", "title", "heading", "text", "folded", "identifiers")
 ROWS = """
 DROP SCHEMA public CASCADE; CREATE SCHEMA public;
@@ -140,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(translate_schema(translate_documents("") + POSTGRES_TABLES))
+    connection.execute(translate(translate_documents("") + POSTGRESQL_TABLES).sql)
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)
@@ -149,7 +149,7 @@ def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDat
     connection.execute("CREATE TABLE triples (LIKE passages)")
     started = time.perf_counter()
     with connection.transaction():
-        POSTGRES.rebuild(PostgresqlConnection(connection))
+        POSTGRESQL.rebuild(PostgresqlConnection(connection))
     connection.execute("VACUUM ANALYZE")
     print(f"PostgreSQL indexed them in {time.perf_counter() - started:.0f} s", flush=True)
 
@@ -180,7 +180,7 @@ def report_parity(data: BeirSet, url: str) -> None:
             for id_ in data.qrels.keys() & queries.keys():
                 found = [
                     [key for key, _ in engine.search_keywords(made, "passage", queries[id_], None, LIMIT)]
-                    for engine, made in ((FTS5, lite), (POSTGRES, ours))
+                    for engine, made in ((FTS5, lite), (POSTGRESQL, ours))
                 ]
                 same += found[0] == found[1]
                 asked += 1
@@ -228,7 +228,7 @@ def compare_engines(
         return FTS5.search_keywords(lite, "passage", query, audiences, LIMIT, documents)
 
     def on_postgres(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
-        return POSTGRES.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
+        return POSTGRESQL.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
 
     some = [f"d{n}" for n in range(0, passages // IN_DOCUMENT, 20)]
     (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)

@@ -25,10 +25,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from run_argot.jargon_db import Glossary, ReadOptions
-from run_argot.jargon_db.formats.format_registry import FORMATS, read_file
-from run_argot.jargon_db.lookup.ordinary_words import load_english_words
-from run_argot.types import Principal
+from argot.jargon_db import Glossary, ReadOptions
+from argot.jargon_db.formats.format_registry import FORMATS, read_file
+from argot.jargon_db.lookup.ordinary_words import load_english_words
+from argot.types import Principal
 
 QUESTIONS = 2_000
 Result = TypeVar("Result")
@@ -75,7 +75,8 @@ def main() -> None:
 @contextmanager
 def on_postgresql(url: str) -> Iterator[Glossary]:
     import psycopg
-    from run_argot.postgresql import PostgresqlStores
+
+    from argot.postgresql.stores import PostgresqlStores
 
     schema = f"bench_{os.getpid()}"
     stores = PostgresqlStores(url, schema)

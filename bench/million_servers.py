@@ -23,7 +23,7 @@ from million_corpora import GENERATION, find_home, say
 from argot.corpus.corpus import Corpus
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
 from argot.corpus.keyword_tables import RANKED_TABLES
-from argot.postgresql import DEFAULT_SCHEMA
+from argot.postgresql.stores import DEFAULT_SCHEMA
 from argot.service.moving.moved_stores import CORPUS, list_moved_tables
 from argot.service.storage.opened_stores import open_corpus_store, open_stores
 from argot.settings import Settings

@@ -15,7 +15,7 @@ _LOOK_SECONDS = 1.0
 
 
 class ProcessLock(Protocol):
-    """A lock that lasts as long as its connection (`argot.postgresql_session_lock`)."""
+    """A lock that lasts as long as its connection (`argot.postgresql.session_lock`)."""
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool: ...
 

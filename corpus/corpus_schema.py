@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
-from argot.corpus.postgres_schema import ROW_SECURITY, translate_documents, translate_fields
+from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRESQL_TABLES
+from argot.corpus.postgresql_schema import ROW_SECURITY, translate_documents, translate_fields
 from argot.databases import PerEngine, StoreMigration
 from argot.sqlite import MigrationNames, run_script
 
@@ -392,7 +392,7 @@ CREATE TABLE removed_passages (
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
-    PerEngine(_WORDS, POSTGRES_TABLES + ROW_SECURITY),
+    PerEngine(_WORDS, POSTGRESQL_TABLES + ROW_SECURITY),
     _INGEST,
     _DERIVATIONS,
     _SKETCHES,

@@ -54,4 +54,4 @@ RANKED_TABLES = frozenset(
 """All tables that both engines have. They are derived from the rows, and never copied from one engine to another."""
 
 BLOCK_TABLES = _TOTALS + "".join(_BLOCKS.format(name=name) for name in NAMES)
-POSTGRES_TABLES = BLOCK_TABLES + "".join((_ROOM + _SEQUENCES).format(name=name) for name in NAMES)
+POSTGRESQL_TABLES = BLOCK_TABLES + "".join((_ROOM + _SEQUENCES).format(name=name) for name in NAMES)

@@ -10,8 +10,8 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ledger import Ledger
-from argot.corpus.readers.ledger_process import LedgerProcess
 from argot.errors import InvalidInput, UnreadableDocument
+from argot.evaluate.ledger_process import LedgerProcess
 
 Progress = Callable[[str, int, int], None]
 LOSSES = {"reader": "told by its reader", "ledger": "told by the ledger", "": "without a warning"}

@@ -23,7 +23,7 @@ from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import SenseUsage
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 
 class Glossary:
@@ -68,9 +68,9 @@ class Glossary:
             StoreUnavailable: the server does not answer.
         """
         # Imported here: PostgreSQL is an extra.
-        from argot.jargon_db.store.postgres_connections import PostgresConnections
+        from argot.jargon_db.store.postgresql_connections import PostgresqlConnections
 
-        return cls(PostgresConnections(stores))
+        return cls(PostgresqlConnections(stores))
 
     def copy(self, path: Path) -> Glossary:
         """Return a copy of the current glossary in a new SQLite file, whatever its engine: for trying changes."""

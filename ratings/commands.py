@@ -25,12 +25,14 @@ from argot.ui.cli.command_base import (
     say_json,
 )
 from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.ratings.usecases.studies import Aspect, AspectResults, StudyDetails, StudySummary
     from argot.service.transport.knowledge_base_client import Client
 
 ratings = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Studies: people rate answers blindly.")
+rating_command = UseCaseCommands(ratings, "argot.ratings.usecases.studies", as_user=True)
 
 Study = Annotated[str, typer.Argument(help="The study's name.", metavar="STUDY")]
 
@@ -127,16 +129,9 @@ def create(
         say_aside(f"Invite people with: argot ratings invite {shlex.quote(made.name)} NAME")
 
 
-@ratings.command("list", epilog=format_examples("argot ratings list", "argot ratings list --json"))
-def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@rating_command("rating_list", "argot ratings list", "argot ratings list --json", name="list", json=True)
+def list_studies(found: list[StudySummary], /) -> None:
     """List the studies, the latest first, and how far each is."""
-    from argot.ratings.usecases.studies import rating_list
-
-    with open_knowledge_base(home) as client:
-        found = client.as_user(as_user).call(rating_list)
-    if json_:
-        say_json(found)
-        return
     rows: list[list[object]] = [
         [one.name, f"{one.ready} of {one.questions}", one.raters, one.ratings, "closed" if one.closed_at else "open"]
         for one in found
@@ -145,17 +140,17 @@ def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None)
     say_aside(format_count(len(found), "study", "studies"))
 
 
-@ratings.command("show", epilog=format_examples("argot ratings show spring", "argot ratings show spring --json"))
-def show(study: Study, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@rating_command("rating_show", "argot ratings show spring", "argot ratings show spring --json", json=True)
+def show(found: StudyDetails, /, study: Study) -> None:
     """Show how far each rater is, and what they say: means with 95 % intervals, ranks, Krippendorff's alpha."""
-    from argot.ratings.usecases.studies import rating_show
-
-    with open_knowledge_base(home) as client:
-        found = client.as_user(as_user).call(rating_show, study=study)
-    if json_:
-        say_json(found)
-    else:
-        _print_study(found)
+    _print_summary(found)
+    rows: list[list[object]] = [[one.person, f"{one.rated} of {one.of}", one.passed] for one in found.progress]
+    if rows:
+        print_table(["rater", "rated", "cannot judge"], rows)
+    head = {"answers": "system", "passages": "passage", "references": ""}[found.kind]
+    for one in found.results.measured:
+        if one.systems:
+            _print_results(one, head)
 
 
 @ratings.command(
@@ -222,20 +217,14 @@ def export(
         say(found.text.replace("\r\n", "\n").rstrip("\n"))
 
 
-@ratings.command("remove", epilog=format_examples("argot ratings remove spring", "argot ratings remove spring --yes"))
-def remove(
-    study: Study,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_user: AsUser = None,
-    home: Home = None,
-) -> None:
+@rating_command(
+    "rating_remove",
+    "argot ratings remove spring",
+    "argot ratings remove spring --yes",
+    ask="Remove {study} with all its ratings, for good?",
+)
+def remove(gone: StudySummary, /, study: Study) -> None:
     """Delete a study with its questions, answers and ratings, for good."""
-    from argot.ratings.usecases.studies import rating_remove
-
-    if not yes:
-        typer.confirm(f"Remove {line(study)} with all its ratings, for good?", abort=True, err=True)
-    with open_knowledge_base(home) as client:
-        gone = client.as_user(as_user).call(rating_remove, study=study)
     say(f"Removed {line(gone.name)} with {format_count(gone.ratings, 'rating')}.")
 
 
@@ -275,17 +264,6 @@ def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
     answered = f"{found.ready} of {format_count(found.questions, 'question')} answered"
     said = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
     say(f"{line(found.name)}: {answered}, {said}, {state}")
-
-
-def _print_study(found: StudyDetails) -> None:
-    _print_summary(found)
-    rows: list[list[object]] = [[one.person, f"{one.rated} of {one.of}", one.passed] for one in found.progress]
-    if rows:
-        print_table(["rater", "rated", "cannot judge"], rows)
-    head = {"answers": "system", "passages": "passage", "references": ""}[found.kind]
-    for one in found.results.measured:
-        if one.systems:
-            _print_results(one, head)
 
 
 def _print_results(one: AspectResults, head: str) -> None:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
     from argot.service.observability.metrics import Metrics
     from argot.service.replicas.shared_service import SharedService
     from argot.service.storage.store_owner import StoreOwner

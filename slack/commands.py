@@ -8,7 +8,6 @@ import typer
 
 from argot.ui.cli.command_base import (
     Home,
-    Json,
     format_examples,
     line,
     open_knowledge_base,
@@ -16,15 +15,16 @@ from argot.ui.cli.command_base import (
     read_settings,
     say,
     say_aside,
-    say_json,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.slack.usecases.slack_channels import Channel
+    from argot.slack.usecases.slack_channels import Channel, ForgottenChannel, LinkedPerson
 
 slack = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Slack: the app, its channels, who is who.")
 channel = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="How channels are answered.")
 people = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Who in Slack is which user.")
+CASES = "argot.slack.usecases.slack_channels"
 slack.add_typer(channel, name="channel")
 slack.add_typer(people, name="people")
 
@@ -123,29 +123,18 @@ def set_channel(  # noqa: PLR0917
         say_aside(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
 
 
-@channel.command("list", epilog=format_examples("argot slack channel list"))
-def list_channels(json_: Json = False, home: Home = None) -> None:
+@UseCaseCommands(channel, CASES)("slack_channel_list", "argot slack channel list", name="list", json=True)
+def list_channels(found: list[Channel], /) -> None:
     """List the channels with settings of their own; others are answered when mentioned, from public documents."""
-    from argot.slack.usecases.slack_channels import slack_channel_list
-
-    with open_knowledge_base(home) as client:
-        found = client.call(slack_channel_list)
-    if json_:
-        say_json(found)
-        return
     rows: list[list[object]] = [
         [one.channel, one.mode, one.replies, ", ".join(one.groups), one.context, one.profile] for one in found
     ]
     print_table(["channel", "mode", "replies", "groups", "context", "profile"], rows)
 
 
-@channel.command("forget", epilog=format_examples("argot slack channel forget C0123ABC"))
-def forget_channel(channel: ChannelId, home: Home = None) -> None:
+@UseCaseCommands(channel, CASES)("slack_channel_forget", "argot slack channel forget C0123ABC", name="forget")
+def forget_channel(_: ForgottenChannel, /, channel: ChannelId) -> None:
     """Answer a channel as any other again."""
-    from argot.slack.usecases.slack_channels import slack_channel_forget
-
-    with open_knowledge_base(home) as client:
-        client.call(slack_channel_forget, channel=channel)
     say(f"Channel {line(channel)} is answered when mentioned, from public documents.")
 
 
@@ -174,16 +163,9 @@ def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
     say(f"{line(member)} is linked with nobody.")
 
 
-@people.command("list", epilog=format_examples("argot slack people list"))
-def list_people(json_: Json = False, home: Home = None) -> None:
+@UseCaseCommands(people, CASES)("slack_people_list", "argot slack people list", name="list", json=True)
+def list_people(found: list[LinkedPerson], /) -> None:
     """List who was linked by hand."""
-    from argot.slack.usecases.slack_channels import slack_people_list
-
-    with open_knowledge_base(home) as client:
-        found = client.call(slack_people_list)
-    if json_:
-        say_json(found)
-        return
     print_table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
 
 

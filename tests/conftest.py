@@ -187,7 +187,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 
         yield SqliteStores(tmp_path)
         return
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
     # A schema of its own, as knowledge bases have that share a database: a fresh database takes longer.
     server = request.getfixturevalue("postgresql_server")

@@ -298,8 +298,7 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
     from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES
-    from argot.ui.web.connection_limits import ConnectionLimits
-    from argot.ui.web.slow_clients import CountedWebSocket, ImpatientProtocol
+    from argot.ui.web.connection_limits import MAX_HEAD_BYTES, ConnectionLimits, CountedProtocol, CountedWebSocket
 
     settings = kb.settings
     # File handles that Argot itself needs are reserved first: connections get the rest.
@@ -334,8 +333,9 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             lifespan="off",  # `_serve` opens and closes everything
             ws_max_size=MAX_FRAME_BYTES,
             ws_per_message_deflate=False,  # a few kilobytes could unpack to megabytes
-            http=partial(ImpatientProtocol, limits=limits),  # type: ignore[arg-type]  # it is called like the class
+            http=partial(CountedProtocol, limits=limits),  # type: ignore[arg-type]  # it is called like the class
             ws=partial(CountedWebSocket, limits=limits),  # type: ignore[arg-type]
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             backlog=ACCEPT_BACKLOG,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )

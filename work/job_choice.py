@@ -21,8 +21,8 @@ def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     if isinstance(stores, SqliteStores):
         return local
     # What speaks to PostgreSQL is an extra.
-    from argot.postgresql import PostgresqlStores
-    from argot.postgresql_locks import SessionLocks
+    from argot.postgresql.locks import SessionLocks
+    from argot.postgresql.stores import PostgresqlStores
     from argot.work.queue_jobs import QueueJobs
     from argot.work.queue_store import QueueStore
 

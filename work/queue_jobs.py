@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Locks(Protocol):
-    """Locks among all processes of a knowledge base (`argot.postgresql_locks.SessionLocks`)."""
+    """Locks among all processes of a knowledge base (`argot.postgresql.locks.SessionLocks`)."""
 
     def take(self, name: str, told: Callable[[], None] = ...) -> Any: ...
 

@@ -24,7 +24,7 @@ from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
-    from argot.postgresql import PostgresqlDatabase, PostgresqlStores
+    from argot.postgresql.stores import PostgresqlDatabase, PostgresqlStores
 
 LISTED = 500
 KEPT_DAYS = 7

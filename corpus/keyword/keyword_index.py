@@ -14,7 +14,7 @@ from typing import Protocol
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
 from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
-from argot.corpus.keyword.postgres_index import PostgresIndex
+from argot.corpus.keyword.postgresql_index import PostgresqlIndex
 from argot.corpus.keyword.posting_blocks import rebuild_postings
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
@@ -83,7 +83,7 @@ def choose_keyword_index(connection: Connection) -> KeywordIndex:
     return _FTS5 if isinstance(connection, sqlite3.Connection) else _POSTGRES
 
 
-_FTS5, _POSTGRES = Fts5Index(), PostgresIndex()
+_FTS5, _POSTGRES = Fts5Index(), PostgresqlIndex()
 
 
 def build_missing_blocks(database: CorpusDatabase) -> None:

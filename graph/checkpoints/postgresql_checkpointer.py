@@ -25,11 +25,11 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from argot.databases import AdditiveMigration, PerEngine, StoreMigration, replace_nul
-from argot.postgresql import RECONNECT_SECONDS, WAIT_SECONDS
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import RECONNECT_SECONDS, WAIT_SECONDS
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 _MIN_CONNECTIONS, _MAX_CONNECTIONS = 1, 2
 """LangGraph's saver uses one connection at a time; the second replaces it when it is lost."""

@@ -1,7 +1,7 @@
 """The interface between the parts of a glossary and the engine that stores it.
 
 All parts of a glossary share one `Connections`, and read and write only through it. Statements are the same on both
-engines, in SQLite's dialect where they have none in common (`argot.jargon_db.store.postgres_statements`).
+engines, in SQLite's dialect where they have none in common (`argot.jargon_db.store.postgresql_statements`).
 """
 
 from __future__ import annotations

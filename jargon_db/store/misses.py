@@ -21,16 +21,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.connections import Connections
 
 MissStatus = Literal["open", "dismissed", "defined"]
-Asker = tuple[str, str, str]
-"""Name of the principal, thread, question."""
 
-_ASKERS = """
-SELECT miss_questions.principal, miss_questions.thread, miss_questions.question
-FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
-WHERE misses.key IN (SELECT value FROM json_each(:keys) AS wanted) AND miss_questions.told IS NULL
-GROUP BY miss_questions.principal, miss_questions.thread, miss_questions.question
-ORDER BY min(miss_questions.asked), min(miss_questions.id)
-"""
 _TOLD = """
 UPDATE miss_questions SET told = :now
 WHERE thread = :thread AND told IS NULL
@@ -207,15 +198,6 @@ class Misses:
         found = {row["key"] for row in self._connections.select(_AMONG, keys=encode_list(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
-    def list_askers(self, term: str) -> list[Asker]:
-        """Return the askers whose question about the term (or its plural) failed and who have not yet been notified of
-        its meaning.
-
-        The program uses it to notify them in their threads; no person reads this.
-        """
-        rows = self._connections.select(_ASKERS, keys=encode_list(self._find_forms(term)))
-        return [(row["principal"], row["thread"], row["question"]) for row in rows]
-
     def list_untold(self, principal_name: str, thread: str | None = None) -> list[UnansweredMiss]:
         """Return the questions of one person that met an unknown term and may need a notification of its meaning, first
         to last.
@@ -238,7 +220,7 @@ class Misses:
         return bool(rows) and all(row["shared"] for row in rows)
 
     def mark_told(self, term: str, thread: str) -> None:
-        """Record that the asker was notified in this thread; `list_askers` no longer returns these questions."""
+        """Record that the asker was notified in this thread; `list_untold` no longer returns these questions."""
         keys = encode_list(self._find_forms(term))
         with self._connections.writing() as connection:
             connection.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})

@@ -9,7 +9,7 @@ import sqlite3
 
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
-from argot.jargon_db.store.postgres_tables import POSTGRES_TABLES
+from argot.jargon_db.store.postgresql_tables import POSTGRESQL_TABLES
 from argot.sqlite import MigrationNames, run_script
 
 _TABLES = """
@@ -233,7 +233,7 @@ def _govern(connection: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[StoreMigration, ...] = (
-    PerEngine(_TABLES, POSTGRES_TABLES),
+    PerEngine(_TABLES, POSTGRESQL_TABLES),
     *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
 )
 NAMES = MigrationNames(

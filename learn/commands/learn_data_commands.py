@@ -25,15 +25,18 @@ from argot.ui.cli.command_base import (
     say_json,
 )
 from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from argot.learn.usecases.learning_data_results import DataPair, DataSet
+    from argot.learn.usecases.learning_data_results import DataPair, DataSet, RemovedData
 
 data = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Questions with the passages that answer them, to train on and to measure by.",
 )
+
+data_command = UseCaseCommands(data, "argot.learn.usecases", as_user=True)
 
 KINDS = "heading, definition, cloze, asked, twins; with a model: standard, alternative, simple, complex"
 SetName = Annotated[str, typer.Argument(help="The set's name: small letters, digits, hyphens.", metavar="NAME")]
@@ -92,16 +95,9 @@ def make(
         say_aside(f"Left out: {_join_counts(made.left_out)}.")
 
 
-@data.command("list", epilog=format_examples("argot learn data list"))
-def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+@data_command("learning_data.data_list", "argot learn data list", name="list", json=True)
+def list_(found: list[DataSet], /) -> None:
     """List the sets of training pairs."""
-    from argot.learn.usecases.learning_data import data_list
-
-    with open_knowledge_base(home) as client:
-        found = client.as_user(as_user).call(data_list)
-    if json_:
-        say_json(found)
-        return
     rows: list[list[object]] = [
         [one.name, one.pairs, _describe_state(one), _join_counts(one.by_part), one.created] for one in found
     ]
@@ -197,22 +193,16 @@ def import_(
         say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)}.")
 
 
-@data.command(epilog=format_examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
-def strike(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
+@data_command("learning_data.data_strike", "argot learn data strike ours 1f0c9a2b3c4d5e6f")
+def strike(struck: DataPair, /, name: SetName, pair: PairId) -> None:
     """Strike a pair: nothing learns from it, until it is restored."""
-    from argot.learn.usecases.learning_data import data_strike
-
-    with open_knowledge_base(home) as client:
-        say(f"Struck: {line(client.as_user(as_user).call(data_strike, name=name, pair=pair).question)}")
+    say(f"Struck: {line(struck.question)}")
 
 
-@data.command(epilog=format_examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
-def restore(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
+@data_command("learning_data.data_restore", "argot learn data restore ours 1f0c9a2b3c4d5e6f")
+def restore(restored: DataPair, /, name: SetName, pair: PairId) -> None:
     """Take back that a pair was struck."""
-    from argot.learn.usecases.learning_data import data_restore
-
-    with open_knowledge_base(home) as client:
-        say(f"Restored: {line(client.as_user(as_user).call(data_restore, name=name, pair=pair).question)}")
+    say(f"Restored: {line(restored.question)}")
 
 
 @data.command(epilog=format_examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
@@ -235,13 +225,9 @@ def correct(
     say(f"Saved: {line(saved.question)}")
 
 
-@data.command(epilog=format_examples("argot learn data remove ours"))
-def remove(name: SetName, *, as_user: AsUser = None, home: Home = None) -> None:
+@data_command("learning_data.data_remove", "argot learn data remove ours")
+def remove(removed: RemovedData, /, name: SetName) -> None:
     """Remove a set with all its pairs. Models that learnt from it stay."""
-    from argot.learn.usecases.learning_data import data_remove
-
-    with open_knowledge_base(home) as client:
-        removed = client.as_user(as_user).call(data_remove, name=name)
     say(f"Removed '{removed.name}' with {format_count(removed.pairs, 'pair')}.")
 
 

@@ -22,18 +22,20 @@ from argot.ui.cli.command_base import (
     say_aside,
     say_json,
 )
+from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.learn.usecases.model_adoption import Gain
-    from argot.learn.usecases.training_runs import RunSummary
+    from argot.learn.usecases.training_runs import RemovedRun, RunSummary
 
 
 def register(app: typer.Typer) -> None:
     """Register the commands below `argot learn`."""
-    learn.command("runs", epilog=format_examples("argot learn runs", "argot learn runs --json"))(runs)
+    plain = UseCaseCommands(learn, "argot.learn.usecases.training_runs", as_user=True)
+    plain("training_list", "argot learn runs", "argot learn runs --json", json=True)(runs)
     learn.command("show", epilog=format_examples("argot learn show r0001", "argot learn show r0001 --json"))(show)
-    learn.command("stop", epilog=format_examples("argot learn stop r0001"))(stop)
-    learn.command("remove", epilog=format_examples("argot learn remove r0001"))(remove)
+    plain("training_stop", "argot learn stop r0001")(stop)
+    plain("training_remove", "argot learn remove r0001")(remove)
     learn.command("adopt", epilog=format_examples("argot learn adopt r0001"))(adopt)
     learn.command("back", epilog=format_examples("argot learn back reranker"))(back)
 
@@ -41,15 +43,8 @@ def register(app: typer.Typer) -> None:
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+def runs(found: list[RunSummary], /) -> None:
     """List the trainings, newest first: how far each is, and what came of it."""
-    from argot.learn.usecases.training_runs import training_list
-
-    with open_knowledge_base(home) as client:
-        found = client.as_user(as_user).call(training_list)
-    if json_:
-        say_json(found)
-        return
     rows: list[list[object]] = [
         [one.id, one.kind, one.name, one.data, _describe_status(one), _describe_gain(one.gain)] for one in found
     ]
@@ -118,21 +113,13 @@ def _format_figure(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
+def stop(_: RunSummary, /, run: Run) -> None:
     """Stop a training at its next step; its checkpoint is kept."""
-    from argot.learn.usecases.training_runs import training_stop
-
-    with open_knowledge_base(home) as client:
-        client.as_user(as_user).call(training_stop, run=run)
     say(f"{run} stops at its next step. Go on: argot learn resume {run}")
 
 
-def remove(run: Run, as_user: AsUser = None, home: Home = None) -> None:
+def remove(gone: RemovedRun, /, run: Run) -> None:
     """Remove a training for good, with its model. A model that was adopted stays in force."""
-    from argot.learn.usecases.training_runs import training_remove
-
-    with open_knowledge_base(home) as client:
-        gone = client.as_user(as_user).call(training_remove, run=run)
     say(f"Removed {gone.id} ({gone.name}).")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from argot.clock import timestamp
 from argot.databases import Dialect, PerEngine, StoreMigration, Stores
@@ -18,8 +18,6 @@ from argot.learn.training_pairs import PARTS, Part
 
 PairState = Literal["kept", "struck"]
 SetStatus = Literal["making", "done"]
-PairFilter = Literal["kept", "struck", "corrected"]
-PAIR_FILTERS: tuple[PairFilter, ...] = get_args(PairFilter)
 
 _TABLES = """
     CREATE TABLE sets (

@@ -40,13 +40,26 @@ def check_model_server(settings: Settings) -> list[Finding]:
 
 async def _describe_server(server: ModelServer) -> tuple[ServerInfo, bool | None]:
     """Ask a server for its abilities, and whether it loads adapters while it runs; None: it is no vLLM."""
-    from argot.tools.llm.adapters import can_load_adapters
-
     try:
         info = await server.describe()
-        return info, await can_load_adapters(server) if server.known and server.known.is_vllm else None
+        return info, await _loads_adapters(server) if server.known and server.known.is_vllm else None
     finally:
         await server.aclose()
+
+
+async def _loads_adapters(server: ModelServer) -> bool:
+    """Ask a vLLM whether it loads adapters (LoRA) while it runs; the request names none, and so changes nothing."""
+    from argot.tools.llm.faults import StatusError
+    from argot.tools.llm.limits import Clock
+
+    order = server.connection().order(f"{server.address.api}/load_lora_adapter", {})
+    try:
+        await Clock.of(server.settings).wait(order)
+    except StatusError as error:
+        return error.status not in (404, 405)
+    except Exception as error:
+        raise server.fault(error).error() from None
+    return True
 
 
 def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
@@ -76,13 +89,13 @@ def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
 
 
 def _check_adapters(loaded: bool | None) -> Iterator[Finding]:
-    from argot.tools.llm.adapters import START_HINT
-
     if loaded is not None:
         said = (
             "loaded while it runs"
             if loaded
-            else f"only loaded at its start; to load tuned models while it runs {START_HINT}"
+            else "only loaded at its start; to load tuned models while it runs start it with "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora --max-lora-rank 32 (LORA=32 in front of "
+            "deploy/vllm/gpu/serve.sh does both)"
         )
         yield make_good_finding("model: adapters", said)
 

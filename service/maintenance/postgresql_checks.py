@@ -11,8 +11,8 @@ import psycopg
 
 from argot.clock import timestamp
 from argot.errors import ArgotError
-from argot.postgresql import MAX_CONNECTIONS, PostgresqlStores
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import MAX_CONNECTIONS, PostgresqlStores
 from argot.remedies import UPDATE, init_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
 from argot.service.maintenance.wing_checks import HAS_SLACK_PEOPLE, check_wings

@@ -17,8 +17,8 @@ from psycopg import sql
 
 from argot.databases import Stores
 from argot.errors import Conflict
-from argot.postgresql_errors import convert_postgresql_errors
-from argot.postgresql_moment import open_moment
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.moment import open_moment
 from argot.remedies import restore_command
 from argot.service.maintenance.backup import COPIES, Backup, refuse_place, unpack_checked, write_stores
 from argot.service.moving.base_moving import copy_base
@@ -30,7 +30,7 @@ from argot.service.storage.opened_stores import require_postgresql
 from argot.settings import Settings
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 PROGRAM = "argot restore"
 

@@ -17,8 +17,8 @@ from argot.service.moving.moved_stores import MovedStore, list_moved_tables
 from argot.sqlite import convert_sqlite_errors, one_state, open_connection, open_database, transaction
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
-    from argot.postgresql_moment import MomentStores
+    from argot.postgresql.moment import MomentStores
+    from argot.postgresql.stores import PostgresqlStores
 
 _UNHURRIED = """
 SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
 from argot.errors import ArgotError, StoreUnavailable
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_listener import ProcessListener
-from argot.postgresql_locks import HeldLock, SessionLocks
+from argot.postgresql.listener import ProcessListener
+from argot.postgresql.locks import HeldLock, SessionLocks
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.replicas.holds import Hold, call_in
 from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedPlaces
 from argot.service.replicas.shared_schema import MIGRATIONS

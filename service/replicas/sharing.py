@@ -11,7 +11,7 @@ from argot.service.replicas.shared_service import SharedService
 from argot.service.replicas.turns import Turns
 
 if TYPE_CHECKING:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 ENDED = "sessions/ended"
 MOST_NAMED = 100

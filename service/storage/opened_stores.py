@@ -18,7 +18,7 @@ from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
     from argot.service.storage.store_owner import StoreOwner
 
 
@@ -35,7 +35,7 @@ def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     if not settings.storage.database:
         return SqliteStores(home)
     try:
-        from argot.postgresql import PostgresqlStores
+        from argot.postgresql.stores import PostgresqlStores
     except ImportError as error:
         raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
     return PostgresqlStores(settings.storage.database, settings.storage.schema_name, alone=alone)
@@ -62,7 +62,7 @@ def open_corpus_store(
 ) -> CorpusStore:
     """
     Args:
-        before_changes: as for `PostgresCorpusDatabase`.
+        before_changes: as for `PostgresqlCorpusDatabase`.
 
     Raises:
         DamagedStore, StoreUnavailable
@@ -71,9 +71,9 @@ def open_corpus_store(
 
     if not settings.storage.database:
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
-    from argot.corpus.postgres_database import PostgresCorpusDatabase
+    from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 
-    database = PostgresCorpusDatabase(require_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    database = PostgresqlCorpusDatabase(require_postgresql(stores), read_only=read_only, before_changes=before_changes)
     return CorpusStore(database, choose_blobs(home, settings, stores))
 
 
@@ -102,7 +102,7 @@ def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
 
 
 def require_postgresql(stores: Stores) -> PostgresqlStores:
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):
         raise TypeError(f"{type(stores).__name__} are not stores on PostgreSQL, but the setting 'store' says so.")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 from argot.errors import KnowledgeBaseBusy
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_session_lock import SessionLock
+from argot.postgresql.session_lock import SessionLock
+from argot.postgresql.stores import PostgresqlStores
 
 PAUSE_SECONDS = 0.05
 

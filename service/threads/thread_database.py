@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from argot.graph.checkpoints.checkpointer import TurnSaver
     from argot.graph.checkpoints.postgresql_checkpointer import PostgresqlTurnSaver
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
 _ROWS_AT_ONCE = 64
 """Read from the connection's own thread in one go, as `aiosqlite.connect` does."""
@@ -66,7 +66,7 @@ async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigrati
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     if isinstance(stores, SqliteStores):
         return await _open_sqlite(stores.home / f"{STORE}.db", migrations)
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):
         raise TypeError(f"There is no checkpointer for {type(stores).__name__}.")

@@ -3,7 +3,7 @@
 import pytest
 
 from argot.errors import KnowledgeBaseBusy
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 
 
 def test_who_has_to_be_alone_is_refused_beside_others_and_refuses_them(postgresql_url: str) -> None:

@@ -38,7 +38,7 @@ def stores_on(engine: str, request: pytest.FixtureRequest, folder: Path) -> Stor
         from argot.sqlite_database import SqliteStores
 
         return SqliteStores(folder)
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql.stores import PostgresqlStores
 
     opened = PostgresqlStores(request.getfixturevalue("postgresql_url"))
     request.addfinalizer(opened.close)

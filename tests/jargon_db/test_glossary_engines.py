@@ -10,7 +10,7 @@ from argot.databases import POSTGRESQL
 from argot.errors import Conflict, StoreUnavailable
 from argot.jargon_db import SenseInput
 from argot.jargon_db.store.nul_texts import escape, unescape
-from argot.jargon_db.store.postgres_connections import PostgresConnections
+from argot.jargon_db.store.postgresql_connections import PostgresqlConnections
 from argot.jargon_db.store.search_index import build_word_query
 from argot.types import Principal
 
@@ -163,7 +163,7 @@ def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, glossary_s
 
 def test_no_reader_writes_whatever_it_is_given(glossary_server: GlossaryServer):
     glossary_server.empty("glossary")
-    connections = PostgresConnections(glossary_server.stores("glossary"))
+    connections = PostgresqlConnections(glossary_server.stores("glossary"))
     for sql in (
         "WITH gone AS (DELETE FROM terms RETURNING 1) SELECT * FROM gone", "CREATE TABLE x (y int)",
         "DROP VIEW sense_rows", "SELECT 1 FROM terms FOR UPDATE", "COPY terms FROM '/etc/passwd'",

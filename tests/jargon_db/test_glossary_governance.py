@@ -394,7 +394,7 @@ KILLED = """
 import itertools, os, signal, sys
 from pathlib import Path
 from argot.jargon_db import Glossary, SenseInput
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 
 def senses():
     for number in itertools.count():
@@ -712,9 +712,12 @@ def test_a_miss_is_defined_by_an_approved_term_or_alias_and_its_askers_are_told_
     glossary.senses.approve(NINA, draft.id, 1)
     assert glossary.misses.open(ADMIN) == []
     assert {miss.term for miss in glossary.misses.find(ADMIN, status="defined")} == {"XQZ", "XQZs"}
-    assert glossary.misses.list_askers("XQZ") == [("oscar", "t1", "one?"), ("olga", "t2", "many?")]
+    untold = [glossary.misses.list_untold(name) for name in ("oscar", "olga")]
+    assert [(one.thread, one.question) for (one,) in untold] == [("t1", "one?"), ("t2", "many?")]
     glossary.misses.mark_told("XQZ", "t1")
-    assert glossary.misses.list_askers("xqz") == [("olga", "t2", "many?")]
+    assert glossary.misses.list_untold("oscar") == []
+    glossary.misses.mark_told("xqz", "t2")
+    assert glossary.misses.list_untold("olga") == []
 
 
 def test_use_and_misses_are_counted_by_iso_week_in_utc(glossary):

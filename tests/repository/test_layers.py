@@ -239,7 +239,7 @@ def test_what_is_imported_beside_the_use_cases_still_is(package: str) -> None:
 def test_every_folder_with_code_is_packaged() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     expected = {
-        ".".join(("argot", *path.parent.relative_to(ROOT).parts)) if folder != "argot" else "argot"
+        ".".join(("argot", *path.parent.relative_to(ROOT / "argot" if folder == "argot" else ROOT).parts))
         for folder in ALLOWED
         for path in _sources(folder)
         if path.name == "__init__.py"
@@ -251,10 +251,24 @@ def test_every_folder_with_code_is_packaged() -> None:
 
 
 FACES = ["argot", *(f"argot.{folder}" for folder in ("corpus", "graph", "jargon_db", "service", "tools"))]
-INNER_FACES = [f"argot.jargon_db.{room}" for room in ("lookup", "mining", "store", "formats")]
+INNER_FACES = {"corpus/readers", "corpus/readers/ledger", "jargon_db/mining"}
 
 
-@pytest.mark.parametrize("package", FACES + INNER_FACES)
+@pytest.mark.parametrize(
+    "path",
+    [one for one in modules().values() if one.name == "__init__.py"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_a_package_declares_its_face_or_has_none(path: Path) -> None:
+    package, body = str(path.parent.relative_to(ROOT)), ast.parse(path.read_text("utf-8")).body
+    declared = any(isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" for node in body)
+    assert declared == (package in INNER_FACES or f"argot.{package}".removesuffix(".argot") in FACES)
+    if not declared:
+        given = [node for node in body if isinstance(node, ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
+        assert not given, f"{package} gives names away: put them into __all__ and the package into the faces"
+
+
+@pytest.mark.parametrize("package", [*FACES, "argot.jargon_db.mining"])
 def test_each_name_of_a_public_face_is_there(package: str) -> None:
     face = importlib.import_module(package)
     assert all(getattr(face, name) is not None for name in face.__all__)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.postgres_database import PostgresCorpusDatabase
+from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 from argot.corpus.store.blobs import FolderBlobs
 from argot.corpus.store.document_store import CorpusStore
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 
 ENGINES = ("sqlite", "postgresql")
 ROLE = "librarian"
@@ -32,6 +32,6 @@ def corpus_store(engine: str, folder: Path, request: pytest.FixtureRequest) -> I
         server.execute(f"GRANT CREATE ON DATABASE {database} TO {ROLE}")
         stores = PostgresqlStores(url.replace("argot:secret-of-tests@", f"{ROLE}@"))
         try:
-            yield CorpusStore(PostgresCorpusDatabase(stores), FolderBlobs(folder / "blobs"))
+            yield CorpusStore(PostgresqlCorpusDatabase(stores), FolderBlobs(folder / "blobs"))
         finally:
             stores.close()

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from argot.jargon_db import Glossary
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_connection import PostgresqlConnection
+from argot.postgresql.connection import PostgresqlConnection
+from argot.postgresql.stores import PostgresqlStores
 
 ENGINES = ("sqlite", "postgresql")
 _TABLES = (

@@ -44,6 +44,8 @@ class Answer:
             await self._tokenize()
         elif self.request.path.endswith("/chat/completions"):
             await self._chat()
+        elif self.request.path.endswith("/load_lora_adapter") and self.server.loads_adapters:
+            await self._error(400, "Field required")
         else:
             await self._error(404, "Not Found")
 

@@ -114,6 +114,7 @@ class ScriptedServer:
         self.owned_by = "vllm"
         self.lists_models = True
         self.tokenizes = True
+        self.loads_adapters = False
         self.calls_tool = False
         self.speed = 0.0
         self.obedient = False
@@ -187,6 +188,7 @@ class ScriptedServer:
         self.speed, self.key, self.owned_by = 0.0, "", "vllm"
         self.obedient = self.calls_tool = False
         self.lists_models = self.tokenizes = True
+        self.loads_adapters = False
         return self
 
     def close(self) -> None:

@@ -74,8 +74,8 @@ async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scri
         yield local
         await local.close()
         return
-    from argot.postgresql import PostgresqlStores
-    from argot.postgresql_locks import SessionLocks
+    from argot.postgresql.locks import SessionLocks
+    from argot.postgresql.stores import PostgresqlStores
     from argot.work.queue_jobs import QueueJobs
     from argot.work.queue_store import QueueStore
     from argot.work.queue_worker import QueueWorker, WorkerLimits

@@ -1,9 +1,10 @@
 """Limits on connections, from one address and in all: each takes a file handle from everybody else.
 
-When an address reaches its limit, the connection that has kept the service waiting longest (it sends nothing, half a
+When an address reaches its limit, its oldest connection that keeps the service waiting (it sends nothing, half a
 request, or does not read its answer) is closed for the new one. So a client that opens thousands of connections loses
 its own, and somebody else at the same address still gets in. Where no connection keeps the service waiting (all are
-being answered, or are open windows), the new one is refused.
+being answered, or are open windows), the new one is refused. Timeouts for slow clients are set in the proxy
+(docs/operations.md).
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import ipaddress
 import logging
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
 from argot.ui.web.authentication import Network, is_within
 
@@ -22,9 +26,11 @@ logger = logging.getLogger(__name__)
 WARN_SECONDS = 60.0
 """Seconds between two log entries about a full address."""
 FULL_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+MAX_HEAD_BYTES = 64 * 1024
+"""Of a request before its body: browsers and proxies end at 8 to 32 KiB."""
 Address: TypeAlias = str
-Waited: TypeAlias = Callable[[], float | None]
-"""Returns the seconds that the other side has kept the service waiting; None if it does not."""
+IsWaiting: TypeAlias = Callable[[], bool]
+"""Returns whether the other side keeps the service waiting."""
 
 
 class ConnectionLimits:
@@ -47,12 +53,12 @@ class ConnectionLimits:
         self._per_address = per_address
         self._proxies = proxies
         self._clock = clock
-        self._open: dict[Address, dict[asyncio.Transport, Waited]] = {}
+        self._open: dict[Address, dict[asyncio.Transport, IsWaiting]] = {}
         self._count = 0
         # So that the first line is logged: the clock may start at 0.
         self._told = -WARN_SECONDS
 
-    def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
+    def enter(self, connection: asyncio.Transport, is_waiting: IsWaiting) -> bool:
         """Count a new connection, for which another may have to be closed. False if there is no room."""
         peer = get_peer(connection)
         address, many = get_counted_address(peer), is_within(peer, self._proxies)
@@ -61,7 +67,7 @@ class ConnectionLimits:
             self._tell(full, address)
             if not self._make_room(full):
                 return False
-        self._open.setdefault(address, {})[connection] = waited
+        self._open.setdefault(address, {})[connection] = is_waiting
         self._count += 1
         return True
 
@@ -87,14 +93,13 @@ class ConnectionLimits:
         return ""
 
     def _make_room(self, address: Address) -> bool:
-        """Close the connection of this address that has kept the service waiting longest, without sending the rest."""
-        waiting = [(seconds, one) for one, waited in self._open[address].items() if (seconds := waited()) is not None]
-        if not waiting:
+        """Close the oldest connection of this address that keeps the service waiting, without sending the rest."""
+        oldest = next((one for one, is_waiting in self._open[address].items() if is_waiting()), None)
+        if oldest is None:
             return False
-        _, longest = max(waiting, key=lambda pair: pair[0])
         # Now: `connection_lost`, which would do it as well, is called only in the next round of the loop.
-        self.leave(longest)
-        longest.abort()
+        self.leave(oldest)
+        oldest.abort()
         return True
 
     def _tell(self, full: Address, newcomer: Address) -> None:
@@ -103,14 +108,53 @@ class ConnectionLimits:
             return
         self._told = now
         logger.warning(
-            "%d connections are open, %d of them from %s: the one that keeps the service waiting longest is closed "
-            "for one"
+            "%d connections are open, %d of them from %s: the oldest that keeps the service waiting is closed for one"
             " from %s (settings 'connections', 'connections_per_address')",
             self._count,
             len(self._open[full]),
             full,
             newcomer,
         )
+
+
+class CountedProtocol(H11Protocol):
+    """uvicorn's HTTP protocol, whose connections are counted."""
+
+    def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._limits = limits
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        # After uvicorn has set the connection up: it tears it down in `connection_lost`, refused or not.
+        if not self._limits.enter(transport, self._is_waiting):
+            transport.write(FULL_RESPONSE)
+            transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limits.leave(self.transport)
+        super().connection_lost(exc)
+
+    def _is_waiting(self) -> bool:
+        """Return whether the other side has more to send, or does not read what was sent."""
+        # uvicorn hands the transport of a websocket over to another protocol, and this one hears no more of it.
+        if self.transport.get_protocol() is not self:
+            return False
+        if self.cycle is None or self.cycle.response_complete or self.transport.is_closing():
+            return True
+        return self.cycle.more_body or self.transport.get_write_buffer_size() > 0
+
+
+class CountedWebSocket(AutoWebSocketsProtocol):  # type: ignore[valid-type, misc]
+    """uvicorn's websockets. Each began as a connection that was counted, and is counted out when it ends."""
+
+    def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._limits = limits
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limits.leave(self.transport)
+        super().connection_lost(exc)
 
 
 def get_peer(connection: asyncio.Transport) -> str:

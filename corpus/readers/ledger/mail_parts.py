@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
-from email.message import EmailMessage, Message
+from email.message import Message
 from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
@@ -184,9 +184,3 @@ def _split_quoted_text(text: str, place: str, rule: str) -> Iterator[SourceText]
     yield SourceText(place, "text", _QUOTED_LINE.sub("", own), rule)
     for one in quoted:
         yield SourceText(place, "text", one, rule or rules.QUOTED)
-
-
-def is_message(data: bytes) -> bool:
-    """Return whether the bytes begin like a message."""
-    head = message_from_bytes(data[:20_000], _class=EmailMessage, policy=policy.default)
-    return any(name in head for name in ("From", "Date", "Subject"))

@@ -41,6 +41,12 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
     assert "s3cret" not in str(found)
 
 
+def test_a_server_that_loads_adapters_while_it_runs(scripted_model: Any) -> None:
+    scripted_model.reply("", PROBE)
+    scripted_model.loads_adapters = True
+    assert by_name(check_model_server(scripted_model.settings()))["adapters"]["detail"] == "loaded while it runs"
+
+
 @pytest.mark.parametrize(
     ("fault", "thing", "words"),
     [

@@ -7,9 +7,9 @@ import pytest
 
 from argot.clock import timestamp
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.corpus.postgres_database import PostgresCorpusDatabase
+from argot.corpus.postgresql_database import PostgresqlCorpusDatabase
 from argot.corpus.store.database_blobs import DatabaseBlobs
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.maintenance import postgresql_checks
 from argot.service.maintenance.findings import Finding
 from argot.service.maintenance.postgresql_checks import check_postgresql
@@ -46,7 +46,7 @@ def run(url: str, *statements: str) -> None:
 def test_a_sound_one_has_no_fault(url: str) -> None:
     assert list(faults(url)) == ["knowledge base"]
     stores = PostgresqlStores(url)
-    PostgresCorpusDatabase(stores)
+    PostgresqlCorpusDatabase(stores)
     DatabaseBlobs(stores)
     stores.close()
     said = found(url)
@@ -60,7 +60,7 @@ def test_each_fault_is_named_with_what_helps(
     url: str, postgresql_url: str, postgresql_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = PostgresqlStores(url)
-    PostgresCorpusDatabase(stores)
+    PostgresqlCorpusDatabase(stores)
     DatabaseBlobs(stores)
     note_move(Path("kb"), stores, UnfinishedMove("/srv/kb", "", timestamp()))
     stores.close()

@@ -145,7 +145,7 @@ async def test_a_shared_answer_stays_while_its_copy_could(
     for name, more in refused:
         with pytest.raises(MissingWing, match=remedy("ratings")):
             await do(kb, name, ann, thread=kept, **more)
-    kb.settings = kb.settings.model_copy(update={"keep_questions_days": 1})
+    kb.settings = kb.settings.replace(keep_questions_days=1)
     assert (await erase_old(kb, datetime.now(UTC) + timedelta(days=9)))["threads"] == 1
     assert [one.id for one in await (await kb.threads()).of("ann")] == [kept]
     assert remedy("ratings") in caplog.text

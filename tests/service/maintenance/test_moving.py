@@ -18,7 +18,7 @@ from argot.corpus.store.blobs import FolderBlobs
 from argot.corpus.store.database_blobs import DatabaseBlobs
 from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy, NotFound, StoreUnavailable
 from argot.learn.store.pair_store import PairStore
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.ratings.store.rating_store import RatingStore
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase

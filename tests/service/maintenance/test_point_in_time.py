@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from postgresql_server import MISSING, PostgresqlServer, programs
 
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.identity.people import People
 
 pytestmark = pytest.mark.skipif(programs() is None, reason=MISSING)

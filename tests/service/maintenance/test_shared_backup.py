@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, KnowledgeBaseBusy
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup

@@ -15,7 +15,7 @@ from postgresql_server import end_connections
 
 from argot.databases import Stores
 from argot.graph.checkpoints.pruning import keep_latest
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.insight.question_counts import count_questions, count_thumbs, find_first_day
 from argot.service.insight.unanswered_groups import open_questions
 from argot.service.threads import thread_store as module

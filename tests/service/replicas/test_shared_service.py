@@ -10,7 +10,7 @@ import pytest
 from postgresql_server import PostgresqlServer, end_connections
 
 from argot.errors import AnswerLost, AnswerStopped, StoreUnavailable, TooManyQuestions
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import Ended, People
 from argot.service.identity.sign_in_attempts import LIMITS
@@ -40,7 +40,7 @@ class Replica:
 
     async def begin(self) -> None:
         self.gate.for_all = self.shared = await share(self.stores, self.people, self.turns)
-        assert await asyncio.to_thread(self.shared.listener.wait_listening, 60)
+        assert await asyncio.to_thread(self.shared.listener._heard.wait, 60)
 
     async def close(self) -> None:
         await self.shared.close()

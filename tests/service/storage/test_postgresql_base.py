@@ -12,7 +12,7 @@ import pytest
 from postgresql_server import end_connections
 
 from argot.errors import NotFound
-from argot.postgresql import PostgresqlStores
+from argot.postgresql.stores import PostgresqlStores
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue

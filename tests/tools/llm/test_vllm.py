@@ -33,8 +33,8 @@ from safetensors.numpy import save_file
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import list_prompt_names, prompt, wrap_in_fence
 from argot.results import ModelCall
+from argot.service.maintenance.model_checks import _loads_adapters
 from argot.settings import Settings
-from argot.tools.llm.adapters import can_load_adapters, load_adapter
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
 from argot.tools.llm.token_budget import count_tokens
@@ -481,15 +481,18 @@ def an_adapter(folder: Path, strength: float) -> Path:
 async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
     settings: Settings, server: ModelServer, tmp_path: Path
 ) -> None:
-    if not await can_load_adapters(server):
+    if not await _loads_adapters(server):
         pytest.skip("this vLLM was started without LORA=8")
+    order = server.connection().order
     tuned = ModelServer.from_settings(settings.replace(model="tuned"))
     assert tuned is not None
     before = await beginning(server)
-    await load_adapter(server, "tuned", an_adapter(tmp_path / "strong", strength=100.0))
+    strong, idle = an_adapter(tmp_path / "strong", strength=100.0), an_adapter(tmp_path / "idle", strength=0.0)
+    await order(f"{server.address.api}/load_lora_adapter", {"lora_name": "tuned", "lora_path": str(strong)})
     assert await beginning(tuned) != before
     assert await beginning(server) == before, "its model has changed, too"
-    await load_adapter(server, "tuned", an_adapter(tmp_path / "idle", strength=0.0))
+    await order(f"{server.address.api}/unload_lora_adapter", {"lora_name": "tuned"})
+    await order(f"{server.address.api}/load_lora_adapter", {"lora_name": "tuned", "lora_path": str(idle)})
     assert await beginning(tuned) == before, "the adapter before it still answers"
     await tuned.aclose()
 

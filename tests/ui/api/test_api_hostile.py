@@ -215,7 +215,7 @@ async def test_who_puts_a_document_in_for_others_is_told_that_it_is_in(site: Sit
         for name in ("canteen.md", "other.md"):  # the same bytes, of which she is not to learn that they are there
             done = await mona.post("/api/documents", files={"file": (name, text)}, data={"audience": "hr"})
             assert (done.json()["kind"], done.json()["document"]) == ("added", None)
-            assert "is in" in done.json()["detail"]
+            assert "it was added" in done.json()["detail"]
 
 
 async def test_a_file_for_which_there_is_no_room_is_not_called_bad_json(

@@ -364,7 +364,7 @@ async def test_one_person_has_so_many_windows_and_no_more() -> None:
 
     connections = OpenConnections()
     who = Visitor("ann", "Ann", Principal("ann"), "", "password")
-    serve = connections.run(app, who, stays)
+    serve = connections.serve_websocket(app, who, stays)
     scope = {"type": "websocket"}
     opened = [asyncio.create_task(serve(scope, nothing, send)) for _ in range(MAX_WINDOWS)]
     await asyncio.sleep(0)

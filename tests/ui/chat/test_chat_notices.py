@@ -40,7 +40,7 @@ async def test_of_a_window_that_was_closed_while_its_answer_was_written_no_news_
         return []
 
     news, window = News(None), Window()  # type: ignore[arg-type]
-    monkeypatch.setattr(News, "_taken", take)
+    monkeypatch.setattr(News, "_take_news", take)
     monkeypatch.setattr(chat_news, "is_connected", lambda session: False)
     await news.tell(window)
     assert (taken, len(news._watchers)) == ([], 0)

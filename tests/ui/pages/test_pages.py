@@ -531,7 +531,7 @@ async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left
     given = {"csrf": CSRF, "least": "0.8", "context": "NAND", "approve": "yes", "why": ""}
     done = await ada.post("/glossary/proposals/accept", data=given)
     text = unescape(re.sub("<[^>]+>", "", done.text))
-    assert "2 meanings approved" in text and "1 proposal left" in text
+    assert "2 meanings approved" in text and "1 proposal not accepted" in text
     assert "'CLR' means 'clean room' in 'NAND' already" in text
     found = desk.kb.glossary.lookup.senses(ADMIN, ["CLR", "BST", "ODD"])
     assert [len(found[name]) for name in ("CLR", "BST", "ODD")] == [1, 1, 0]

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,14 @@ from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases.people.api_keys import key_add
 from argot.service.usecases.people.users import user_add
 from argot.settings import Settings
-from argot.ui.web import slow_clients
 from argot.ui.web.authentication import parse_networks
-from argot.ui.web.connection_limits import ConnectionLimits, get_counted_address
+from argot.ui.web.connection_limits import (
+    MAX_HEAD_BYTES,
+    ConnectionLimits,
+    CountedProtocol,
+    CountedWebSocket,
+    get_counted_address,
+)
 
 HANGS = 120
 """Seconds after which something is taken to hang; no measure of anything."""
@@ -123,10 +128,11 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         app,
-        http=partial(slow_clients.ImpatientProtocol, limits=limits),  # type: ignore[arg-type]
-        ws=partial(slow_clients.CountedWebSocket, limits=limits),  # type: ignore[arg-type]
+        http=partial(CountedProtocol, limits=limits),  # type: ignore[arg-type]
+        ws=partial(CountedWebSocket, limits=limits),  # type: ignore[arg-type]
         lifespan="off",
         log_config=None,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         timeout_keep_alive=HANGS,
         timeout_graceful_shutdown=1,
     )
@@ -242,17 +248,36 @@ async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
         assert (await ended(refused)).startswith(b"HTTP/1.1 503")
 
 
-async def test_who_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "CHECK_SECONDS", 0.01)
-    monkeypatch.setattr(slow_clients, "SILENCE_SECONDS", 0.1)
-    app = App(b"x" * 50_000_000)
+LONG = b"a" * 8_000_000
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /" + LONG,
+        HEAD + b"X: " + LONG,
+        HEAD + b"a:\r\n" * 500_000,
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: " + LONG,
+    ],
+    ids=["address", "header", "headers", "trailer"],
+)
+async def test_a_head_without_end_is_not_kept(sent: bytes) -> None:
+    async with open_server(App(), ConnectionLimits()) as port:
+        peer = await opened(port, "127.0.0.1", sent)
+        with suppress(ConnectionError):  # it was cut while we went on sending
+            assert (said := await ended(peer)) == b"" or said.startswith(b"HTTP/1.1 400")
+
+
+async def test_a_long_body_and_an_ordinary_long_head_are_no_trouble() -> None:
+    app = App()
     app.may_answer.set()
-    limits = ConnectionLimits()
-    async with open_server(app, limits) as port:
-        with socket.create_connection(("127.0.0.1", port)) as deaf:
-            deaf.sendall(GET)
-            await until(lambda: app.asked == 1)
-            await until(lambda: not limits._open)
+    head = b"POST / HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"v" * 300) for n in range(100))
+    async with open_server(app, ConnectionLimits()) as port:
+        peer = await opened(port, "127.0.0.1")
+        for _ in range(2):
+            peer.writer.write(head + b"Content-Length: 300000\r\n\r\n" + b"a" * 300_000)
+            assert (await peer.reader.readuntil(b"\r\n\r\nok")).startswith(b"HTTP/1.1 200")
+        peer.writer.close()
 
 
 def test_a_network_of_ipv6_counts_as_one() -> None:

@@ -12,19 +12,19 @@ from typing import Any
 from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escape, unescape
-from argot.jargon_db.store.postgres_copy import copy_to_sqlite
-from argot.jargon_db.store.postgres_statements import translate_statement
+from argot.jargon_db.store.postgresql_copy import copy_to_sqlite
+from argot.jargon_db.store.postgresql_statements import translate_statement
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_connection import PostgresqlConnection
+from argot.postgresql.connection import PostgresqlConnection
+from argot.postgresql.stores import PostgresqlStores
 
 _ANALYZE_ROWS = 500
 """Number of rows added to a table in one transaction from which PostgreSQL's plans change."""
 _FETCH = "FETCH 1000 FROM streamed"
 
 
-class PostgresConnections(Connections):
+class PostgresqlConnections(Connections):
     """The connections of one glossary."""
 
     dialect = POSTGRESQL

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import psycopg
 
 from argot.databases import POSTGRESQL, StoreMigration
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_connection import PostgresqlConnection
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.connection import PostgresqlConnection
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import PostgresqlStores
 
 
 @contextmanager

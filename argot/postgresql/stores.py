@@ -19,10 +19,10 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from argot.clock import timestamp
 from argot.databases import POSTGRESQL, AdditiveMigration, PerEngine, PostgresqlMigration, StoreMigration
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
-from argot.postgresql_connection import PostgresqlConnection, build_connection_options
-from argot.postgresql_errors import convert_postgresql_errors, is_lost
-from argot.postgresql_presence import declare_open, take_exclusively
-from argot.postgresql_translation import translate_schema
+from argot.postgresql.connection import PostgresqlConnection, build_connection_options
+from argot.postgresql.errors import convert_postgresql_errors, is_lost
+from argot.postgresql.presence import declare_open, take_exclusively
+from argot.postgresql.translation import translate
 from argot.remedies import UPDATE
 
 CONNECT_SECONDS = 5
@@ -215,7 +215,7 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     if isinstance(script, PostgresqlMigration):
         words = script.postgresql
     else:
-        words = translate_schema(script.postgresql if isinstance(script, PerEngine) else script)
+        words = translate(script.postgresql if isinstance(script, PerEngine) else script).sql
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, AdditiveMigration)
 

@@ -49,7 +49,7 @@ from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
 
 
-class PostgresIndex:
+class PostgresqlIndex:
     """A `KeywordIndex`."""
 
     def search_keywords(  # noqa: PLR0917

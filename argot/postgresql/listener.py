@@ -18,8 +18,8 @@ from typing import Any
 import psycopg
 from psycopg import sql as pgsql
 
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import PostgresqlStores
 
 logger = logging.getLogger(__name__)
 
@@ -84,10 +84,6 @@ class ProcessListener:
     def is_gone(self) -> bool:
         """True if the server has been unavailable for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
-
-    def wait_listening(self, seconds: float) -> bool:
-        """Wait until it listens for the first time; return whether it does."""
-        return self._heard.wait(seconds)
 
     def close(self) -> None:
         self._closed.set()

@@ -12,8 +12,8 @@ from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS
 from argot.databases import Connection, Parameters, SingleStatements
 from argot.errors import DamagedStore
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_session_lock import SessionLock
+from argot.postgresql.session_lock import SessionLock
+from argot.postgresql.stores import PostgresqlStores
 from argot.types import Principal
 
 SERVICE = "*"
@@ -21,7 +21,7 @@ SERVICE = "*"
 _SAY = "SELECT set_config('argot.audience', ?, true)"
 
 
-class PostgresCorpusDatabase:
+class PostgresqlCorpusDatabase:
     """The store `corpus` of a knowledge base on PostgreSQL."""
 
     shared = True
@@ -99,7 +99,7 @@ class PostgresCorpusDatabase:
 
 
 def _describe_reader(principal: Principal | None) -> str:
-    """Return the reader as the row policies of `argot.corpus.postgres_schema` expect it."""
+    """Return the reader as the row policies of `argot.corpus.postgresql_schema` expect it."""
     if principal is None:
         return SERVICE
     return json.dumps({"tokens": sorted(principal.tokens), "all": principal.sees_all})

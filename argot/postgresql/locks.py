@@ -15,8 +15,8 @@ from typing import Any
 import psycopg
 
 from argot.errors import StoreUnavailable
-from argot.postgresql import WAIT_SECONDS, PostgresqlStores
-from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.stores import WAIT_SECONDS, PostgresqlStores
 
 logger = logging.getLogger(__name__)
 

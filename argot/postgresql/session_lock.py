@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 
 from argot.databases import Connection
-from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import convert_postgresql_errors
-from argot.postgresql_presence import ADVISORY_LOCK_SQL
+from argot.postgresql.errors import convert_postgresql_errors
+from argot.postgresql.presence import ADVISORY_LOCK_SQL
+from argot.postgresql.stores import PostgresqlStores
 
 _LOCK_TIMEOUT = "5s"
 """How long one statement waits for the lock, before the next one continues waiting."""

@@ -10,7 +10,7 @@ from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.types.string import StrDumper
 
 from argot.databases import Parameters
-from argot.postgresql_translation import translate
+from argot.postgresql.translation import translate
 
 
 class _BoolAsNumber(Dumper):

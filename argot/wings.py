@@ -22,7 +22,7 @@ class Wing:
     """The parts of a wing, each named as "module" or "module:name" and imported when its registry asks for it.
 
     Attributes:
-        use_cases: modules that declare use cases or kinds of jobs.
+        use_cases: modules that declare use cases, kinds of jobs or scheduled work.
         commands: functions `(app: typer.Typer) -> None` that add commands (`ui/cli/main.py`).
         pages: functions `(kb) -> APIRouter` with pages or other addresses (`ui/pages/page_routes.py`).
         addresses: sequences of `Address`, use cases offered over HTTP (`ui/api/usecase_routes.py`).

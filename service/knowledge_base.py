@@ -10,13 +10,13 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from argot.databases import Stores
-from argot.errors import KnowledgeBaseBusy, StoreUnavailable
+from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gates
 from argot.service.answer_jobs import Answers, AnswersHere
@@ -46,6 +46,7 @@ from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 from argot.work.job_choice import choose_jobs
 from argot.work.job_types import Jobs
+from argot.work.side_work import Chores
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus, VectorSearch
@@ -123,11 +124,10 @@ class KnowledgeBase:
         self._opening_threads = asyncio.Lock()
         self._graph: ArgotGraph | None = None
         self._warming: asyncio.Task[None] | None = None
-        self._chores: set[asyncio.Task[None]] = set()
-        self._one_chore = asyncio.Lock()
+        self.chores = Chores()
+        """What is done after the answers given so far."""
         self.jobs: Jobs = choose_jobs(self, self.stores, settings)
         """The queue of long work, and its workers."""
-        self._jobs: set[asyncio.Task[None]] = set()
         self._parts: dict[Callable[[], Any], Any] = {}
 
     @classmethod
@@ -225,10 +225,7 @@ class KnowledgeBase:
         try:
             # Before the stores, which the jobs still use.
             await self.jobs.close()
-            for job in self._jobs:
-                job.cancel()
-            await asyncio.gather(*self._jobs, return_exceptions=True)
-            await self.chores_done()
+            await self.chores.finish()
             await self._close_model()
             if self.tracing:
                 await asyncio.to_thread(self.tracing.close)
@@ -430,43 +427,6 @@ class KnowledgeBase:
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
-
-    async def chores_done(self) -> None:
-        """Wait until the background work of all answers so far is done."""
-        while self._chores:
-            await asyncio.gather(*self._chores)
-
-    def afterwards(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Call a function in a worker thread in the background, one after the other; `close` waits for it.
-
-        For work whose result nobody waits for. Its errors are logged, and affect nothing else.
-        """
-        self.chore(lambda: asyncio.to_thread(function, *args, **kwargs))
-
-    def chore(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Do the same with a coroutine."""
-
-        async def chore() -> None:
-            async with self._one_chore:
-                try:
-                    await work()
-                except StoreUnavailable as error:
-                    logger.error("work after an answer failed: %s", error)
-                except Exception:
-                    logger.exception("work after an answer failed")
-
-        task = asyncio.create_task(chore())
-        # The event loop itself holds tasks only weakly: without this one it could vanish before its end.
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-
-    def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a long job in the background; `close` cancels it, and waits for its end."""
-        task = asyncio.create_task(work)
-        # The event loop itself holds tasks only weakly.
-        self._jobs.add(task)
-        task.add_done_callback(self._jobs.discard)
-        return task
 
 
 def _note_stores(home: Path) -> None:

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from functools import partial
 from pathlib import Path
@@ -22,18 +22,15 @@ from argot.service.answering.worker_pool import run_answer_workers
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
-from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.job_work import work_here
-from argot.service.operations.retention import keep_clean
-from argot.service.operations.source_schedule import keep_in_step
-from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
-from argot.service.sign_in.provider_sign_in import keep_confirmed
 from argot.service.transport.local_socket import serve_socket
 from argot.settings import Settings
 from argot.ui.web.authentication import parse_networks
 from argot.wings import load_parts
+from argot.work.schedule import run_schedule
+from argot.work.side_work import run_beside
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -154,11 +151,8 @@ async def _serve(home: Path, settings: Settings) -> None:
                 run_beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
-                    run_by_one_process(kb.shared, "keep clean", lambda: keep_clean(kb)),
-                    run_by_one_process(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
-                    run_by_one_process(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
+                    run_schedule(kb),
                     work_here(kb),
-                    run_by_one_process(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 run_wing_services(kb),
             ):
@@ -176,18 +170,6 @@ async def run_wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
         for service in load_parts("services"):
             await stack.enter_async_context(service(kb))
         yield
-
-
-@asynccontextmanager
-async def run_beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run this work beside the body, and end it with the body."""
-    tasks = [asyncio.create_task(one) for one in work]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def require_consistent(settings: Settings, *, signing_in: bool) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from argot.work.job_types import JobWanted, Work
+from argot.errors import ArgotError
+from argot.settings import Settings
+from argot.work.job_types import JobWanted, PutOff, Work
+from argot.work.tries import describe_error
 
 Lane: TypeAlias = Literal["awaited", "long"]
 """Jobs that somebody waits for must not queue behind those that take hours."""
@@ -14,8 +17,13 @@ Lane: TypeAlias = Literal["awaited", "long"]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """Args: `busy`: what is said of a second one with its key, with `{label}`; `is_retried`: False: its first failure
-    is its last.
+    """A kind of job.
+
+    Args:
+        busy: the refusal of a second one with its key, with `{label}`.
+        is_retried: False: its first failure is its last.
+        fault: of an error that is none of ours, with `{error}`; empty: the kind of the error, and what it says.
+        is_possible: says by its settings whether a machine can do such jobs.
     """
 
     name: str
@@ -23,6 +31,13 @@ class JobKind:
     busy: str
     lane: Lane
     is_retried: bool = True
+    fault: str = ""
+    is_possible: Callable[[Settings], bool] = lambda settings: True
+
+    def describe_failure(self, error: Exception) -> str:
+        if self.fault and not isinstance(error, ArgotError | PutOff):
+            return self.fault.replace("{error}", str(error))
+        return describe_error(error)
 
     def describe_busy(self, label: str) -> str:
         # Not by `format`: a label may hold braces.
@@ -32,11 +47,19 @@ class JobKind:
 KINDS: dict[str, JobKind] = {}
 
 
-def job_kind(name: str, *, busy: str, lane: Lane = "long", is_retried: bool = True) -> Callable[[Work], Work]:
-    """Declare a function as what does jobs of this kind."""
+def job_kind(
+    name: str,
+    *,
+    busy: str,
+    lane: Lane = "long",
+    is_retried: bool = True,
+    fault: str = "",
+    is_possible: Callable[[Settings], bool] = lambda settings: True,
+) -> Callable[[Work], Work]:
+    """Declare a function as the work of jobs of this kind."""
 
     def declare(work: Work) -> Work:
-        KINDS[name] = JobKind(name, work, busy, lane, is_retried)
+        KINDS[name] = JobKind(name, work, busy, lane, is_retried, fault, is_possible)
         return work
 
     return declare

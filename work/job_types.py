@@ -122,6 +122,18 @@ Work: TypeAlias = Callable[[JobRun], Awaitable[Any]]
 """Does a job; what it gives can be written as JSON. Cancelled, it stops, and nothing is written any more."""
 
 
+@dataclass(frozen=True, slots=True)
+class JobMoved:
+    """A change of a job. `what`: begun, done, cancelled, what is in hand, or what is wrong."""
+
+    id: int
+    kind: str
+    label: str
+    what: str
+    done: int = 0
+    total: int = 0
+
+
 class PutOff(Exception):
     """Something else keeps a job from its end, as a server that does not answer: it waits, which is no try.
 

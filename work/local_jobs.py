@@ -18,7 +18,7 @@ from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import KINDS, describe_busy_job
 from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
-from argot.work.tries import describe_error, judge_try, log_try
+from argot.work.tries import judge_try, log_try
 
 logger = logging.getLogger(__name__)
 
@@ -94,12 +94,15 @@ class LocalJobs:
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         one = self._find_job(number)
-        while True:
-            seen = one.changed
-            yield one.job
-            if not one.job.is_under_way:
-                return
-            await seen.wait()
+        states: asyncio.Queue[JobRecord] = asyncio.Queue()
+        states.put_nowait(one.job)
+        one.followers.append(states)
+        try:
+            while (job := await states.get()).is_under_way:
+                yield job
+            yield job
+        finally:
+            one.followers.remove(states)
 
     # -- stopping -----------------------------------------------------------------------------------------------------
 
@@ -166,11 +169,10 @@ class LocalJobs:
         return JobRun(self._kb, wanted.by, wanted.parameters, wanted.data, one.tell)
 
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
-        found = judge_try(
-            error, one.job.tries, one.put_off, self._first_wait, is_retried=KINDS[one.job.kind].is_retried
-        )
+        kind = KINDS[one.job.kind]
+        found = judge_try(error, one.job.tries, one.put_off, self._first_wait, is_retried=kind.is_retried)
         log_try(logger, one.job, found, error)
-        said = {"error": describe_error(error), "error_kind": type(error).__name__}
+        said = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
             self._end(one, found.state, **said)
             return False
@@ -214,7 +216,7 @@ class LocalJobs:
 
 
 class _LocalJob:
-    """A job of this process. `changed` is set at its next change."""
+    """A job of this process. `followers`: each gets every state that it comes to."""
 
     def __init__(self, number: int, wanted: JobWanted) -> None:
         self.wanted = wanted
@@ -224,12 +226,12 @@ class _LocalJob:
         )  # fmt: skip
         self.task: asyncio.Task[None] | None = None
         self.put_off = 0
-        self.changed = asyncio.Event()
+        self.followers: list[asyncio.Queue[JobRecord]] = []
 
     def changes(self, **said: Any) -> None:
         self.job = replace(self.job, **said)
-        seen, self.changed = self.changed, asyncio.Event()
-        seen.set()
+        for states in self.followers:
+            states.put_nowait(self.job)
 
     def tell(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None:
         self.changes(done=done, total=total, doing=doing, outcome=self.job.outcome if outcome is None else outcome)

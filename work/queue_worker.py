@@ -26,12 +26,11 @@ from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from argot.errors import StoreUnavailable
 from argot.types import LOCAL_NAME
 from argot.work.job_kinds import KINDS, Lane
-from argot.work.job_progress import JobMoved
-from argot.work.job_types import JobRun, PutOff
+from argot.work.job_types import JobMoved, JobRun, PutOff
 from argot.work.local_jobs import process_name
 from argot.work.queue_jobs import QueueJobs, lock_name
 from argot.work.queue_store import TASK, QueueStore, TakenJob
-from argot.work.tries import describe_error, judge_try, log_try
+from argot.work.tries import judge_try, log_try
 
 logger = logging.getLogger(__name__)
 
@@ -238,10 +237,9 @@ class QueueWorker:
         await self._handle_failure(taken, PutOff(f"The worker {self.name} was stopped while it was at it.", 0.0))
 
     async def _handle_failure(self, taken: TakenJob, error: Exception) -> None:
-        found = judge_try(
-            error, taken.tries, taken.put_off, self._limits.first_wait, is_retried=KINDS[taken.kind].is_retried
-        )
-        words = describe_error(error)
+        kind = KINDS[taken.kind]
+        found = judge_try(error, taken.tries, taken.put_off, self._limits.first_wait, is_retried=kind.is_retried)
+        words = kind.describe_failure(error)
         log_try(logger, taken, found, error)
         at = await asyncio.to_thread(self._store.note_failure, taken.id, found, words, type(error).__name__)
         self._say(taken, f"{found.state}: {words}")

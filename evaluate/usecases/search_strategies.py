@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from argot.errors import ArgotError, InvalidInput, NotFound
+from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
@@ -24,8 +23,6 @@ from argot.work.job_types import JobRecord, JobRun, JobWanted
 if TYPE_CHECKING:
     from argot.evaluate.strategy_suite import StrategyReport
     from argot.measures import Qrels
-
-logger = logging.getLogger(__name__)
 
 ChoicePart = Literal["validation", "test"]
 """Pairs of the part to learn from choose nothing: a tuned model has seen them."""
@@ -160,21 +157,20 @@ def _run_of(job: JobRecord) -> StrategyRun:
     return StrategyRun(asked, job.doing, job.done, job.total, not job.is_under_way, choice, error)
 
 
-@job_kind(STRATEGY, busy="A strategy is being chosen already. Wait until that is done.", is_retried=False)
+@job_kind(
+    STRATEGY,
+    busy="A strategy is being chosen already. Wait until that is done.",
+    is_retried=False,
+    fault="No strategy could be chosen: {error}. Nothing was changed.",
+)
 async def strategy_work(run: JobRun) -> Any:
     """Choose a strategy; the `StrategyChoice` as JSON."""
     asked = _ASKED.validate_python(dict(run.parameters))
-    try:
-        async with aclosing(_stream_choice(run.kb, run.principal, asked)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return convert_to_json(event.data)
-                run.tell(event["done"], event["total"], event["name"])
-    except ArgotError:
-        raise
-    except Exception as error:
-        logger.exception("no strategy could be chosen on %s", asked.data)
-        raise ArgotError(f"No strategy could be chosen: {error}. Nothing was changed.") from error
+    async with aclosing(_stream_choice(run.kb, run.principal, asked)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                return convert_to_json(event.data)
+            run.tell(event["done"], event["total"], event["name"])
     return None
 
 

@@ -70,7 +70,7 @@ async def data_make(
     await _require_free(kb, principal, name, recipe)
     async with aclosing(follow_job(kb.jobs, build_pairs_job(principal, name))) as events:
         async for event in events:
-            if not isinstance(event, Finished) and event["total"]:
+            if not isinstance(event, Finished):
                 yield event
     yield Finished(await _describe_named_set(kb, principal, name))
 
@@ -134,7 +134,13 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
 
-@job_kind(PAIRS, busy="The set '{label}' is being made. Wait until that is done, or stop it.", is_retried=False)
+@job_kind(
+    PAIRS,
+    busy="The set '{label}' is being made. Wait until that is done, or stop it.",
+    is_retried=False,
+    # A set may take questions of a language model. A service without one does its own where nobody else takes them.
+    is_possible=lambda settings: bool(settings.model_server.url),
+)
 async def make_pairs(run: JobRun) -> None:
     """Make a set that is begun, to its end."""
     found = await run.kb.blocking(_begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.learn.usecases import adoption_rules as rules
 from argot.learn.usecases.adopted_copies import name_adopted_folder, put_model
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
     from argot.settings import Settings
     from argot.work.job_types import Jobs
-
-logger = logging.getLogger(__name__)
 
 __all__ = ["AdoptedModel", "AdoptionStep", "Gain"]
 
@@ -276,23 +273,22 @@ def _describe_change(job: JobRecord) -> ModelChange:
     return ModelChange(kind, run, job.done, job.total, not job.is_under_way, job.outcome or "", error)
 
 
-@job_kind(ADOPT, busy="A model is being changed already. Wait until that is done.", is_retried=False)
+@job_kind(
+    ADOPT,
+    busy="A model is being changed already. Wait until that is done.",
+    is_retried=False,
+    fault="It could not be changed: {error}. The one before answers as it did.",
+)
 async def adopt_work(run: JobRun) -> str:
     """Adopt a training's model, or go back to the one before; return the message about it."""
     change = model_adopt.function if "run" in run.parameters else model_back.function
     said = ""
-    try:
-        async with aclosing(change(run.kb, run.principal, **run.parameters)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    said = f"{event.data.now} is in force. {event.data.say}".strip()
-                else:
-                    run.tell(event["done"], event["total"])
-    except ArgotError:
-        raise
-    except Exception as error:
-        logger.exception("a model could not be changed")
-        raise ArgotError(f"It could not be changed: {error}. The one before answers as it did.") from error
+    async with aclosing(change(run.kb, run.principal, **run.parameters)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                said = f"{event.data.now} is in force. {event.data.say}".strip()
+            else:
+                run.tell(event["done"], event["total"])
     return said
 
 

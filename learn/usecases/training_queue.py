@@ -7,11 +7,9 @@ start, from the last checkpoint. Without a service, or on another machine, `argo
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,13 +18,10 @@ from argot.learn.run_worker import RunWorker, find_next_run
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_folder import RUNS
 from argot.settings import ENV_PREFIX, Settings
-
-logger = logging.getLogger(__name__)
+from argot.work.schedule import scheduled
 
 LOOK_SECONDS = 2.0
 FOLLOW_SECONDS = 0.5
-REST_SECONDS = 60.0
-"""After a fault of the queue itself, as on a full disk."""
 
 
 def get_runs_folder(home: Path) -> Path:
@@ -42,36 +37,15 @@ def make_worker(runs: Path, settings: Settings) -> RunWorker:
     return RunWorker(runs, environment=known)
 
 
-@asynccontextmanager
-async def keep_training(kb: KnowledgeBase) -> AsyncIterator[None]:
-    """Train the waiting trainings of this service's own folder during the block."""
-    task = asyncio.create_task(train_waiting(kb))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
+@scheduled("train", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
-    """Train all waiting runs, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
+    """Train what waits in this service's own folder. Cancelled, it stops what trains, which keeps a checkpoint."""
     worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)
     try:
-        while True:
-            if await _train_next(worker) is None:
-                await asyncio.sleep(LOOK_SECONDS)
+        while await asyncio.to_thread(worker.train_next) is not None:
+            pass
     finally:
         await asyncio.to_thread(worker.end)
-
-
-async def _train_next(worker: RunWorker) -> RunFolder | None:
-    try:
-        return await asyncio.to_thread(worker.train_next)
-    # One failure must not end the queue for the service's lifetime.
-    except Exception:
-        logger.exception("waiting trainings could not be looked at; it is tried again in a minute")
-        await asyncio.sleep(REST_SECONDS)
-        return None
 
 
 # -- without a service ------------------------------------------------------------------------------------------------

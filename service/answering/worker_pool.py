@@ -25,6 +25,7 @@ from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.worker_process import WorkerGone, WorkerProcess
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.work.side_work import run_beside
 
 logger = logging.getLogger(__name__)
 
@@ -78,11 +79,8 @@ async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
     count = count_workers(kb.settings)
     if not count:
         # Answer workers read for themselves.
-        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gates.questions.running)))
-        try:
+        async with run_beside(read_ahead(kb, lambda: bool(kb.gates.questions.running))):
             yield
-        finally:
-            reading.cancel()
         return
     pool = WorkerPool(kb, count)
     kb.answers = pool

@@ -7,8 +7,6 @@ A server that does not answer is waited for, and is no document's fault. Calls a
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +16,12 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
 from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, DerivedBatch, Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
-from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
+from argot.errors import ArgotError, Conflict, ModelUnavailable
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.automatic_derivation import (
     DERIVE,
+    UNASKED,
     describe_wanted_texts,
     doing_now,
     find_budget_day,
@@ -30,55 +29,34 @@ from argot.service.usecases.documents.automatic_derivation import (
     make_derivation_key,
 )
 from argot.service.usecases.documents.derivation_run import (
+    DERIVE_DOCUMENTS,
     FAILURES_IN_A_ROW,
     DerivingTurn,
     Making,
     make_texts,
     to_the_end,
 )
+from argot.service.usecases.operations.queued_work import wait_for_end
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted, PutOff
+from argot.work.job_types import JobRun, JobWanted
+from argot.work.schedule import ScheduleState, scheduled
 
-logger = logging.getLogger(__name__)
-
-FIRST_SECONDS = 15.0
-"""After a start: whoever comes first is not to wait for it."""
-LOOK_SECONDS = 20.0
-REST_SECONDS = 60.0
-"""After the model server failed; doubled by each further failure, up to half an hour."""
-LONGEST_REST = 1800.0
 QUIET_SECONDS = 60.0
 PUT_AT_ONCE = 20
 RULES_TOGETHER = 64
 """Tasks by rules that are stored together: they take no time."""
 
 
+@scheduled(UNASKED, first=15.0, every=20.0, rest=60.0, is_wanted=lambda settings: bool(list_wanted_kinds(settings)))
 async def derive_unasked(kb: KnowledgeBase) -> None:
-    """Derive whatever is to be derived, for ever."""
-    if not list_wanted_kinds(kb.settings):
-        return
-    doing_now(kb).running = True
-    await asyncio.sleep(FIRST_SECONDS)
-    rest = REST_SECONDS
-    while True:
-        try:
-            if await kb.jobs.has_workers(DERIVE):
-                await put_due(kb)
-            else:
-                await derive_due(kb)
-            doing_now(kb).resting, rest = "", REST_SECONDS
-        except (ModelUnavailable, VectorsUnavailable) as error:
-            doing_now(kb).resting = str(error)
-            logger.info("nothing is derived for %d seconds: %s", rest, error)
-            await asyncio.sleep(rest)
-            rest = min(2 * rest, LONGEST_REST)
-        # One failure must not end it for as long as the service runs.
-        except Exception:
-            logger.exception("deriving from documents failed; it is tried again")
-            await asyncio.sleep(REST_SECONDS)
-        await asyncio.sleep(LOOK_SECONDS)
+    """Derive whatever is to be derived, here or by others that take jobs.
+
+    Raises:
+        ModelUnavailable, VectorsUnavailable: as `derive_due`.
+    """
+    await (put_due(kb) if await kb.jobs.has_workers(DERIVE) else derive_due(kb))
 
 
 async def derive_due(kb: KnowledgeBase) -> None:
@@ -117,7 +95,7 @@ async def derive_due(kb: KnowledgeBase) -> None:
             dealt_with.add(doing.document)
             doing.document = ""
         doing.put_off.discard(work.document)
-        doing.resting = ""
+        kb.part(ScheduleState).resting.pop(UNASKED, None)
 
 
 # -- where jobs go through a queue ------------------------------------------------------------------------------------
@@ -145,13 +123,13 @@ def _name(corpus: Corpus, document: str) -> str:
     return corpus.store.document(make_local_principal(), document).name
 
 
-@job_kind(DERIVE, busy="Texts of '{label}' are being derived.")
+@job_kind(DERIVE, busy="Texts of '{label}' are being derived.", is_possible=lambda one: bool(list_wanted_kinds(one)))
 async def derive_work(run: JobRun) -> Any:
     """Derive what is missing of one document.
 
     Raises:
         ArgotError: this machine would derive other texts than the service that asked.
-        PutOff: the server does not answer, which is no document's fault.
+        ModelUnavailable, VectorsUnavailable: as `derive_due`; that is no document's fault, and no try.
     """
     kb, document, wanted = run.kb, run.parameters["document"], run.parameters["wanted"]
     if wanted != describe_wanted_texts(kb.settings):
@@ -161,13 +139,10 @@ async def derive_work(run: JobRun) -> Any:
             " ARGOT_DERIVE_IN_BACKGROUND alike on both, or leave 'derive' out: argot work --kinds sync,upload,fetch"
         )
     corpus = await kb.load()
+    await kb.blocking(lambda: corpus.vectors)
     states = DerivationStates(corpus.store.database)
-    try:
-        await kb.blocking(lambda: corpus.vectors)
-        work = _Unasked(kb, corpus, states, await _open_maker(kb), document, wanted)
-        return {"derived": await work.to_its_end()}
-    except (ModelUnavailable, VectorsUnavailable) as error:
-        raise PutOff(str(error)) from error
+    work = _Unasked(kb, corpus, states, await _open_maker(kb), document, wanted)
+    return {"derived": await work.to_its_end()}
 
 
 # -- one document -----------------------------------------------------------------------------------------------------
@@ -233,6 +208,7 @@ class _Unasked:
             # Questions go first, and so does what somebody has asked to be derived.
             while not await kb.gates.questions.wait_until_quiet(QUIET_SECONDS):
                 pass
+            await self._wait_for_asked()
             if await self._is_spent():
                 return False
             async with kb.part(DerivingTurn):
@@ -242,6 +218,12 @@ class _Unasked:
 
     def _list_tasks(self, recipes: Sequence[Recipe]) -> list[DerivationTask]:
         return derivation.list_tasks(self.corpus.store.database.connection(), self.document, recipes, renew=False)
+
+    async def _wait_for_asked(self) -> None:
+        """Wait while a derivation that somebody asked for runs, at this service or another."""
+        for job in await self.kb.jobs.list_jobs(DERIVE_DOCUMENTS):
+            if job.state == "running":
+                await wait_for_end(self.kb.jobs, job.id)
 
     async def _is_spent(self) -> bool:
         return await _is_spent(self.kb, self.states)

@@ -9,14 +9,15 @@ from contextlib import suppress
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations import background_derivation
+from argot.service.operations import background_derivation, retention, source_schedule
+from argot.service.sign_in import provider_sign_in
 from argot.service.usecases import catalogue
-from argot.service.usecases.documents import automatic_derivation
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS
-from argot.work.job_progress import JobMoved
+from argot.work.job_types import JobMoved
 
-__all__ = ["background_derivation", "catalogue"]  # imported for the kinds of jobs that they declare
+# Imported for the kinds of jobs and the scheduled work that they declare.
+__all__ = ["background_derivation", "catalogue", "provider_sign_in", "retention", "source_schedule"]
 
 NEEDS = (
     "argot work runs jobs of services on other machines, so it needs the stores that they share. Set"
@@ -52,8 +53,7 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
     named = [one.strip() for one in given.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
         raise InvalidInput(f"'{unknown[0]}' is not a kind of job. Kinds: {', '.join(sorted(KINDS))}.")
-    derives = bool(automatic_derivation.list_wanted_kinds(settings))
-    return named or sorted(kind for kind in KINDS if derives or kind != automatic_derivation.DERIVE)
+    return named or sorted(one.name for one in KINDS.values() if one.is_possible(settings))
 
 
 async def _work(

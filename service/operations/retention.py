@@ -17,27 +17,19 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.questions.threads import delete_thread
+from argot.work.schedule import scheduled
 
 logger = logging.getLogger(__name__)
 
-FIRST_SECONDS = 5.0
-"""After a start: whoever comes first is not to wait for it."""
-EVERY_SECONDS = 3600.0
 PAUSE_SECONDS = 0.02
 """Between two conversations, for questions to go ahead."""
 
 
+@scheduled("keep clean", first=5.0, every=3600.0)
 async def keep_clean(kb: KnowledgeBase) -> None:
-    """Erase what is too old, soon after the start and every hour, for ever."""
-    await asyncio.sleep(FIRST_SECONDS)
-    while True:
-        try:
-            await erase_old(kb)
-            await erase_old_removed(kb)
-        # One failure must not end the cleaning for as long as the service runs.
-        except Exception:
-            logger.exception("expired data could not be erased; it is tried again in an hour")
-        await asyncio.sleep(EVERY_SECONDS)
+    """Erase what is too old."""
+    await erase_old(kb)
+    await erase_old_removed(kb)
 
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:

@@ -8,7 +8,6 @@ minutes, then four, and so on, up to a day; also what the end of the process int
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from datetime import datetime
 
@@ -19,27 +18,12 @@ from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.sources import SYNC, is_sync_due, source_sync, sync_put
 from argot.service.usecases.usecase_registry import get_outcome
+from argot.work.schedule import scheduled
 
 logger = logging.getLogger(__name__)
 
-FIRST_SECONDS = 10.0
-"""After a start: whoever comes first is not to wait for it."""
-LOOK_SECONDS = 20.0
 
-
-async def keep_in_step(kb: KnowledgeBase) -> None:
-    """Sync whatever is due, for ever."""
-    await asyncio.sleep(FIRST_SECONDS)
-    while True:
-        try:
-            await sync_due(kb)
-        # One failure must not end the schedule for as long as the service runs.
-        except Exception:
-            logger.exception("sources could not be looked at; it is tried again in a minute")
-            await asyncio.sleep(FIRST_RETRY_SECONDS)
-        await asyncio.sleep(LOOK_SECONDS)
-
-
+@scheduled("keep in step with sources", first=10.0, every=20.0, rest=FIRST_RETRY_SECONDS)
 async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     """Sync the sources that are due, one after the other, or have others do it; their names."""
     records = await kb.blocking(SourceStore(kb.document_store.database).list_sources)

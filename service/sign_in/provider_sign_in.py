@@ -13,6 +13,7 @@ import logging
 import secrets
 import time
 from base64 import urlsafe_b64encode
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
 from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
 from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
+from argot.work.schedule import scheduled
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -194,16 +196,20 @@ def _confirm(kb: KnowledgeBase, link: ProviderLink, told: Told) -> bool:
 # -- while the service runs -------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Asking:
+    """The provider that is asked about people, which knows for a while what it published."""
+
+    provider: OpenIdProvider | None = None
+
+
+@scheduled("keep people confirmed", every=20.0)
 async def keep_confirmed(kb: KnowledgeBase) -> None:
-    """Ask the provider about everybody again, by the interval of the settings, for ever."""
-    provider = OpenIdProvider(kb.settings) if kb.settings.oidc.issuer else None
-    while True:
-        try:
-            await confirm_due(kb, provider)
-        # One failure must not end it for the service's lifetime.
-        except Exception:
-            logger.exception("the provider could not be asked about people; it is tried again in a moment")
-        await asyncio.sleep(LOOK_SECONDS)
+    """Ask the provider about everybody again, by the interval of the settings."""
+    asking = kb.part(_Asking)
+    if kb.settings.oidc.issuer and asking.provider is None:
+        asking.provider = OpenIdProvider(kb.settings)
+    await confirm_due(kb, asking.provider)
 
 
 async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: datetime | None = None) -> None:

@@ -47,7 +47,7 @@ class _QuestionNotes:
             threads = await kb.threads()
             await note_question(threads, await kb.blocking(_add_vector, kb, asked) if asked.question else asked)
 
-        kb.chore(note)
+        kb.chores.add(note)
 
 
 def _is_failure(run: Watched, outcome: str) -> bool:

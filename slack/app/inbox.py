@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
 from argot.service.observability.instrumentation import make_request_id, request_id, surface
-from argot.service.replicas.sole_holder import run_by_one_process
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.web_api import SlackUnreachable
 from argot.slack.store.slack_store import NotedEvent, SlackStore
+from argot.work.schedule import run_by_one_process
 
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.usecases.glossary.history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
 from argot.slack.store.slack_store import SlackStore
+from argot.work.schedule import ScheduledWork, keep_doing
 
 if TYPE_CHECKING:
     from argot.slack.app.bolt_app import Listeners
@@ -53,6 +53,8 @@ class Slack:
         self.bolt = build_bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
         self._tasks: list[asyncio.Task[None]] = []
+        # No version, so that it looks at the start: terms may have got a meaning while Argot was not running.
+        self._told_version = -1
 
     async def start(self) -> None:
         import aiohttp
@@ -65,7 +67,7 @@ class Slack:
         self.inbox.start()
         self._tasks += [
             asyncio.create_task(self._introduce()),
-            asyncio.create_task(run_by_one_process(kb.shared, "tell news in Slack", self._tell_news)),
+            asyncio.create_task(keep_doing(kb, ScheduledWork("tell news in Slack", self._tell_news, NEWS_SECONDS))),
         ]
         if self.settings.slack.app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))
@@ -104,19 +106,12 @@ class Slack:
                 return
             await asyncio.sleep(pause)
 
-    async def _tell_news(self) -> None:
-        """Check regularly whether the glossary has changed, and notify people whose terms were undefined."""
-        # No version, so that it looks once at the start: terms may have got a meaning while Argot was not running.
-        known = -1
-        while True:
-            try:
-                version = await glossary_version(self.answering.kb)
-                if version != known:
-                    known = version
-                    await self.note_news()
-            except Exception:
-                logger.exception("news of the glossary could not be told in Slack")
-            await asyncio.sleep(NEWS_SECONDS)
+    async def _tell_news(self, kb: KnowledgeBase) -> None:
+        """Tell those who asked in vain, where the glossary has changed."""
+        version = await glossary_version(kb)
+        if version != self._told_version:
+            self._told_version = version
+            await self.note_news()
 
     async def note_news(self) -> None:
         """Put the news into the inbox, which tells them later if Slack cannot be reached now."""

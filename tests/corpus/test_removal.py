@@ -106,7 +106,7 @@ async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"What is QXZJ, the {WORD}?", thread=thread)
     await do(kb, ANN, "feedback", thread=thread, turn=0, value=-1, comment=f"No {WORD}")
-    await kb.chores_done()
+    await kb.chores.finish()
     await do(kb, ANN, "thread_delete", thread=thread)
     assert left(kb.home) == []
 
@@ -114,7 +114,7 @@ async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
 async def test_an_old_conversation(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"How many cranes has the {WORD} harbour?", thread=thread)
-    await kb.chores_done()
+    await kb.chores.finish()
     kb.settings = Settings(home=kb.home, keep_questions_days=30)
     await erase_old(kb, datetime.now(UTC) + timedelta(days=31))
     assert left(kb.home) == []

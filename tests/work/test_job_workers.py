@@ -17,6 +17,7 @@ from serving import run
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.job_check import check_jobs
+from argot.service.operations.job_work import parse_kinds
 from argot.service.usecases.documents.documents import list_documents
 from argot.service.usecases.documents.sources import source_add, source_list, source_progress, source_sync_start
 from argot.service.usecases.documents.uploads import upload
@@ -240,3 +241,9 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
     known = {"ARGOT_STORE": "postgresql://nobody@127.0.0.1:9/x", "ARGOT_CHROMA_URL": "http://127.0.0.1:9"}
     done = run("work", "--kinds", "sing", "--home", str(tmp_path / "kb"), **known)
     assert done.returncode and "'sing' is not a kind of job. Kinds: " in done.stderr
+
+
+def test_a_machine_without_a_model_server_takes_no_job_that_asks_one() -> None:
+    alone, with_model = (parse_kinds("", Settings(model_url=url)) for url in ("", "http://127.0.0.1:1/v1"))
+    assert set(with_model) - set(alone) == {"derive", "derive_documents", "pairs"} and {"sync", "mine"} <= set(alone)
+    assert parse_kinds("pairs, sync", Settings()) == ["pairs", "sync"]

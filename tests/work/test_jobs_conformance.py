@@ -193,6 +193,14 @@ async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_
     assert again.state == "done" and again == await jobs.find_latest("scripted_once", "k")
 
 
+async def test_a_fault_is_told_in_the_words_of_its_kind(jobs: Jobs, scripted: Scripted) -> None:
+    job_kind("scripted_once", busy=BUSY, is_retried=False, fault="It broke: {error}.")(scripted.work)
+    scripted.fails = [RuntimeError("poison"), InvalidInput("It is encrypted.")]
+    for error in ("It broke: poison.", "It is encrypted."):
+        failed = await ended(jobs, (await jobs.begin(wanted(kind="scripted_once"))).id)
+        assert (failed.state, failed.error) == ("failed", error)
+
+
 async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
     noted: list[int] = []
 

@@ -23,7 +23,7 @@ from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
     from argot.service.usecases.operations.job_queue import JobDetails, JobShown
-    from argot.work.job_progress import JobMoved
+    from argot.work.job_types import JobMoved
 
 jobs = typer.Typer(
     invoke_without_command=True,

@@ -14,12 +14,15 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.settings import Settings
 from argot.types import DerivableKind, Document, Principal, is_of_thread
+from argot.work.schedule import ScheduleState, is_done_by_a_service
 
 Progress: TypeAlias = Literal["waiting", "being derived", "derived", "failed", "over budget", "not wanted"]
 
 
 DERIVE = "derive"
 """The kind of the jobs that derive texts from a document."""
+UNASKED = "derive unasked"
+"""The name of the scheduled work that has them done."""
 
 
 def make_derivation_key(document: str) -> str:
@@ -61,13 +64,10 @@ class DerivationStatus:
 class Doing:
     """Derivation in progress.
 
-    `running`: whether this process derives automatically; `document`: the present one; `resting`: why it pauses;
-    `put_off`: the documents at which the server has failed since its last success.
+    `document`: the present one; `put_off`: the documents at which the server has failed since its last success.
     """
 
-    running: bool = False
     document: str = ""
-    resting: str = ""
     put_off: set[str] = field(default_factory=set)
 
 
@@ -90,11 +90,14 @@ async def derivation_status(
     else:
         found = await kb.blocking(store.documents, principal)
     keys = {job.key for job in await kb.jobs.list_jobs(DERIVE) if job.state == "running"}
-    return await kb.blocking(_count_status, kb, found, keys)
+    is_running = await is_done_by_a_service(kb, UNASKED)
+    return await kb.blocking(_count_status, kb, found, keys, is_running=is_running)
 
 
-def _count_status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
-    settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
+def _count_status(
+    kb: KnowledgeBase, documents: list[Document], keys: set[str], *, is_running: bool
+) -> DerivationStatus:
+    settings, states = kb.settings, DerivationStates(kb.document_store.database)
     spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derivation.calls_per_day
     is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_server.url)
     noted = states.read_states()
@@ -106,8 +109,8 @@ def _count_status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) 
     ]
     return DerivationStatus(
         kinds=list_wanted_kinds(settings),
-        running=doing.running,
-        resting=doing.resting,
+        running=is_running,
+        resting=kb.part(ScheduleState).resting.get(UNASKED, ""),
         calls_per_day=limit,
         calls_today=spent.calls,
         tokens_today=spent.tokens,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+DERIVE_DOCUMENTS = "derive_documents"
+"""The kind of the jobs that derive texts because somebody asked, and the key of the one that there is at a time."""
 FAILURES_IN_A_ROW = 3
 """After this many failed passages in a row the run stops."""
 SHOWN_PROBLEMS = 20
@@ -66,12 +68,7 @@ class Making(Protocol):
 
 
 class DerivingTurn(asyncio.Lock):
-    """The turn for deriving: of a requested run, or of one automatic task at a time.
-
-    `is_asked`: a requested run holds it or waits for it.
-    """
-
-    is_asked = False
+    """The turn for deriving in this process: of a requested run, or of one automatic task at a time."""
 
 
 def plan_jobs(

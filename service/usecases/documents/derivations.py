@@ -10,28 +10,35 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
-from argot.errors import Conflict, InvalidSettings
+from argot.errors import InvalidSettings
+from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.derivation_run import (
+    DERIVE_DOCUMENTS,
     DerivationRun,
     DeriveReport,
     DerivingTurn,
     plan_jobs,
     to_the_end,
 )
+from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.ingestion.derivation import DerivedStock, Recipe
+    from argot.tools.llm.model_server import ModelServer
 
 __all__ = ["DeriveReport"]
 
 Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
+_REPORT = TypeAdapter(DeriveReport)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +89,51 @@ async def derive(
         ModelUnavailable: it does not answer, or not any more; what was made before is kept.
         Conflict: documents are being derived from already.
     """
-    server = kb.model_server
-    if server is None:
+    _require_model_server(kb)
+    given = {"kinds": kinds, "documents": documents, "renew": renew}
+    job = JobWanted(DERIVE_DOCUMENTS, principal, given, key=DERIVE_DOCUMENTS)
+    async with aclosing(follow_job(kb.jobs, job)) as events:
+        async for event in events:
+            yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
+
+
+def _require_model_server(kb: KnowledgeBase) -> ModelServer:
+    if kb.model_server is None:
         raise InvalidSettings(
             "Deriving texts requires a language model, and none is set. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
             "running service: there, and start it again)."
         )
-    turn = kb.part(DerivingTurn)
-    if turn.is_asked:
-        raise Conflict("Texts are being derived already. Wait until that is done, or stop it.")
-    # With no await since the test above, so that no second run slips in between.
-    turn.is_asked = True
-    try:
-        from argot.corpus.ingestion.derivation_states import DerivationStates
-        from argot.tools.llm.deriver import ModelDeriver
+    return kb.model_server
 
-        deriver = await ModelDeriver.open(server, kinds)
-        corpus = await kb.load()
-        found = await _find_documents(kb, principal, documents)
-        names = {document.id: document.name for document in found}
-        # A kind that is named twice is made once.
-        recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
-        # Automatic derivation waits meanwhile, and does not repeat this work.
-        async with turn:
-            jobs = await kb.blocking(plan_jobs, corpus, found, recipes, renew)
-            run = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
-            async with aclosing(run.events()) as events:
-                async for event in events:
-                    yield event
-        states = DerivationStates(corpus.store.database)
-        await kb.blocking(states.forget_failures, list(names))
-        yield Finished(run.result())
-    finally:
-        turn.is_asked = False
+
+@job_kind(
+    DERIVE_DOCUMENTS,
+    busy="Texts are being derived already. Wait until that is done, or stop it.",
+    is_retried=False,
+    is_possible=lambda settings: bool(settings.model_server.url),
+)
+async def derive_documents_work(run: JobRun) -> Any:
+    """Make texts for the documents named; the `DeriveReport` as JSON."""
+    from argot.corpus.ingestion.derivation_states import DerivationStates
+    from argot.tools.llm.deriver import ModelDeriver
+
+    kb, principal, kinds = run.kb, run.principal, run.parameters["kinds"]
+    deriver = await ModelDeriver.open(_require_model_server(kb), kinds)
+    corpus = await kb.load()
+    found = await _find_documents(kb, principal, run.parameters["documents"])
+    names = {document.id: document.name for document in found}
+    # A kind that is named twice is made once.
+    recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
+    # Automatic derivation waits meanwhile, and does not repeat this work.
+    async with kb.part(DerivingTurn):
+        jobs = await kb.blocking(plan_jobs, corpus, found, recipes, run.parameters["renew"])
+        deriving = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
+        async with aclosing(deriving.events()) as events:
+            async for event in events:
+                run.tell(event["done"], event["total"], event["name"])
+    states = DerivationStates(corpus.store.database)
+    await kb.blocking(states.forget_failures, list(names))
+    return convert_to_json(deriving.result())
 
 
 @usecase("manager", everywhere=True)

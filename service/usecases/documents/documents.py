@@ -18,9 +18,12 @@ from argot.service.json_values import PassageShown, convert_to_json, read_audien
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents, require_erasing
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus, IngestEvent
@@ -31,6 +34,8 @@ __all__ = ["PassageShown"]
 Paths = Annotated[list[str], Field(min_length=1)]
 Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
 PDF = "application/pdf"
+REINDEX = "reindex"
+"""The kind of the jobs that rebuild the indexes, and the key of the one that there is at a time."""
 
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
 
@@ -269,18 +274,30 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 
 @usecase("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
-    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`.
+
+    Raises:
+        Conflict: they are being rebuilt already.
+    """
+    async with aclosing(follow_job(kb.jobs, JobWanted(REINDEX, principal, key=REINDEX))) as events:
+        async for event in events:
+            if not isinstance(event, Finished):
+                yield event
+    yield Finished(ReindexReport(await kb.blocking(kb.document_store.count_passages, principal)))
+
+
+@job_kind(REINDEX, busy="The documents are being indexed already. Wait until that is done.", is_retried=False)
+async def reindex_work(run: JobRun) -> None:
+    """Rebuild vectors and keyword index."""
     # Opened even if its vectors are damaged: they are rebuilt here.
-    corpus = await kb.load(mending=True)
-    async with kb.writing:
+    corpus = await run.kb.load(mending=True)
 
-        def work(tell: HandOver[tuple[int, int]]) -> None:
-            corpus.reindex(lambda done, total: tell((done, total)))
+    def work(tell: HandOver[tuple[int, int]]) -> None:
+        corpus.reindex(lambda done, total: tell((done, total)))
 
-        async with aclosing(progress_events(work)) as progress:
-            async for done, total in progress:
-                yield {"kind": "progress", "done": done, "total": total}
-    yield Finished(ReindexReport(corpus.store.count_passages(principal)))
+    async with run.kb.writing, aclosing(progress_events(work)) as progress:
+        async for done, total in progress:
+            run.tell(done, total)
 
 
 async def _find_passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from argot.errors import ArgotError, Conflict, NotFound
+from argot.errors import Conflict, NotFound
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
@@ -21,8 +20,6 @@ from argot.service.usecases.usecase_registry import Count, Event, Finished, Text
 from argot.types import Audience, Principal
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobState, JobWanted
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,20 +202,19 @@ def _make_key(principal: Principal) -> str:
     return f"{MINE}/{principal.name}"
 
 
-@job_kind(MINE, busy="Your documents are being mined.", is_retried=False)
+@job_kind(
+    MINE,
+    busy="Your documents are being mined.",
+    is_retried=False,
+    fault="Something went wrong. The service's log has the details.",
+)
 async def mine_work(run: JobRun) -> Any:
     """Mine the documents; return the number of meanings `offered`."""
     found = {"offered": 0}
-    try:
-        # Nobody sees the report: a limit of 1, the minimum, saves assembling it.
-        async with aclosing(glossary_mine.function(run.kb, run.principal, limit=1, **run.parameters)) as events:
-            async for event in events:
-                if not isinstance(event, Finished):
-                    found = {"offered": event["offered"]}
-                    run.tell(event["done"], event["total"], event["name"], found)
-    except ArgotError:
-        raise
-    except Exception as error:
-        logger.exception("mining the documents failed")
-        raise ArgotError("Something went wrong. The service's log has the details.") from error
+    # Nobody sees the report: a limit of 1, the minimum, saves assembling it.
+    async with aclosing(glossary_mine.function(run.kb, run.principal, limit=1, **run.parameters)) as events:
+        async for event in events:
+            if not isinstance(event, Finished):
+                found = {"offered": event["offered"]}
+                run.tell(event["done"], event["total"], event["name"], found)
     return found

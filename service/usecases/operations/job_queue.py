@@ -55,7 +55,7 @@ async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") 
     """The jobs that wait or run, those that were put aside, and those that ended lately; newest first. One sees one's
     own, and others' of sources and documents that one may read.
 
-    `kind`: of this kind alone (sync, upload, fetch, derive, mine, pairs, strategy, adopt).
+    `kind`: of this kind alone (sync, upload, fetch, derive, derive_documents, mine, pairs, strategy, adopt, reindex).
     """
     found = await kb.jobs.list_jobs(kind)
     is_visible = await kb.blocking(_make_job_filter, kb, principal)

@@ -16,6 +16,11 @@ async def stop_job(jobs: Jobs, number: int) -> None:
     """Cancel a job, unless it has ended, and wait for its end."""
     with suppress(Conflict):
         await jobs.cancel(number)
+    await wait_for_end(jobs, number)
+
+
+async def wait_for_end(jobs: Jobs, number: int) -> None:
+    """Wait until a job is not under way any more."""
     async with aclosing(jobs.follow(number)) as found:
         async for _ in found:
             pass
@@ -30,13 +35,19 @@ async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Fi
     """
     number = (await jobs.begin(wanted)).id
     last: JobRecord | None = None
+    told: Event = {}
     try:
         async with aclosing(jobs.follow(number)) as found:
             async for last in found:
-                yield _make_event(last)
+                event = _make_event(last)
+                if last.is_under_way and event != told and (last.total or event["kind"] == "waiting"):
+                    told = event
+                    yield event
     finally:
         if last is None or last.is_under_way:
-            await jobs.cancel(number)
+            # It may have ended after the state that was seen last.
+            with suppress(Conflict):
+                await jobs.cancel(number)
     yield Finished(_read_outcome(await jobs.job(number)))
 
 

@@ -115,8 +115,8 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
             files += len(await threads.files(thread.owner, thread.id))
             await delete_thread(kb, thread.owner, thread.id)
             conversations += 1
-    # Records still to be written after an answer would otherwise be added after the erasure.
-    await kb.chores_done()
+    # What is still to be noted after an answer would otherwise come in after the erasure.
+    await kb.chores.finish()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
     for each in names:

@@ -297,7 +297,7 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
     from argot.graph.run import TurnEnded
 
     if isinstance(event, TurnEnded) and event.learned is not None:
-        kb.afterwards(record_learned, kb, principal, thread, event.learned)
+        kb.chores.call(record_learned, kb, principal, thread, event.learned)
 
 
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
@@ -305,7 +305,7 @@ def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
     if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
         from argot.corpus.store.citation_counts import count_citations
 
-        kb.afterwards(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
+        kb.chores.call(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def read_in_thread(principal: Principal, thread: str) -> Principal:

@@ -83,7 +83,7 @@ async def test_answers_are_counted_and_only_shared_questions_shown(kb: Knowledge
         found = await do(kb, who, "ask", question="How long is the gangway?")
     mine = await do(kb, ANN, "ask", question="How long is the gangway, in metres?")
     await do(kb, ANN, "ask", question="Zzyzx?")
-    await kb.chores_done()
+    await kb.chores.finish()
     use = await do(kb, MIA, "document_use", document="gangway.md")
     assert (use["answers"], use["lately"], use["questions"]) == (3, 3, [])
     assert began <= use["last"] <= datetime.now(UTC).date().isoformat()

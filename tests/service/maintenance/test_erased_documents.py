@@ -145,7 +145,7 @@ async def fill_conversations(kb: KnowledgeBase) -> None:
     await do(kb, LOCAL, "ask", question="Who repairs a flat roof of the works?", thread=asked["thread"])
     assert WORD in (await do(kb, LOCAL, "ask", question=QUESTIONS[1]))["answer"]
     await do(kb, LOCAL, "ask", question="What is ZQL?")
-    await kb.chores_done()
+    await kb.chores.finish()
 
 
 async def fill_studies(kb: KnowledgeBase) -> None:

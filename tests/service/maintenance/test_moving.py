@@ -64,7 +64,7 @@ async def home(tiny_home: Path, tmp_path: Path) -> Path:
         old = kb.glossary.senses.find(LOCAL, query="TFL")[0]
         kb.glossary.senses.retire(LOCAL, old.id, old.version)
         kb.profiles.save("lab-notes", kb.profiles.find("strict"))
-        await kb.chores_done()
+        await kb.chores.finish()
     return folder
 
 

@@ -68,7 +68,7 @@ async def lived(kb: KnowledgeBase) -> Principal:
     await do(kb, ann, "glossary_add", term="CRN", context="Tools", expansion="crane")
     slack = Principal("slack:T123:U123")
     await do(kb, slack, "ask", question=f"And in Slack: {SENTENCE}?")
-    await kb.chores_done()
+    await kb.chores.finish()
     return ann
 
 

@@ -56,7 +56,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> date:
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
     """The thread in which it was asked."""
     result = await get_answer(ask(kb, who, question=question))
-    await kb.chores_done()
+    await kb.chores.finish()
     return result.thread
 
 
@@ -75,7 +75,7 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
 
     # A choice that was made goes on with the same question.
     await get_answer(answer(kb, ANN, thread=thread, choice="1"))
-    await kb.chores_done()
+    await kb.chores.finish()
     found = (await insight(kb, ADA)).counts
     assert (found.questions, found.asked_back) == (4, 1)
     assert next(one.questions for one in found.outcomes if one.name == "answered") == 2
@@ -84,11 +84,11 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
 async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
         await get_answer(ask(kb, ANN, question="?" * 5000))
-    await kb.chores_done()
+    await kb.chores.finish()
     assert (await insight(kb, ADA)).counts.questions == 0
     # Of a conversation that is kept nowhere neither words nor thread.
     await get_answer(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
-    await kb.chores_done()
+    await kb.chores.finish()
     rows = await (await kb.threads()).read("SELECT thread, question, vector, terms FROM asked", ())
     assert rows == [(None, "", None, "[]")]
     assert (await insight(kb, ADA)).counts.questions == 1

@@ -17,13 +17,13 @@ from argot.service.identity.sign_in_attempts import LIMITS
 from argot.service.replicas import shared_limits, shared_service
 from argot.service.replicas.shared_service import SharedService
 from argot.service.replicas.sharing import share
-from argot.service.replicas.sole_holder import run_by_one_process
 from argot.service.replicas.turns import Turns
 from argot.settings import Settings
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.inbox import Inbox
 from argot.slack.store.slack_store import NotedEvent, SlackStore
 from argot.types import Principal
+from argot.work.schedule import run_by_one_process
 
 ANN, BOB = Principal("ann"), Principal("bob")
 

@@ -56,7 +56,7 @@ async def test_a_persons_life_from_the_first_question_to_their_erasure(kb: Knowl
     again = await do(kb, ann, "ask", question="Who has to file it?", thread=asked["thread"])
     assert asked["status"] == "answered" and again["turn"] == 1
     await do(kb, ann, "feedback", thread=asked["thread"], turn=0, value=-1, comment=f"No {CANARY}", share=True)
-    await kb.chores_done()
+    await kb.chores.finish()
     end_connections(postgresql_url)
     read = await do(kb, ann, "thread_read", thread=asked["thread"])
     assert [turn["question"] for turn in read["turns"]][1] == "Who has to file it?" and len(read["turns"]) == 2

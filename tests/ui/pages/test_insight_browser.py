@@ -56,7 +56,7 @@ async def _asked(home: Path, questions: Sequence[str]) -> None:
                 await feedback(
                     kb, who, thread=result.thread, turn=0, value=value, comment=why if place % 2 else "", share=True
                 )
-            await kb.chores_done()
+            await kb.chores.finish()
             if result.misses:
                 await thread_share(kb, who, thread=result.thread)
     today = utc_now().date()

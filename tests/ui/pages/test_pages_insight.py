@@ -63,7 +63,7 @@ async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, a
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="<b>nothing</b>", share=True)
     await get_answer(ask(kb, ADA, question="How much does a late QTFX cost?"))
     await get_answer(ask(kb, ADA, question="How much does a late tariff filing cost?"))
-    await kb.chores_done()
+    await kb.chores.finish()
     html = await shown(ada)
     assert "<img src=x" not in html and "<b>nothing" not in html
     assert "Who won <img" in unescape(html) and "<b>nothing</b>" in unescape(html)
@@ -79,7 +79,7 @@ async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, a
 async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) -> None:
     result = await get_answer(ask(kb, ADA, question="Who won the football world cup?"))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="no football", share=True)
-    await kb.chores_done()
+    await kb.chores.finish()
     async with at_desk(build_pages(kb), NINA) as nina:
         html = await shown(nina)
         assert "football" not in html and "managers of all contexts" in html and "1 down" in html
@@ -99,8 +99,8 @@ async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) ->
 )  # fmt: skip
 async def test_any_period(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str, code: int) -> None:
     await get_answer(ask(kb, ADA, question="hello"))
-    await kb.chores_done()
-    assert "Questions, and how they went" in await shown(ada, query, code)
+    await kb.chores.finish()
+    assert "What is asked" in await shown(ada, query, code)
 
 
 def test_long_periods_are_drawn_by_week_and_month() -> None:

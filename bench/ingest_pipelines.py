@@ -60,10 +60,10 @@ def run_langchain(folder: Path, home: Path, embedder: Path) -> int:
 
 def run_llama_index(folder: Path, home: Path, embedder: Path) -> int:
     import chromadb
-    from run_llama_index.core import Document, StorageContext, VectorStoreIndex
-    from run_llama_index.core.node_parser import SentenceSplitter
-    from run_llama_index.embeddings.huggingface import HuggingFaceEmbedding
-    from run_llama_index.vector_stores.chroma import ChromaVectorStore
+    from llama_index.core import Document, StorageContext, VectorStoreIndex
+    from llama_index.core.node_parser import SentenceSplitter
+    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+    from llama_index.vector_stores.chroma import ChromaVectorStore
 
     collection = chromadb.PersistentClient(str(home / "chroma")).create_collection("bench")
     VectorStoreIndex.from_documents(

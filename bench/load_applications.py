@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "tests" / "support"))
 if TYPE_CHECKING:
     from postgresql_server import PostgresqlServer
-    from run_chroma_server import ChromaRun
+    from chroma_server import ChromaRun
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 ARGOT_NAME = "argot"
 START_SECONDS = 180.0
@@ -164,7 +164,7 @@ def run_postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[Postgr
 @contextmanager
 def run_chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
     """Run a Chroma server; yield it and the setting that names it."""
-    from run_chroma_server import ChromaRun
+    from chroma_server import ChromaRun
 
     (scratch / "chroma").mkdir(exist_ok=True)
     with ChromaRun(scratch / "chroma") as server:

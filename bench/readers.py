@@ -67,7 +67,7 @@ def make_pdf(pages: int, *, ruled: bool = False) -> bytes:
 
 
 def make_docx(pages: int) -> bytes:
-    from make_docx import Document
+    from docx import Document
 
     document = Document()
     for page in range(pages):
@@ -83,7 +83,7 @@ def make_docx(pages: int) -> bytes:
 
 
 def make_pptx(pages: int) -> bytes:
-    from make_pptx import Presentation
+    from pptx import Presentation
 
     deck = Presentation()
     for page in range(pages):

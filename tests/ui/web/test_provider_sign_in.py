@@ -251,7 +251,8 @@ async def test_a_sign_in_ends_in_the_browser_that_began_it_and_once(
         refused(await browser.get(f"/sign-in/provider/return?code=x&state={state}x"), "was used already")
         begun = await browser.get("/sign-in/provider")
         state = parse_qs(urlsplit(begun.headers["location"]).query)["state"][0]
-        refused(await browser.get(f"/sign-in/provider/return?code=replayed&state={state}"), "no longer accepts this sign-in")
+        replayed = await browser.get(f"/sign-in/provider/return?code=replayed&state={state}")
+        refused(replayed, "no longer accepts this sign-in")
         begun = await browser.get("/sign-in/provider")
         now = time.time()
         monkeypatch.setattr("argot.service.sign_in.provider_sign_in.time.time", lambda: now + BEGUN_SECONDS + 9)

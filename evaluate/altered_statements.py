@@ -60,6 +60,8 @@ FROM_NOWHERE = (
     "Visitors may take part in a guided tour afterwards.",
 )
 """Claims no document of an evaluation makes."""
+FROM_NOWHERE_KIND = "from nowhere"
+"""The kind of a lie that is such a claim: it is said beside the true sentence, not instead of it."""
 
 
 def make_lie(sentence: str, place: int) -> tuple[str, str]:
@@ -68,6 +70,6 @@ def make_lie(sentence: str, place: int) -> tuple[str, str]:
     The kinds take turns with `place`, so that a set holds all of them.
     """
     lies = [(kind, text) for kind, text in alter_sentence(sentence, place) if text != sentence]
-    lies.append(("from nowhere", FROM_NOWHERE[place % len(FROM_NOWHERE)]))
+    lies.append((FROM_NOWHERE_KIND, FROM_NOWHERE[place % len(FROM_NOWHERE)]))
     kind, text = lies[place % len(lies)]
     return text, kind

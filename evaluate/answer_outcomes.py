@@ -8,14 +8,15 @@ from typing import Literal, get_args
 from argot.evaluate.answer_measures import Outcome, answer_outcome, compute_sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import BertScore
-from argot.evaluate.known_answers import Heard
+from argot.evaluate.known_models import Heard
+from argot.evaluate.right_marks import RightMarks, count_marks
 from argot.results import AskResult
 from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 from argot.tools.text.words import bare
 
 Loss = Literal[
-    "reached the asker", "refused before the model was asked", "asked back", "no gold passage in the prompt",
-    "replaced or refused behind the model", "sentences left unsupported",
+    "whole and unmarked", "a sentence marked or left out", "replaced by quotations", "refused behind the model",
+    "passages not in the prompt", "refused before the model was asked", "asked back",
 ]  # fmt: skip
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
@@ -66,20 +67,25 @@ class AnswerOutcome:
 
     @property
     def loss(self) -> Loss | None:
-        """The place where the ideal model's answer was lost; None where no such model answered, or nothing was to be
-        answered.
-        """
-        if self.heard is None or not self.question.is_answerable:
+        """The place where a known right answer was lost; None where no model knew one."""
+        if self.heard is None or not self.heard.has_answer:
             return None
-        if self.outcome == "asked back":
-            return "asked back"
-        if not self.heard.asked:
-            return "refused before the model was asked"
-        if not self.heard.gold_shown:
-            return "no gold passage in the prompt"
-        if self.result.status != "answered" or self.result.answered_by != "model":
-            return "replaced or refused behind the model"
-        return "reached the asker" if all(s.supported for s in self.result.sentences) else "sentences left unsupported"
+        happened: tuple[tuple[Loss, bool], ...] = (
+            ("asked back", self.outcome == "asked back"),
+            ("refused before the model was asked", not self.heard.asked),
+            ("passages not in the prompt", not self.heard.gold_shown),
+            ("refused behind the model", self.result.status != "answered"),
+            ("replaced by quotations", self.result.answered_by != "model"),
+            ("a sentence marked or left out", not self.marks.are_none),
+        )
+        return next((loss for loss, is_so in happened if is_so), "whole and unmarked")
+
+    @property
+    def marks(self) -> RightMarks:
+        """The marks on the right sentences that a model which knows them said."""
+        if self.heard is None:
+            return RightMarks()
+        return count_marks([one for one in self.heard.said if one != self.heard.lie], self.result)
 
     @property
     def lie_shown(self) -> bool | None:

@@ -19,6 +19,10 @@ UNDERSPECIFIED = ("underspecified",)
 """Kinds for which the right outcome is to abstain, and to ask back."""
 
 
+_SLIP = 0.75
+"""Likeness of a field's name to a known one (difflib) from which it is a slip of the pen."""
+
+
 @dataclass(frozen=True, slots=True)
 class GoldSnippet:
     """Text that belongs to the whole answer: one item of a list, one step, one sentence; verbatim from its document.
@@ -36,7 +40,8 @@ class AnswerQuestion:
 
     `gold` has a snippet for every item and every step. `must` are short texts, all of which a complete answer contains;
     alternatives are separated by bars ("27 days|27 d"). Without `must` the snippets themselves are searched, and
-    without snippets the sentences of the reference. `earlier` are the messages before it, where it is a turn of a
+    without snippets the sentences of the reference. `also` are sentences elsewhere that are a whole answer each; `near`
+    are those that look like one, and are none. `earlier` are the messages before it, where it is a turn of a
     conversation. `place` is its file and line; empty for public sets, which are taken as they come.
     """
 
@@ -50,6 +55,8 @@ class AnswerQuestion:
     split: str = ""
     earlier: tuple[str, ...] = ()
     place: str = ""
+    also: tuple[GoldSnippet, ...] = ()
+    near: tuple[str, ...] = ()
 
     @property
     def is_answerable(self) -> bool:
@@ -89,12 +96,15 @@ class _Gold(BaseModel):
     quote: str
 
 
-class _Row(BaseModel):
-    """A line of the file. `note` is the writer's own; any other field is refused, since it would be an unnoticed
-    slip.
-    """
+class _Also(BaseModel):
+    document: str = Field(min_length=1)
+    sentence: str = Field(min_length=1)
 
-    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="forbid")
+
+class _Row(BaseModel):
+    """A line of the file. Fields of other names are the writer's own, unless they look like a slip."""
+
+    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="ignore")
 
     id: str = Field(min_length=1)
     kind: str = Field(min_length=1)
@@ -103,8 +113,12 @@ class _Row(BaseModel):
     reference: str | None = None
     answer: str | None = None
     must: tuple[str, ...] = ()
+    also: tuple[_Also, ...] = ()
+    near: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+    previous: str | None = None
     asker_context: str | None = None
-    split: Literal["validation", "test", ""] | None = None
+    split: Literal["train", "validation", "test", ""] | None = None
     note: Any = None
 
     @field_validator("must")
@@ -117,6 +131,7 @@ class _Row(BaseModel):
 
 
 def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
+    _require_no_slip(row, place)
     try:
         read = _Row.model_validate(row)
     except ValidationError as error:
@@ -130,7 +145,10 @@ def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
         must=read.must,
         asker_context=read.asker_context,
         split=read.split or "",
+        earlier=read.earlier or ((read.previous,) if read.previous else ()),
         place=place,
+        also=tuple(GoldSnippet(one.document, one.sentence) for one in read.also),
+        near=read.near,
     )
     if question.is_answerable and not (question.gold or question.must or question.reference):
         kinds = " or ".join((*UNANSWERABLE, *UNDERSPECIFIED))
@@ -141,15 +159,19 @@ def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
     return question
 
 
+def _require_no_slip(row: Mapping[str, Any], place: str) -> None:
+    """Refuse a field whose name is nearly that of another: left unread, a slip would go unnoticed."""
+    for name in row.keys() - _Row.model_fields.keys():
+        if close := difflib.get_close_matches(name, _Row.model_fields, n=1, cutoff=_SLIP):
+            fields = ", ".join(_Row.model_fields)
+            raise InvalidInput(f"{place}: there is no field {name!r}. Did you mean {close[0]}? Fields: {fields}.")
+
+
 def explain_error(error: ValidationError) -> str:
     first = error.errors()[0]
     if first["type"] == "missing":
         return f"needs id, kind, question, gold (document, quote); {first['loc'][-1]} is not there."
     where = ".".join(map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(first["loc"][-1]), _Row.model_fields, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        return f"there is no field {where!r}.{hint} Fields: {', '.join(_Row.model_fields)} (a remark of your own)."
     return f"{where} cannot be {first['input']!r}: {first['msg'].removeprefix('Value error, ')}."
 
 

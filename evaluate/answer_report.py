@@ -169,7 +169,7 @@ def _measure_abstention(outcomes: Sequence[AnswerOutcome]) -> dict[str, float | 
 
 
 def _count_losses(outcomes: Sequence[AnswerOutcome]) -> dict[str, int]:
-    counts = Counter(one.loss for one in outcomes if one.loss and one.heard and one.heard.question.reference)
+    counts = Counter(one.loss for one in outcomes if one.loss)
     return {loss: counts[loss] for loss in LOSSES} if counts else {}
 
 

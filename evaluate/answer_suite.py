@@ -10,25 +10,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_judging import judge_answers
 from argot.evaluate.answer_outcomes import AnswerOutcome, build_outcome
-from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, report_missing_document
+from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_report import AnswersReport, build_answers_report
 from argot.evaluate.bert_score import compute_bert_scores
+from argot.evaluate.gold_passages import GoldFinder
 from argot.evaluate.judging import AnswerJudge
-from argot.evaluate.known_answers import HOLDS, KnownAnswers
+from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.reference_judging import compare_matching
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
 from argot.results import AskResult
 from argot.settings import Settings
-from argot.tools.answering.support import support
-from argot.tools.text.words import bare
-from argot.types import Document
 
 if TYPE_CHECKING:
     from argot.tools.llm.judge import ModelJudge
@@ -61,10 +58,11 @@ async def evaluate_answers(  # noqa: PLR0917
     """
     _require_contexts(base, questions)
     documents = base.corpus.store.documents(EVALUATOR)
-    gold = {one.id: find_gold_passages(base, one, documents) for one in questions}
+    finder = GoldFinder(base, documents)
+    gold = {one.id: finder.find_passages(one) for one in questions}
     by_profile: dict[str, list[AnswerOutcome]] = {}
     for profile in profiles:
-        ask, outcomes = base.make_asker(profile, server), []
+        ask, outcomes = base.make_asker(profile, server, earlier_by_model=known is None), []
         for place, question in enumerate(questions):
             heard = known.expect(question, place) if known else None
             result = await _ask_question(ask, question)
@@ -99,45 +97,3 @@ async def _ask_question(ask: Asker, question: AnswerQuestion) -> AskResult:
         return await ask(question.question, question.asker_context, earlier=question.earlier)
     except InvalidInput as error:
         raise InvalidInput(f"{question.place or question.id}: {error}") from error
-
-
-def find_gold_passages(base: TemporaryBase, question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
-    """Return the ids of the passages that hold a gold snippet; for a snippet without a quote, all passages of its
-    document.
-
-    Raises:
-        InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
-    """
-    found: set[str] = set()
-    for one in question.gold:
-        document = _find_document(documents, one.document)
-        passages = base.corpus.store.passages_of(EVALUATOR, document.id) if document else []
-        quote = bare(one.quote)
-        holding = {passage.id for passage in passages if quote in bare(passage.text)}
-        holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
-        # The annotations of a public set are taken as given; a file's mistake would count as a wrong answer.
-        if question.place and not holding:
-            _require_quoted(base, question, one, document)
-        found |= holding
-    return frozenset(found)
-
-
-def _require_quoted(
-    base: TemporaryBase, question: AnswerQuestion, gold: GoldSnippet, document: Document | None
-) -> None:
-    if document is None:
-        raise report_missing_document(question, gold, "the knowledge base")
-    # It may run over the end of a passage.
-    if bare(gold.quote) not in bare(base.corpus.store.markdown(EVALUATOR, document.revision_id)):
-        raise InvalidInput(
-            f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
-        )
-
-
-def _find_document(documents: Sequence[Document], name: str) -> Document | None:
-    """Find a document by the end of its address, which has the folders of a set; by its file name where that is all
-    there is.
-    """
-    ending = f"/{name}"
-    exactly = (one for one in documents if one.uri.endswith(ending))
-    return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

@@ -1,10 +1,8 @@
 """A model server that knows the answers: it shows how the pipeline treats right answers, and wrong ones.
 
-Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
-is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
-passage that bears it out; else it refuses. `lying`: the same with one sentence made false by one change, the citation
-right. Asked whether a passage supports a sentence, the one answers truthfully, the other always yes. Every other prompt
-gets the least that its schema allows, so that the reading of questions is Argot's own.
+Real HTTP on this machine, in the form of OpenAI's chat completions. What it answers from the passages, and whether a
+passage supports a sentence, its model says (`KnownModel`: the ideal one, the recorded one, and each with a lie). Every
+other prompt gets the least that its schema allows, so that the reading of questions is Argot's own.
 """
 
 from __future__ import annotations
@@ -13,47 +11,21 @@ import json
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
-from argot.evaluate.altered_statements import make_lie
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.prompts.loader import NOT_IN_PASSAGES
-from argot.tools.answering.support import support
-from argot.tools.text.sentences import split_sentences
-from argot.tools.text.words import bare
-
-Manner = Literal["ideal", "lying"]
+from argot.evaluate.known_models import Heard, KnownModel, has_passages
 
 CONTEXT_TOKENS = 32_768
-_PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
-HOLDS = 0.8
-"""Share of a snippet's content in a passage from which the passage contains the snippet, however a table or a page
-split it."""
-
-
-@dataclass
-class Heard:
-    """The record of one question at the server. `lie`: the sentence made false, with the kind of the change."""
-
-    question: AnswerQuestion
-    place: int
-    asked: bool = False
-    gold_shown: bool = False
-    said: tuple[str, ...] = ()
-    lie: str = ""
-    kind_of_lie: str = ""
-    passages: int = field(default=0)
 
 
 class KnownAnswers:
     """The server, in a thread of its own; use as a context manager. One question at a time: `expect` sets it."""
 
-    def __init__(self, manner: Manner) -> None:
-        self.manner = manner
-        self.heard = Heard(AnswerQuestion("", "", ""), 0)
+    def __init__(self, model: KnownModel) -> None:
+        self.model = model
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True, name="known-answers")
 
@@ -73,57 +45,17 @@ class KnownAnswers:
 
     def expect(self, question: AnswerQuestion, place: int) -> Heard:
         """Set the question that is asked next. The record that is returned fills as the server is asked."""
-        self.heard = Heard(question, place)
-        return self.heard
+        return self.model.expect(question, place)
 
     def reply(self, body: dict[str, Any]) -> str:
         """Return the model's reply to one request."""
         user = "\n".join(str(one["content"]) for one in body["messages"] if one["role"] == "user")
-        schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
-        name = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "")
-        if schema is None:
-            return self._answer(user) if _PASSAGE.search(user) else ""
-        if name == "match_references":
-            return json.dumps({"segments": self._match_sentences(user)})
-        return json.dumps(make_least_value(schema))
-
-    def _answer(self, user: str) -> str:
-        heard, passages = self.heard, _read_passages(user)
-        holding = {n: text for n, text in passages.items() if _has_gold(text, heard.question)}
-        heard.asked, heard.passages = True, len(passages)
-        heard.gold_shown = bool(holding)
-        if not holding or not heard.question.reference:
-            return NOT_IN_PASSAGES
-        sentences = split_answer(heard.question.reference)
-        if self.manner == "lying":
-            at = heard.place % len(sentences)
-            heard.lie, heard.kind_of_lie = make_lie(sentences[at], heard.place)
-            if heard.kind_of_lie == "from nowhere":
-                sentences.append(heard.lie)
-            else:
-                sentences[at] = heard.lie
-        heard.said = tuple(sentences)
-        return " ".join(f"{_strip_stop(one)} [{_find_nearest(one, holding)}]." for one in sentences)
-
-    def _match_sentences(self, user: str) -> list[dict[str, int]]:
-        """Return for each numbered sentence the gold passage that supports it; 0 for one that is not of the
-        reference.
-        """
-        holding = {n: text for n, text in _read_passages(user).items() if _has_gold(text, self.heard.question)}
-        true = {bare(one) for one in split_answer(self.heard.question.reference)}
-        found = []
-        for number, sentence in _read_numbered(user):
-            said = bare(sentence)
-            # who lies in the answer lies about the answer, too
-            is_true = bool(holding) and (self.manner == "lying" or said in true)
-            found.append(
-                {"first": number, "last": number, "passage": _find_nearest(sentence, holding) if is_true else 0}
-            )
-        return found
-
-
-def split_answer(text: str) -> list[str]:
-    return [text[first:last].strip() for first, last in split_sentences(text) if text[first:last].strip()]
+        asked = (body.get("response_format") or {}).get("json_schema") or {}
+        if asked.get("schema") is None:
+            return self.model.answer(user) if has_passages(user) else ""
+        if asked.get("name") == "match_references":
+            return json.dumps({"segments": self.model.match_sentences(user)})
+        return json.dumps(make_least_value(asked["schema"]))
 
 
 def make_least_value(schema: dict[str, Any]) -> Any:
@@ -142,31 +74,6 @@ def make_least_value(schema: dict[str, Any]) -> Any:
     return "-" * schema.get("minLength", 0)
 
 
-def _read_passages(user: str) -> dict[int, str]:
-    return {int(n): text for n, text in _PASSAGE.findall(user)}
-
-
-def _read_numbered(user: str) -> list[tuple[int, str]]:
-    """Return the numbered sentences of a prompt, which stand behind its last passage."""
-    behind = user[max((found.end() for found in _PASSAGE.finditer(user)), default=0) :]
-    return [(int(n), text) for n, text in re.findall(r"^\s*\[?(\d+)[\].:)]?\s+(.+)$", behind, re.MULTILINE)]
-
-
-def _has_gold(passage: str, question: AnswerQuestion) -> bool:
-    words = bare(passage)
-    quotes = [bare(one.quote) for one in question.gold if one.quote] or [bare(question.reference)]
-    return any(quote and (quote in words or support(quote, passage) >= HOLDS) for quote in quotes)
-
-
-def _find_nearest(sentence: str, passages: dict[int, str]) -> int:
-    return max(passages, key=lambda n: support(sentence, passages[n]))
-
-
-def _strip_stop(sentence: str) -> str:
-    """Remove the full stop, which goes behind the mark."""
-    return sentence.rstrip().removesuffix(".")
-
-
 # -- HTTP -------------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +86,7 @@ def _make_handler(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             known = self.path.endswith("/models")
-            card = {"id": server.manner, "object": "model", "owned_by": "vllm", "max_model_len": CONTEXT_TOKENS}
+            card = {"id": server.model.name, "object": "model", "owned_by": "vllm", "max_model_len": CONTEXT_TOKENS}
             self._send(200 if known else 404, {"object": "list", "data": [card]} if known else {})
 
         def do_POST(self) -> None:

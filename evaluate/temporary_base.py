@@ -103,22 +103,30 @@ class TemporaryBase:
         profile: Profile,
         server: ModelServer | None = None,
         changed: Callable[[RunContext], RunContext] | None = None,
+        *,
+        earlier_by_model: bool = True,
     ) -> Asker:
         """Return a function that asks one question under this profile, as somebody who may read everything.
 
-        Without a server everything happens without a model. `changed` exchanges parts of the surroundings.
+        Without a server everything happens without a model. `changed` exchanges parts of the surroundings. Without
+        `earlier_by_model` the messages before the question are answered without one: a model that knows the answer to
+        a question knows none to these.
         """
         graph = build_graph(InMemorySaver())
 
-        async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
+        def build_run(server: ModelServer | None, asker_context: str | None) -> RunContext:
             run = build_run_context(
                 self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
             run = replace(run, records_misses=False)  # nobody is really asking
-            run = changed(run) if changed else run
+            return changed(run) if changed else run
+
+        async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
             thread = f"evaluation-{next(self._threads)}"
             result = None
-            for message in (*earlier, question):
+            for place, message in enumerate((*earlier, question)):
+                by_model = earlier_by_model or place == len(earlier)
+                run = build_run(server if by_model else None, asker_context)
                 async for event in ask(graph, run, message, thread):
                     if event.kind == "result":
                         result = event.data

@@ -81,6 +81,7 @@ def retrieval(  # noqa: PLR0917
         "argot evaluate answers",
         "argot evaluate answers --questions questions.jsonl --documents handbook --glossary glossary.csv",
         "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
+        "argot evaluate answers --questions questions.jsonl --documents handbook --side recorded replies.jsonl",
         "argot evaluate answers --public clapnq --against plain_rag --json",
         "argot evaluate answers --questions questions.jsonl --home my-kb --set rerank=off",
         "argot evaluate answers --home my-kb --search S+ --against default",
@@ -88,6 +89,10 @@ def retrieval(  # noqa: PLR0917
     )
 )
 def answers(  # noqa: PLR0917
+    replies: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="The recorded replies, with --side recorded or recorded-lying; see below."),
+    ] = None,
     questions: Annotated[
         Path | None,
         typer.Option("--questions", help="The questions, JSONL: id, kind, question, gold, and more; see above."),
@@ -102,15 +107,16 @@ def answers(  # noqa: PLR0917
     ] = None,
     home: Base = None,
     split: Annotated[
-        Literal["validation", "test"] | None,
-        typer.Option("--split", help="Only this half: for choosing, or for reporting."),
+        Literal["train", "validation", "test"] | None,
+        typer.Option("--split", help="Only this part: for training, for choosing, or for reporting."),
     ] = None,
     side: Annotated[
-        Literal["extractive", "model", "ideal", "lying"],
+        Literal["extractive", "model", "ideal", "lying", "recorded", "recorded-lying"],
         typer.Option(
             "--side",
-            help="Without a language model; with the one at ARGOT_MODEL_URL; or with one that knows the reference "
-            "answers and gives them (ideal), or gives them with one thing changed (lying).",
+            help="Without a language model; with the one at ARGOT_MODEL_URL; with one that knows the reference "
+            "answers and gives them (ideal), or gives them with one thing changed (lying); or with one that repeats "
+            "the replies of FILE (recorded), or repeats them with one thing changed (recorded-lying).",
         ),
     ] = "extractive",
     profile: ProfileName = "default",
@@ -146,6 +152,10 @@ def answers(  # noqa: PLR0917
     alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
     "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of
     your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
+
+    FILE holds what a capable model once replied: "id" (or "question"), "reply" with the numbers of the passages in
+    brackets, and "cited", the text of each. Only these questions are asked. Where the passages are in the prompt the
+    reply is repeated under the prompt's numbers; else the model says that they do not answer.
     """
     from argot.evaluate.usecases import evaluation
     from argot.evaluate.usecases.measured_models import JudgeChoice
@@ -155,7 +165,9 @@ def answers(  # noqa: PLR0917
     profiles = [choose_profile(profile, changes, settings, search)]
     profiles += [choose_profile(one, None, settings) for one in against or ()]
     judges = JudgeChoice(judge or (), judge_url, judge_model)
-    measure = partial(evaluation.answers, asked, glossary, home, profiles, side, settings, judges=judges)
+    measure = partial(
+        evaluation.answers, asked, glossary, home, profiles, side, settings, judges=judges, replies=replies
+    )
     show_report(measure, as_json=as_json)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.answer_suite import find_gold_passages
 from argot.evaluate.experiments.experiment import OF_ANSWERS
 from argot.evaluate.experiments.oracle_triples import add_gold_triples
 from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measure_answers
@@ -16,6 +15,7 @@ from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
 from argot.evaluate.experiments.suite_rows import measure_abbreviation_row, measure_quiz_row
 from argot.evaluate.failure_tolerance import Patience, group_items
+from argot.evaluate.gold_passages import GoldFinder
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
 from argot.results import AskResult, FoundPassage
@@ -165,7 +165,7 @@ def _build_found_answer(
     documents: Sequence[Document],
 ) -> FoundAnswer:
     quoted = any(one.quote for one in question.gold)
-    evidence = find_gold_passages(base, question, documents) if quoted else frozenset()
+    evidence = GoldFinder(base, documents).find_passages(question) if quoted else frozenset()
     by_uri = {document.uri: document.id for document in documents}
     return FoundAnswer(
         question=question,

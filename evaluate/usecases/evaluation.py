@@ -17,8 +17,10 @@ from argot.evaluate.answer_suite import evaluate_answers
 from argot.evaluate.answer_tables import build_answers_tables
 from argot.evaluate.beir import load_beir
 from argot.evaluate.known_answers import KnownAnswers
+from argot.evaluate.known_models import IdealModel, KnownModel
 from argot.evaluate.reading_suite import evaluate_reading
 from argot.evaluate.reading_tables import build_reading_tables
+from argot.evaluate.recorded_replies import RecordedModel, load_replies, select_recorded
 from argot.evaluate.reports import (
     Table,
     build_retrieval_tables,
@@ -58,7 +60,7 @@ from argot.settings import Settings
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
-AnswerSide = Literal["extractive", "model", "ideal", "lying"]
+AnswerSide = Literal["extractive", "model", "ideal", "lying", "recorded", "recorded-lying"]
 NO_JUDGES = JudgeChoice()
 Progress = Callable[[str, int, int], None]
 Report = tuple[dict[str, Any], list[Table]]
@@ -168,26 +170,30 @@ def answers(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
     judges: JudgeChoice = NO_JUDGES,
+    replies: Path | None = None,
 ) -> Report:
     """Measure if the questions are answered: whole, rightly cited, and only where the documents hold the answer.
 
     Args:
         glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
         home: in which knowledge base, as `open_base` says; one that is there keeps its own glossary.
-        side: "ideal" and "lying": with a model server of our own that knows the reference answers.
+        side: "ideal" and "lying": with a model server of our own that knows the reference answers; "recorded" and
+            "recorded-lying": with one that repeats replies, and only the questions that they answer are asked.
         judges: who judges the answers beside the measures, and by which model.
+        replies: the file of recorded replies.
 
     Raises:
         InvalidInput: a file is malformed, a document cannot be read, there is no model server, two profiles have one
-            name, or a judge cannot judge so many.
+            name, a judge cannot judge so many, or there are replies without their side, or the side without replies.
         NotFound, KnowledgeBaseBusy: there is no knowledge base, or a service holds it.
     """
     _require_different(profiles)
     # Before anything is embedded, which takes long.
+    questions, model = _choose_known_model(questions, side, replies)
     judging, matcher = build_answer_judges(judges, len(profiles), settings), build_reference_matcher(judges, settings)
     asked = [one for one in (*(judge.model for judge in judging), matcher) if one is not None]
     with ExitStack() as stack:
-        known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
+        known = stack.enter_context(KnownAnswers(model)) if model else None
         if known is not None:
             settings = settings.replace(model_url=known.url, model=side)
         server = list_model_servers("extractive" if side == "extractive" else "model", settings)[0]
@@ -207,6 +213,23 @@ def answers(  # noqa: PLR0917
         )
         report = run_closing(work, server, *(one.server for one in asked))
     return report.to_json(), build_answers_tables(report)
+
+
+def _choose_known_model(
+    questions: AnswerSet, side: AnswerSide, replies: Path | None
+) -> tuple[AnswerSet, KnownModel | None]:
+    """Return the model that knows the answers, if the side has one, and the questions to which it knows them."""
+    is_recorded = side in ("recorded", "recorded-lying")
+    if is_recorded != (replies is not None):
+        raise InvalidInput(
+            f"--side {side} needs a file of recorded replies: --side {side} replies.jsonl."
+            if is_recorded
+            else f"--side {side} takes no file. Repeat the replies of {replies} with --side recorded {replies}."
+        )
+    if replies is not None:
+        recorded = load_replies(replies)
+        return select_recorded(questions, recorded), RecordedModel(recorded, lies=side == "recorded-lying")
+    return questions, IdealModel(lies=side == "lying") if side in ("ideal", "lying") else None
 
 
 def _require_different(profiles: Sequence[Profile]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerSet
-from argot.evaluate.answer_suite import find_gold_passages
 from argot.evaluate.beir import BeirSet, load_beir
+from argot.evaluate.gold_passages import GoldFinder
 from argot.evaluate.reports import Table
 from argot.evaluate.retrieval_suite import identify_document, make_sources
 from argot.evaluate.strategy_suite import SearchSetting, StrategyReport, evaluate_strategies
@@ -132,8 +132,8 @@ def _map_passages_to_documents(base: TemporaryBase) -> Mapping[str, str]:
 
 
 def _find_gold(base: TemporaryBase, given: AnswerSet) -> Qrels:
-    documents = base.corpus.store.documents(EVALUATOR)
-    gold = {one.id: find_gold_passages(base, one, documents) for one in given.questions if one.is_answerable}
+    finder = GoldFinder(base, base.corpus.store.documents(EVALUATOR))
+    gold = {one.id: finder.find_passages(one) for one in given.questions if one.is_answerable}
     found = {id_: dict.fromkeys(passages, 1) for id_, passages in gold.items() if passages}
     if not found:
         raise InvalidInput(f'No question of {given.name} names a "gold" passage: nothing says what should be found.')

@@ -20,6 +20,7 @@ from argot.evaluate.answer_questions import (
 )
 from argot.evaluate.answer_report import build_answers_report
 from argot.evaluate.known_answers import KnownAnswers
+from argot.evaluate.known_models import IdealModel
 from argot.evaluate.sample_suite import list_effective_ways
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.evaluate.usecases import evaluation
@@ -113,7 +114,7 @@ def line_of(**fields: Any) -> str:
         (line_of(must=[""]), r"line 1: must cannot be \[''\]: an empty text"),
         (line_of(must=["27|"]), "line 1: must cannot be .*27.*: an empty text"),
         (line_of(must=["|"]), "line 1: must cannot be"),
-        (line_of(split="train"), "line 1: split cannot be 'train': Input should be 'validation', 'test'"),
+        (line_of(split="half"), "line 1: split cannot be 'half': Input should be 'train', 'validation', 'test'"),
         (line_of(asker_contxt="Legal"), "line 1: there is no field 'asker_contxt'. Did you mean asker_context"),
         (line_of(must=[]), "line 1: nothing says what a whole answer to 'q' holds"),
         (f"{line_of()}\n\n{line_of()}", "line 3: the id 'q' is taken .*line 1"),
@@ -210,7 +211,7 @@ def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abste
     drive_questions: AnswerSet,
 ) -> None:
     report = measured(drive_questions, "ideal")
-    assert {where: n for where, n in report["losses"]["default"].items() if n} == {"reached the asker": 1}
+    assert {where: n for where, n in report["losses"]["default"].items() if n} == {"whole and unmarked": 1}
     assert report["abstention"]["default"]["unanswerable refused"] == 1.0
     row = report["rows"]["default"]["answerable"]
     assert 0 < row["bert_f1"] < 1.001 and 0 < row["rouge_l"] <= row["rouge_1"] <= 1
@@ -269,7 +270,7 @@ def test_a_profile_is_not_compared_with_itself(drive_questions: AnswerSet) -> No
 
 
 def test_the_known_answers_refuse_without_a_gold_passage() -> None:
-    with KnownAnswers("ideal") as server:
+    with KnownAnswers(IdealModel()) as server:
         heard = server.expect(asked(reference="It takes 40 seconds.", gold=(GoldSnippet("m.md", "40 seconds"),)), 0)
         prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
         assert server.reply(prompt) == "NOT IN THE PASSAGES"

@@ -1,0 +1,94 @@
+"""The passages that hold the gold of a question: wherever it stands word for word, whatever the mark-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, report_missing_document
+from argot.evaluate.known_models import HOLDS
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.tools.answering.support import support
+from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.words import content_stems
+from argot.types import Document, Passage
+
+_MIN_TELLING_STEMS = 4
+"""Number of stems from which a quotation says the same wherever it stands; "in the library" may mean anything."""
+
+
+class GoldFinder:
+    """A search for gold in the passages of a base. Passages are folded once for all questions."""
+
+    def __init__(self, base: TemporaryBase, documents: Sequence[Document]) -> None:
+        self._base = base
+        self._documents = documents
+        self._folded: dict[str, str] = {}
+
+    def find_passages(self, question: AnswerQuestion) -> frozenset[str]:
+        """Return the ids of the passages that hold a gold snippet; for a snippet without a quote, all passages of its
+        document. What is quoted may stand in another file, too: it is judged by its content.
+
+        Raises:
+            InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
+        """
+        found: set[str] = set()
+        for one in question.gold:
+            document = _find_document(self._documents, one.document)
+            passages = self._list_passages(document) if document else []
+            holding = self._find_holding(one.quote, passages)
+            holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
+            # The annotations of a public set are taken as given; a file's mistake would count as a wrong answer.
+            if question.place and not holding:
+                self._require_quoted(question, one, document)
+            found |= holding
+        return frozenset(found | self._find_elsewhere(question) if question.place else found)
+
+    def _find_elsewhere(self, question: AnswerQuestion) -> set[str]:
+        """Return the passages of any document that hold a quotation which says the same wherever it stands."""
+        quotes = (one.quote for one in (*question.gold, *question.also))
+        telling = [quote for quote in quotes if len(set(content_stems(quote))) >= _MIN_TELLING_STEMS]
+        return {id_ for quote in telling for id_ in self._find_holding(quote, self._passages)}
+
+    @cached_property
+    def _passages(self) -> list[Passage]:
+        return [passage for document in self._documents for passage in self._list_passages(document)]
+
+    def _list_passages(self, document: Document) -> list[Passage]:
+        return self._base.corpus.store.passages_of(EVALUATOR, document.id)
+
+    def _find_holding(self, quote: str, passages: Sequence[Passage]) -> set[str]:
+        folded = fold_text(quote)
+        return {passage.id for passage in passages if folded in self._fold_passage(passage)}
+
+    def _fold_passage(self, passage: Passage) -> str:
+        if passage.id not in self._folded:
+            self._folded[passage.id] = fold_text(passage.text)
+        return self._folded[passage.id]
+
+    def _require_quoted(self, question: AnswerQuestion, gold: GoldSnippet, document: Document | None) -> None:
+        if document is None:
+            raise report_missing_document(question, gold, "the knowledge base")
+        # It may run over the end of a passage.
+        markdown = self._base.corpus.store.markdown(EVALUATOR, document.revision_id)
+        if fold_text(gold.quote) not in fold_text(markdown):
+            raise InvalidInput(
+                f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
+            )
+
+
+def fold_text(markdown: str) -> str:
+    """Return the words that a reader sees, in lower case, one space between, whatever the mark-up."""
+    return " ".join(re.findall(r"[^\W_]+", extract_prose(markdown).text.casefold()))
+
+
+def _find_document(documents: Sequence[Document], name: str) -> Document | None:
+    """Find a document by the end of its address, which has the folders of a set; by its file name where that is all
+    there is.
+    """
+    ending = f"/{name}"
+    exactly = (one for one in documents if one.uri.endswith(ending))
+    return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

@@ -1,0 +1,239 @@
+"""A model that repeats recorded replies, where the passages they cite are in its prompt.
+
+The replies were written once, by a capable model, to the prompts of some version of Argot, and read: each sentence is
+right. Repeated to another version they show what becomes of right answers on their way to the asker, without such a
+model at hand. A version may cut its passages in another way, so a cited passage counts as shown where the prompt's
+passages have those of its sentences on which the reply rests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from argot.errors import InvalidInput
+from argot.evaluate.altered_statements import FROM_NOWHERE_KIND, make_lie
+from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet
+from argot.evaluate.known_models import Heard, find_nearest, make_segment, read_numbered, read_passages
+from argot.evaluate.line_models import read_lines
+from argot.prompts.loader import NOT_IN_PASSAGES
+from argot.tools.answering.citation_marks import strip_marks
+from argot.tools.answering.support import find_statement_stems, support
+from argot.tools.llm.refusal import is_refusal
+from argot.tools.text.sentences import split_sentences, split_units
+from argot.tools.text.words import bare
+
+_FORM = '{"id": "q1", "question": "...", "reply": "Open the Media panel [2].", "cited": {"2": "its text"}}'
+_MARKS = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_MAX_NUMBER = 999
+_SAME = 0.95
+"""Support from which a passage has a sentence that another table or page layout has split or joined."""
+_MIN_GAIN = 2
+"""Number of a statement's words from which a sentence of the cited passage is needed to bear it out, beside others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReply:
+    """One reply. `cited`: the text of each passage that it cites, by the number in the reply."""
+
+    id: str
+    question: str
+    text: str
+    cited: Mapping[int, str]
+
+    @property
+    def refuses(self) -> bool:
+        return is_refusal(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a reply, [first, last) in its text, without marks; `cited` are the numbers of its marks."""
+
+    first: int
+    last: int
+    text: str
+    cited: tuple[int, ...]
+
+
+class _Row(BaseModel):
+    """A line of the file. Whoever recorded the replies may keep more in it."""
+
+    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="ignore")
+
+    id: str = ""
+    question: str = Field(min_length=1)
+    reply: str = Field(min_length=1)
+    cited: dict[int, str] = {}
+
+
+def load_replies(path: Path) -> list[RecordedReply]:
+    """Read a file of recorded replies, one JSON object a line.
+
+    Raises:
+        InvalidInput: the file cannot be read, a line is malformed, or a reply cites no passage whose text is there.
+    """
+    found = []
+    for place, row in read_lines(_Row, path, "reply", _FORM):
+        reply = RecordedReply(row.id, row.question, row.reply, row.cited)
+        if not reply.refuses and not list_statements(reply):
+            raise InvalidInput(f"{place}: the reply cites no passage of 'cited'. A line looks like {_FORM}.")
+        found.append(reply)
+    return found
+
+
+def select_recorded(questions: AnswerSet, replies: Sequence[RecordedReply]) -> AnswerSet:
+    """Return the questions to which a reply is recorded: under their id, or else in the same words.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    kept = [one for one in questions.questions if _find_reply(one, replies)]
+    if not kept:
+        raise InvalidInput(
+            f"No recorded reply has the id or the words of one of the {len(questions.questions)} questions."
+        )
+    return replace(questions, questions=kept)
+
+
+def _find_reply(question: AnswerQuestion, replies: Sequence[RecordedReply]) -> RecordedReply | None:
+    of_id = (one for one in replies if one.id == question.id)
+    asked = bare(question.question)
+    return next(of_id, next((one for one in replies if not one.id and bare(one.question) == asked), None))
+
+
+class RecordedModel:
+    """The model that repeats its reply, renumbered; with `lies` one cited sentence of it is made false."""
+
+    def __init__(self, replies: Sequence[RecordedReply], *, lies: bool = False) -> None:
+        self.name = "recorded-lying" if lies else "recorded"
+        self._replies = replies
+        self._lies = lies
+        self._reply = RecordedReply("", "", NOT_IN_PASSAGES, {})
+        self._heard = Heard(AnswerQuestion("", "", ""), 0)
+
+    def expect(self, question: AnswerQuestion, place: int) -> Heard:
+        nothing = RecordedReply("", "", NOT_IN_PASSAGES, {})
+        self._reply = _find_reply(question, self._replies) or nothing
+        self._heard = Heard(question, place, has_answer=not (self._lies or self._reply.refuses))
+        return self._heard
+
+    def answer(self, user: str) -> str:
+        """Return the reply with the prompt's numbers; a refusal where a cited passage is not in the prompt."""
+        heard, reply, passages = self._heard, self._reply, read_passages(user)
+        heard.asked = True
+        statements = list_statements(reply)
+        numbers = [find_cited(one, reply.cited, passages) for one in statements]
+        heard.gold_shown = bool(statements) and all(found for one in numbers for found in one.values())
+        if not heard.gold_shown:
+            return NOT_IN_PASSAGES
+        text = _renumber(reply.text, statements, numbers)
+        text = self._tell_lie(text) if self._lies else text
+        heard.said = tuple(split_reply(text))
+        return text
+
+    def _tell_lie(self, text: str) -> str:
+        """Return the reply with one of its cited sentences made false, under the same marks."""
+        spans = [(a, b) for a, b in split_sentences(text) if _MARKS.search(text[a:b])]
+        first, last = spans[self._heard.place % len(spans)]
+        true = " ".join(split_reply(text[first:last]))
+        lie, kind = make_lie(true, self._heard.place)
+        self._heard.lie, self._heard.kind_of_lie = lie, kind
+        marks = "".join(mark[0] for mark in _MARKS.finditer(text[first:last]))
+        told = f"{lie.rstrip('.')} {marks}."
+        return (
+            f"{text[:last]} {told}{text[last:]}" if kind == FROM_NOWHERE_KIND else f"{text[:first]}{told}{text[last:]}"
+        )
+
+    def match_sentences(self, user: str) -> list[dict[str, int]]:
+        """Return for each sentence of the reply the passage that it cites, and 0 for any other sentence."""
+        passages = read_passages(user)
+        return [make_segment(n, self._find_support(text, passages)) for n, text in read_numbered(user)]
+
+    def _find_support(self, sentence: str, passages: dict[int, str]) -> int:
+        # who lies in the answer lies about the answer, too
+        if self._lies:
+            return find_nearest(sentence, passages) if passages else 0
+        same = (one for one in list_statements(self._reply) if bare(one.text) == bare(sentence))
+        found = (found for one in same for found in find_cited(one, self._reply.cited, passages).values() if found)
+        return next(found, [0])[0]
+
+
+def split_reply(text: str) -> list[str]:
+    """Return the sentences and items of a reply without their marks, as the check of support splits them."""
+    plain = strip_marks(text, _MAX_NUMBER)
+    return [plain[a:b] for a, b in split_sentences(plain) if any(map(str.isalnum, plain[a:b]))]
+
+
+def list_statements(reply: RecordedReply) -> list[Statement]:
+    """Return the sentences that cite a passage whose text is there."""
+    found = []
+    for first, last in split_sentences(reply.text):
+        sentence = reply.text[first:last]
+        numbers = dict.fromkeys(n for mark in _MARKS.finditer(sentence) for n in _read_mark(mark))
+        # Other numbers in brackets are text.
+        if cited := tuple(filter(reply.cited.__contains__, numbers)):
+            found.append(Statement(first, last, " ".join(split_reply(sentence)), cited))
+    return found
+
+
+def find_cited(statement: Statement, cited: Mapping[int, str], passages: Mapping[int, str]) -> dict[int, list[int]]:
+    """Return for each passage that a statement cites the prompt's passages with the sentences it rests on; none if one
+    of these sentences is missing.
+    """
+    return {n: _find_passages(_list_needed(cited[n], statement.text), passages) for n in statement.cited}
+
+
+def _list_needed(cited: str, statement: str) -> list[str]:
+    """Return the sentences of a cited passage on which a statement rests: those that together have most of its words,
+    as few as will do.
+    """
+    units = [cited[a:b] for a, b, kind in split_units(cited) if kind != "heading"] or [cited]
+    stems = {unit: find_statement_stems(unit) for unit in units}
+    left, least = find_statement_stems(statement), 1
+    needed: list[str] = []
+    while True:
+        best = max(units, key=lambda unit: (len(stems[unit] & left), -len(unit)))
+        if len(stems[best] & left) < least:
+            return needed or [cited]
+        needed.append(best)
+        left, least = left - stems[best], _MIN_GAIN
+
+
+def _find_passages(needed: Sequence[str], passages: Mapping[int, str]) -> list[int]:
+    """Return the fewest passages that have all needed sentences, most of them first; none if one is missing."""
+    left = set(needed)
+    found: list[int] = []
+    while left:
+        having = {n: {one for one in left if _has_unit(one, text)} for n, text in passages.items()}
+        best = max(having, key=lambda n: len(having[n]), default=0)
+        if not having.get(best):
+            return []
+        found.append(best)
+        left -= having[best]
+    return found
+
+
+def _has_unit(unit: str, passage: str) -> bool:
+    return f" {bare(unit)} " in f" {bare(passage)} " or support(unit, passage) >= _SAME
+
+
+def _renumber(text: str, statements: Sequence[Statement], numbers: Sequence[Mapping[int, Sequence[int]]]) -> str:
+    """Return the reply with the numbers of the prompt's passages in place of its own."""
+    # From behind, so that the places of the statements before stay right.
+    for one, found in reversed(list(zip(statements, numbers, strict=True))):
+
+        def write_marks(mark: re.Match[str], found: Mapping[int, Sequence[int]] = found) -> str:
+            shown = dict.fromkeys(m for n in _read_mark(mark) for m in found.get(n, ()))
+            return "".join(f"[{m}]" for m in shown) or mark[0]
+
+        text = text[: one.first] + _MARKS.sub(write_marks, text[one.first : one.last]) + text[one.last :]
+    return text
+
+
+def _read_mark(mark: re.Match[str]) -> list[int]:
+    return [int(number) for number in mark[1].split(",")]

@@ -9,6 +9,7 @@ import numpy as np
 
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.tools.answering.support import support
+from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems, fold_words
 
@@ -30,7 +31,7 @@ def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcom
     if not question.is_answerable:
         return "wrong"
     said = [is_said(item, answer) for item in list_required_items(question)]
-    if all(said):
+    if all(said) or any(is_said(one.quote, answer) for one in question.also):
         return "complete"
     return "partial" if any(said) else "wrong"
 
@@ -53,6 +54,7 @@ def is_said(item: str, answer: str) -> bool:
 
 
 def _is_said(wanted: str, answer: str) -> bool:
+    wanted, answer = extract_prose(wanted).text, extract_prose(answer).text
     phrase, text = f" {' '.join(fold_words(wanted))} ", f" {' '.join(fold_words(answer))} "
     if phrase in text:
         return True

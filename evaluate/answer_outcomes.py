@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from argot.evaluate.answer_measures import Outcome, answer_outcome, compute_sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.answer_units import MAX_BESIDE, AnswerUnit, begins_with_answer, judge_units, measure_beside
 from argot.evaluate.bert_score import BertScore
 from argot.evaluate.known_models import Heard
 from argot.evaluate.right_marks import RightMarks, count_marks
@@ -27,7 +28,8 @@ class AnswerOutcome:
 
     `answer`: the part shown as supported. `gold`: the ids of the passages that hold the gold snippets; `ranks`: the
     places, from 1, of those among the passages found; `shown`: how many of the found it was to be written from.
-    `exact`, `rouge_1`, `rouge` and `bert`: how like the reference it is; None where there is none to be like.
+    `exact`, `rouge_1`, `rouge` and `bert`: how like the reference it is; None where there is none to be like. `units`:
+    the sentences and items of an answer to an answerable question, marked ones among them.
     """
 
     question: AnswerQuestion
@@ -44,6 +46,7 @@ class AnswerOutcome:
     heard: Heard | None = None
     shown: int = 5
     bert: BertScore | None = None
+    units: tuple[AnswerUnit, ...] = ()
 
     @property
     def has_reference(self) -> bool:
@@ -59,6 +62,20 @@ class AnswerOutcome:
     def gold_retrieved(self) -> bool:
         """True if a gold passage was among those that the answer was to be written from."""
         return any(rank <= self.shown for rank in self.ranks)
+
+    @property
+    def beside(self) -> float | None:
+        """The share of the answer's sentences and items that are beside the point; None where nothing was answered."""
+        return measure_beside(self.units)
+
+    @property
+    def is_whole_and_clean(self) -> bool:
+        """True if the answer is complete, and hardly anything in it is beside the point."""
+        return self.outcome == "complete" and self.beside is not None and self.beside <= MAX_BESIDE
+
+    @property
+    def begins_with_answer(self) -> bool:
+        return begins_with_answer(self.units)
 
     @property
     def evidence(self) -> float:
@@ -82,10 +99,11 @@ class AnswerOutcome:
 
     @property
     def marks(self) -> RightMarks:
-        """The marks on the right sentences that a model which knows them said."""
-        if self.heard is None:
-            return RightMarks()
-        return count_marks([one for one in self.heard.said if one != self.heard.lie], self.result)
+        """The marks on right sentences: those that a model which knows them said, or those that hold the gold."""
+        if self.heard is not None:
+            return count_marks([one for one in self.heard.said if one != self.heard.lie], self.result)
+        right = [one.text for one in self.units if one.holds] if self.result.answered_by == "model" else []
+        return count_marks(right, self.result)
 
     @property
     def lie_shown(self) -> bool | None:
@@ -125,4 +143,5 @@ def build_outcome(
         rouge=rouge_l(answer, question.reference) if likened else None,
         heard=heard,
         shown=shown_passages,
+        units=tuple(judge_units(question, [one.text for one in result.sentences])) if answered else (),
     )

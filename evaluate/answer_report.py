@@ -15,12 +15,15 @@ from argot.evaluate.answer_questions import UNANSWERABLE, UNDERSPECIFIED, Answer
 from argot.evaluate.chunk_retrieval import ChunkRetrieval, measure_chunk_retrieval
 from argot.evaluate.reference_judging import MatchingReport
 from argot.evaluate.reference_precision import PrecisionAt, measure_by_threshold
+from argot.evaluate.right_marks import RightMarks
 from argot.measures import HIT_DEPTHS, Difference, bootstrap_interval, gold_clusters, paired_difference
 from argot.results import Sentence
 
 COMPLETE = "complete"
 COMPARED: Mapping[str, Callable[[AnswerOutcome], float | None]] = {
     "complete": lambda one: float(one.outcome == "complete"),
+    "complete and clean": lambda one: float(one.is_whole_and_clean),
+    "begins with the answer": lambda one: float(one.begins_with_answer),
     "wrong": lambda one: float(one.outcome == "wrong"),
     "exact match": lambda one: one.exact,
     "ROUGE-1": lambda one: one.rouge_1,
@@ -33,12 +36,19 @@ COMPARED: Mapping[str, Callable[[AnswerOutcome], float | None]] = {
 class AnswerRow:
     """One row of the table: shares over the questions of one kind, and 95 % intervals by bootstrap.
 
-    `exact_match` to `bert_f1` are means over the questions with a reference.
+    `begins_with_answer` is the share of the complete answers, `beside` the mean share of an answer's sentences and
+    items that are beside the point, `marks` the marks on right sentences. `exact_match` to `bert_f1` are means over
+    the questions with a reference.
     """
 
     questions: int
     outcomes: dict[str, float]
     complete_interval: tuple[float, float]
+    complete_and_clean: float
+    clean_interval: tuple[float, float]
+    begins_with_answer: float | None
+    beside: float | None
+    marks: RightMarks
     right_citation_first: float | None
     sentence_f1: float | None
     exact_match: float | None
@@ -126,13 +136,17 @@ def _build_row(outcomes: Sequence[AnswerOutcome]) -> AnswerRow:
     counts = Counter(one.outcome for one in outcomes)
     with_gold = [one for one in outcomes if one.question.is_answerable and one.question.gold]
     found = {f"{k}": _compute_mean([any(rank <= k for rank in one.ranks) for one in with_gold]) for k in HIT_DEPTHS}
+    clusters = gold_clusters([one.gold for one in outcomes])
+    complete = [one for one in outcomes if one.outcome == "complete"]
     return AnswerRow(
         questions=len(outcomes),
         outcomes={what: counts[what] / len(outcomes) if outcomes else 0.0 for what in OUTCOMES},
-        complete_interval=bootstrap_interval(
-            [float(one.outcome == "complete") for one in outcomes],
-            clusters=gold_clusters([one.gold for one in outcomes]),
-        ),
+        complete_interval=bootstrap_interval([float(one.outcome == "complete") for one in outcomes], clusters=clusters),
+        complete_and_clean=_compute_mean([one.is_whole_and_clean for one in outcomes]) or 0.0,
+        clean_interval=bootstrap_interval([float(one.is_whole_and_clean) for one in outcomes], clusters=clusters),
+        begins_with_answer=_compute_mean([one.begins_with_answer for one in complete]),
+        beside=_compute_mean([one.beside for one in outcomes]),
+        marks=sum((one.marks for one in outcomes), RightMarks()),
         right_citation_first=_compute_mean([one.right_citation_first for one in outcomes]),
         sentence_f1=_compute_mean([one.f1 for one in outcomes]),
         exact_match=_compute_mean([one.exact for one in outcomes]),
@@ -248,6 +262,11 @@ def _describe_outcome(profile: str, one: AnswerOutcome) -> dict[str, Any]:
         "answered_by": one.result.answered_by,
         "evidence": one.evidence,
         "gold_ranks": one.ranks,
+        "complete_and_clean": one.is_whole_and_clean,
+        "begins_with_answer": one.begins_with_answer,
+        "beside": one.beside,
+        "units": [asdict(unit) for unit in one.units],
+        "marks": asdict(one.marks),
         "loss": one.loss,
         "lie": one.heard.lie if one.heard else "",
         "lie_shown": one.lie_shown,

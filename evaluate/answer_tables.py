@@ -7,22 +7,25 @@ from collections.abc import Iterator, Sequence
 from argot.evaluate.answer_judging import JudgeReport
 from argot.evaluate.answer_measures import OUTCOMES
 from argot.evaluate.answer_report import AnswerRow, AnswersReport
+from argot.evaluate.answer_summary import build_summary
 from argot.evaluate.judging import SCORES
 from argot.evaluate.reference_precision import PrecisionAt
 from argot.evaluate.reports import Table, format_difference_cells, format_percent
 from argot.measures import Difference
 
 _COLUMNS = (
-    "n", *OUTCOMES, "complete, 95 %", "right citation first", "sentence F1", "ROUGE-L", "gold in 1", "3", "5", "10",
+    "n", *OUTCOMES, "complete and clean", "begins with it", "beside the point", "right citation first", "sentence F1",
+    "gold in 1", "3", "5", "10",
 )  # fmt: skip
 _LIKENESS = ("n", "exact match", "ROUGE-1", "ROUGE-L", "BERTScore P", "R", "F1")
 
 
 def build_answers_tables(report: AnswersReport) -> list[Table]:
-    """Build by profile a table by kind, likeness to the reference, and retrieval beside correctness; then abstention,
-    profiles compared, judges' verdicts, and the results of a server that knows the answers.
+    """Build the summary; by profile a table by kind, likeness to the reference, and retrieval beside correctness; then
+    abstention, profiles compared, judges' verdicts, and the results of a server that knows the answers.
     """
-    tables = [
+    tables = [build_summary(report)]
+    tables += [
         Table(
             f"{report.name}, profile {name}",
             ("kind", *_COLUMNS),
@@ -42,9 +45,6 @@ def build_answers_tables(report: AnswersReport) -> list[Table]:
     tables += [_build_comparison(pair, changes) for pair, changes in report.compared.items()]
     tables += [table for one in report.judges for table in build_judge_tables(one)]
     tables += _build_matching_tables(report)
-    for profile, losses in report.losses.items():
-        body = [[where, str(count)] for where, count in losses.items()]
-        tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
     for profile, lies in report.lies.items():
         body = [[kind, str(told), str(shown)] for kind, (told, shown) in lies.items()]
         tables.append(Table(f"False sentences, profile {profile}", ("changed", "told", "shown as supported"), body))
@@ -52,16 +52,10 @@ def build_answers_tables(report: AnswersReport) -> list[Table]:
 
 
 def _format_cells(row: AnswerRow) -> list[str]:
-    low, high = row.complete_interval
     found = [format_percent(row.gold_found.get(depth)) for depth in ("1", "3", "5", "10")]
     shares = [format_percent(row.outcomes[what]) for what in OUTCOMES]
-    interval = f"{100 * low:.0f} to {100 * high:.0f}"
-    measures = [
-        format_percent(row.right_citation_first),
-        _format_decimal(row.sentence_f1),
-        _format_decimal(row.rouge_l),
-    ]
-    return [str(row.questions), *shares, interval, *measures, *found]
+    clean = [row.complete_and_clean, row.begins_with_answer, row.beside, row.right_citation_first]
+    return [str(row.questions), *shares, *map(format_percent, clean), _format_decimal(row.sentence_f1), *found]
 
 
 def _build_likeness_tables(report: AnswersReport) -> Iterator[Table]:

@@ -19,10 +19,11 @@ from argot.evaluate.answer_questions import (
     load_answer_questions,
 )
 from argot.evaluate.answer_report import build_answers_report
+from argot.evaluate.gold_passages import GoldFinder
 from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.known_models import IdealModel
 from argot.evaluate.sample_suite import list_effective_ways
-from argot.evaluate.temporary_base import TemporaryBase
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.evaluate.usecases import evaluation
 from argot.evaluate.usecases.evaluation_bases import open_base
 from argot.evaluate.usecases.measured_models import JudgeChoice
@@ -133,6 +134,22 @@ def test_a_note_is_left_to_the_writers_of_a_file(tmp_path: Path) -> None:
     path.write_text(line_of(id=7, note="mine", asker_context="Legal", split="test"))
     (question,) = load_answer_questions(path)
     assert (question.id, question.asker_context, question.split) == ("7", "Legal", "test")
+
+
+def test_a_line_may_hold_earlier_messages_near_misses_and_what_its_writer_adds(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    elsewhere = {"document": "m.md", "sentence": "It takes 40 s."}
+    own = {"nearest_document": "m.md", "near_document": "n.md", "also_in": ["n.md"], "quoted_answer_of_0.3.1": {}}
+    path.write_text(
+        line_of(near=["It took 40 days."], also=[elsewhere], previous="What is trimming?", split="train", **own)
+        + "\n"
+        + line_of(id="r", earlier=["Hello?", "What is trimming?"])
+    )
+    one, other = load_answer_questions(path)
+    assert (one.near, one.also) == (("It took 40 days.",), (GoldSnippet("m.md", "It takes 40 s."),))
+    assert (one.earlier, one.split) == (("What is trimming?",), "train")
+    assert other.earlier == ("Hello?", "What is trimming?")
+    assert load_answer_questions(path, "train") == [one]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +292,26 @@ def test_the_known_answers_refuse_without_a_gold_passage() -> None:
         prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
         assert server.reply(prompt) == "NOT IN THE PASSAGES"
         assert heard.asked and not heard.gold_shown
+
+
+def test_gold_is_found_in_every_document_that_holds_it_whatever_the_mark_up(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "manual.md").write_text(MANUAL)
+    (tmp_path / "documents" / "card.md").write_text("# Card\n\nTrimming a *drive* takes\nabout 40 seconds. Call us.")
+    (tmp_path / "documents" / "other.md").write_text("# Other\n\nPainting a drive takes about 40 seconds.")
+    quote = "**Trimming** a drive takes about 40 seconds."
+    (tmp_path / "questions.jsonl").write_text(line_of(gold=[{"document": "manual.md", "quote": quote}]))
+    asked = build_answer_set(tmp_path / "questions.jsonl", tmp_path / "documents")
+    with TemporaryBase(tmp_path / "kb", Settings()) as base:
+        base.add(asked.sources, lambda *_: None)
+        documents = base.corpus.store.documents(EVALUATOR)
+        finder = GoldFinder(base, documents)
+        holding = finder.find_passages(asked.questions[0])
+        assert holding == finder.find_passages(replace(asked.questions[0], gold=(GoldSnippet("card.md", quote),)))
+        named = {one.id: one.name for one in documents}
+        held = {named[p.document_id] for d in documents for p in base.corpus.store.passages_of(EVALUATOR, d.id)
+                if p.id in holding}  # fmt: skip
+    assert held == {"manual.md", "card.md"}
 
 
 # -- knowledge bases that are kept -------------------------------------------------------------------------------------

@@ -135,7 +135,8 @@ def answers(  # noqa: PLR0917
 
     Without --questions and --public: 270 questions in employees' words over the sample documents.
 
-    By kind of question: complete, partial, wrong, abstained, asked back; the right citation first; sentence F1 against
+    First a summary. By kind of question: complete, partial, wrong, abstained, asked back; complete and clean (at most
+    30 % of the sentences are beside the point); begins with the answer; the right citation first; sentence F1 against
     the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model, not rescaled) against the reference; in
     which place a gold passage was found, and whether it was for right and wrong answers (RAIDD's CP-CCR and IP-CCR).
     Questions of the kinds "unanswerable" and "underspecified" should be refused and asked back. With --side ideal:
@@ -150,8 +151,10 @@ def answers(  # noqa: PLR0917
     A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
     path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
     alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
-    "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of
-    your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
+    "also": sentences elsewhere that are a whole answer ("document", "sentence"). "near": sentences that only look like
+    one. "earlier": the messages before it; "previous": the one before it. "split": train, validation or test.
+    "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of your own. Only
+    id, kind and question are needed where nothing answers; else one of gold, must and reference too.
 
     FILE holds what a capable model once replied: "id" (or "question"), "reply" with the numbers of the passages in
     brackets, and "cited", the text of each. Only these questions are asked. Where the passages are in the prompt the

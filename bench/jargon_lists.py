@@ -246,7 +246,7 @@ def _measure_run(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[
     tokenizer = load_tokenizer(base)
     tokens = ChatTokens(tokenizer)
     begun = tuple(tokenizer(BEGUN, add_special_tokens=False)["input_ids"])
-    asked = [(*tokens.asked(prompt(PROMPT).messages(question=one.text)), *begun) for one in questions]
+    asked = [(*tokens.tokenize_prompt(prompt(PROMPT).messages(question=one.text)), *begun) for one in questions]
     model = load_model(base, torch.bfloat16, torch.device("cpu"))
     # Nothing counts behind the bracket that ends the list.
     ends = tokens.ends(model) | {token for word, token in tokenizer.get_vocab().items() if "]" in word}

@@ -21,8 +21,8 @@ HERE = Path(__file__).parent
 # How the tests start servers of their own.
 sys.path.append(str(HERE.parent / "tests" / "support"))
 if TYPE_CHECKING:
-    from postgresql_server import PostgresqlServer
     from chroma_server import ChromaRun
+    from postgresql_server import PostgresqlServer
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 ARGOT_NAME = "argot"
 START_SECONDS = 180.0

@@ -189,7 +189,7 @@ class RunFolder:
     def fault(self) -> str:
         """The reason why it cannot be read; empty: it can."""
         try:
-            _ = self.request, self._noted
+            _ = self.request, self._noted_state
         except InvalidInput as error:
             return str(error)
         return ""
@@ -199,7 +199,7 @@ class RunFolder:
     @property
     def state(self) -> RunState:
         """The state as last written; "stopped" where the process that ran it is gone without a word."""
-        state = self._noted
+        state = self._noted_state
         if state.status == "running" and not self.is_held():
             return replace(state, status="stopped", doing="", seconds_left=None)
         return state
@@ -207,10 +207,10 @@ class RunFolder:
     @property
     def is_cut_off(self) -> bool:
         """True where its process went without a word while it ran. Nobody stopped it: it may be resumed."""
-        return self._noted.status == "running" and not self.stop_asked and not self.is_held()
+        return self._noted_state.status == "running" and not self.stop_asked and not self.is_held()
 
     @property
-    def _noted(self) -> RunState:
+    def _noted_state(self) -> RunState:
         try:
             return RunState(**_read_json(self.path / "state.json"))
         except TypeError as error:
@@ -248,7 +248,7 @@ class RunFolder:
     # -- who runs it --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the folder for the one process that trains it. The lock ends with the process, however that ends.
 
         Raises:

@@ -155,7 +155,7 @@ class Jobs(Protocol):
     """
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """True if several processes share the jobs."""
 
     async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:

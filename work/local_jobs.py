@@ -38,7 +38,7 @@ class LocalJobs:
         first_wait: seconds between the first try that failed and the second.
     """
 
-    shared = False
+    is_shared = False
 
     def __init__(self, kb: Any, first_wait: float) -> None:
         self._kb = kb

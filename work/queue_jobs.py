@@ -47,7 +47,7 @@ class QueueJobs:
         work_on: takes jobs of a kind in this process, until it is cancelled.
     """
 
-    shared = True
+    is_shared = True
 
     def __init__(self, store: QueueStore, local: LocalJobs, locks: Locks, lost_after: float, work_on: WorkOn) -> None:
         self.store = store

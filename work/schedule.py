@@ -2,7 +2,7 @@
 
 The module of its subject declares it:
 
-    @scheduled("keep clean", first=5.0, every=3600.0)
+    @schedule_work("keep clean", first=5.0, every=3600.0)
     async def keep_clean(kb: KnowledgeBase) -> None: ...
 """
 
@@ -56,7 +56,7 @@ SCHEDULE: dict[str, ScheduledWork] = {}
 Due = TypeVar("Due", bound=Callable[..., Awaitable[object]])
 
 
-def scheduled(name: str, *, every: float, **given: Any) -> Callable[[Due], Due]:
+def schedule_work(name: str, *, every: float, **given: Any) -> Callable[[Due], Due]:
     """Declare a function as work that is due at intervals. Args: as the attributes of `ScheduledWork`."""
 
     def declare(work: Due) -> Due:

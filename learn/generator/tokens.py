@@ -49,7 +49,7 @@ class ChatTokens:
             )
         self._tokenizer = tokenizer
 
-    def asked(self, messages: Messages) -> tuple[int, ...]:
+    def tokenize_prompt(self, messages: Messages) -> tuple[int, ...]:
         return self._tokenize_text(self._render_messages(messages, begin_answer=True))
 
     def tokenize_example(self, example: ChatExample) -> TokenizedExample:
@@ -87,7 +87,9 @@ class ChatTokens:
             raise InvalidInput(f"The model's chat template does not take what Argot asks: {error}.") from error
 
 
-def taken(pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int) -> UsableExamples:
+def collect_examples(
+    pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int
+) -> UsableExamples:
     """Collect the pairs' examples, each with as many passages as fit into `longest` tokens with the whole answer."""
     examples: list[TokenizedExample] = []
     no_answer = too_long = 0

@@ -144,7 +144,7 @@ class PairStore:
         """List all sets, newest first, without access checks."""
         return [_read_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
 
-    def named(self, name: str) -> PairSet:
+    def get_set(self, name: str) -> PairSet:
         """
         Raises:
             NotFound: there is no set of this name.

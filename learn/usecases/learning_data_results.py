@@ -134,7 +134,7 @@ def describe_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord])
     if job is not None and job.is_under_way:
         status = "making"
     # Its making may have ended since `one` was read.
-    elif one.status == "done" or store.named(one.name).status == "done":
+    elif one.status == "done" or store.get_set(one.name).status == "done":
         status = "done"
     kept, struck, corrected = (
         store.count(one.name, PairQuery(state=state)) for state in ("kept", "struck", "corrected")

@@ -28,7 +28,7 @@ def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> Pair
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
-        found: PairSet = kb.open_store(PairStore).named(name)
+        found: PairSet = kb.open_store(PairStore).get_set(name)
     except NotFound:
         raise none from None
     if not _may_see(kb, principal, found, _read_documents(kb.document_store)):

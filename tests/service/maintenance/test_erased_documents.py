@@ -120,7 +120,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await fill_conversations(kb)
     await fill_studies(kb)
     await do(kb, LOCAL, "glossary_mine")
-    if kb.jobs.shared:  # nobody takes it: no worker runs
+    if kb.jobs.is_shared:  # nobody takes it: no worker runs
         given = {"name": "pumps.md", "audience": None, "tags": None}
         await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 

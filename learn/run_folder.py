@@ -187,18 +187,18 @@ class RunFolder:
 
     @property
     def fault(self) -> str:
-        """The reason why it cannot be read; empty: it can."""
+        """The reason why the folder cannot be read; empty if it can be read."""
         try:
             _ = self.request, self._noted_state
         except InvalidInput as error:
             return str(error)
         return ""
 
-    # -- how far it is ------------------------------------------------------------------------------------------------
+    # -- progress -----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> RunState:
-        """The state as last written; "stopped" where the process that ran it is gone without a word."""
+        """The state as last written; "stopped" where the process that ran it ended without writing its state."""
         state = self._noted_state
         if state.status == "running" and not self.is_held():
             return replace(state, status="stopped", doing="", seconds_left=None)
@@ -206,7 +206,7 @@ class RunFolder:
 
     @property
     def is_cut_off(self) -> bool:
-        """True where its process went without a word while it ran. Nobody stopped it: it may be resumed."""
+        """True where its process ended without writing its state. Nobody stopped the run, so it may be resumed."""
         return self._noted_state.status == "running" and not self.stop_asked and not self.is_held()
 
     @property
@@ -234,7 +234,7 @@ class RunFolder:
                     points[point["step"]] = point
         return [points[step] for step in sorted(points)]
 
-    # -- what came of it ----------------------------------------------------------------------------------------------
+    # -- result -------------------------------------------------------------------------------------------------------
 
     @property
     def card(self) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class RunFolder:
     def keep_card(self, card: Mapping[str, Any]) -> None:
         _write_json(self.path / "card.json", dict(card))
 
-    # -- who runs it --------------------------------------------------------------------------------------------------
+    # -- lock ---------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -292,7 +292,7 @@ class RunFolder:
         return (self.path / _STOP).exists()
 
     def resume(self) -> None:
-        """Have it wait again for somebody to run it, from its last checkpoint.
+        """Put the training back to wait for a worker, which continues it from its last checkpoint.
 
         Raises:
             Conflict: it is done, or runs.

@@ -70,7 +70,7 @@ def make(
 ) -> None:
     """Make a set of training pairs from your documents. Stopped or killed, the same command goes on where it was.
 
-    Eight in ten passages are to learn from, one is to choose by, one to measure by: no passage is in two parts.
+    Of ten passages, eight are for training, one for validation and one for testing: no passage is in two parts.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
@@ -201,7 +201,7 @@ def strike(struck: DataPair, /, name: SetName, pair: PairId) -> None:
 
 @data_command("learning_data.data_restore", "argot learn data restore ours 1f0c9a2b3c4d5e6f")
 def restore(restored: DataPair, /, name: SetName, pair: PairId) -> None:
-    """Take back that a pair was struck."""
+    """Restore a pair that was struck."""
     say(f"Restored: {line(restored.question)}")
 
 

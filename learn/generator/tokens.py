@@ -1,4 +1,4 @@
-"""Examples as a model reads them: its own chat template, then the answer, which alone is learnt."""
+"""Examples as tokens: the prompt in the model's chat template, then the answer, the only part that is learnt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.tools.llm.completion import Messages
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """The tokens of the prompt, and of the answer with the mark that ends it."""
+    """The tokens of the prompt (`asked`), and of the answer with its end token."""
 
     example: ChatExample
     asked: tuple[int, ...]

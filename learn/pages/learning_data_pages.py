@@ -70,7 +70,7 @@ _FILTERS = ("words", "kind", "part", "state")
 
 @dataclass(frozen=True, slots=True)
 class PairsListed:
-    """A set's pairs that the address asks for. `given`: as the form and the links have it."""
+    """The pairs of a set that the address asks for. `given`: the filters, as the form and the links have them."""
 
     given: dict[str, str]
     start: int

@@ -26,7 +26,7 @@ _NO_GERUNDS = split_words(
     supporting underlying working housing mapping outstanding upcoming interesting"""
 )
 _DOES_SOMETHING = re.compile(r"(?:setting|switching|opening|operating|training) (?:up|an?|the|your|between|to)\b")
-"""Of those, gerunds all the same."""
+"""Phrases with these words in which they are gerunds all the same."""
 _DOUBLED = re.compile(r"([bdgmnprt])\1$|(?:contro|cance|labe|mode|trave|leve)ll$")
 _SILENT_E = re.compile(
     r"(?:[^e]at|creat|delet|iz|us|clos|choos|os|ag|ang|ur|or[^dmkt]?|ov|iv|olv|erv|ak|ok|abl|ibl|dul|fil|fin|bin|lin"

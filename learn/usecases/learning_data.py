@@ -90,7 +90,7 @@ async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName,
 
 @usecase("manager", everywhere=True)
 async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
-    """Take back that a pair was struck."""
+    """Restore a pair that was struck."""
     return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "kept", principal.name)
     )

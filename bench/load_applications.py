@@ -46,12 +46,12 @@ async def main(home, people):
     found, keys, who = [], [], make_local_principal()
     async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
         for entry in map(json.loads, lines):
-            if (await catalogue.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
+            if (await catalogue.get_result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
                 found.append(entry["question"])
         for number in range(people):
-            await catalogue.result(kb, who, "user_add", name=f"person{number}")
+            await catalogue.get_result(kb, who, "user_add", name=f"person{number}")
             principal = kb.people.user(f"person{number}").principal
-            keys.append((await catalogue.result(kb, principal, "key_add", name="load"))["key"])
+            keys.append((await catalogue.get_result(kb, principal, "key_add", name="load"))["key"])
     print(json.dumps({"questions": found, "keys": keys}))
 
 home = Path(sys.argv[1])

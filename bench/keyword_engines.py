@@ -1,10 +1,10 @@
-"""Keyword search on FTS5 and on PostgreSQL beside each other: python bench/keyword_engines.py --postgres URL
-[--passages 10000] [--questions 200] [--beir]
+"""Keyword search on FTS5 and on PostgreSQL, compared: python bench/keyword_engines.py --postgres URL [--passages 10000]
+[--questions 200] [--beir]
 
-Makes passages of sentences drawn from public data sets (`ARGOT_DATASETS`), so that words are as frequent as in natural
-text, in documents of 20, half of them for everyone and half for one of nine groups. Both engines index the same rows
-and are asked the same questions by turns, warm: as somebody who may read all, as a member of one group, and within a
-twentieth of the documents. The database at the URL is emptied first.
+Makes passages from sentences of public data sets (`ARGOT_DATASETS`), so that word frequencies are natural. A document
+has 20 passages; half of the documents are for everyone, half for one of nine groups. Both engines index the same rows
+and are asked the same questions in turns, with warm caches: as somebody who may read all, as a member of one group, and
+within a twentieth of the documents. The database at the URL is emptied first.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def compare(
 
 
 def measure_processor_time(backend: int) -> float:
-    """Return seconds of this thread and of PostgreSQL's process that answers it."""
+    """Return the processor seconds of this thread and of the PostgreSQL process that serves it."""
     fields = Path(f"/proc/{backend}/schedstat").read_text(encoding="utf-8").split()
     return time.thread_time() + int(fields[0]) / 1e9
 

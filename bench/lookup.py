@@ -1,11 +1,11 @@
-"""The time of the glossary's part of a question: python bench/lookup.py [--senses N] [--processor] [--no-service]
+"""The time that the glossary takes for a question: python bench/lookup.py [--senses N] [--processor] [--no-service]
 [--postgres URL]
 
-Makes a glossary with that many senses (100,000 unless told) and asks questions with five terms on its read-only
-connection (aim: 2 ms at p95). Then it serves that glossary with `argot serve`, signs in as a manager, and types into
-the search box of the managers' page letter by letter, over HTTP (aim: 50 ms at p95). Before and behind that: import,
-reading each format, the matcher that is made beside the questions after a change, conflicts, and rolling back. With
-`--postgres` the glossary is on PostgreSQL, in a schema of its own that is dropped in the end, and the service and the
+Makes a glossary with that many senses (default 100,000) and asks questions with five terms on its read-only connection
+(target: 2 ms at p95). Then it serves that glossary with `argot serve`, signs in as a manager, and types into the search
+box of the managers' page letter by letter, over HTTP (target: 50 ms at p95). It also times the import, reading and
+writing each format, the matcher that is built in the background after a change, conflicts, and rolling back. With
+`--postgres` the glossary is on PostgreSQL, in a schema of its own that is dropped at the end, and the service and the
 formats are left out.
 """
 
@@ -42,9 +42,9 @@ PASSWORD = "tilted copper llama 9"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--senses", type=int, default=100_000)
-    parser.add_argument("--processor", action="store_true", help="this process's processor time, where others work too")
-    parser.add_argument("--no-service", action="store_true", help="without `argot serve` and the search box")
-    parser.add_argument("--postgres", metavar="URL", help="a database on PostgreSQL, in the place of SQLite")
+    parser.add_argument("--processor", action="store_true", help="processor time of this process, for a busy machine")
+    parser.add_argument("--no-service", action="store_true", help="leave out `argot serve` and the search box")
+    parser.add_argument("--postgres", metavar="URL", help="use this PostgreSQL database instead of SQLite")
     given = parser.parse_args()
     dice = random.Random(1)
     text, terms = make_glossary_csv(given.senses, dice)
@@ -105,7 +105,7 @@ def time_conflicts_and_roll_back(glossary: Glossary) -> None:
 
 
 def exchange_formats(glossary: Glossary) -> None:
-    """Time writing each format, and reading it as an import does: in a process of its own."""
+    """Time writing each format, and reading it as an import does, in a process of its own."""
     for one in FORMATS:
         written = measure_time(
             f"write {one.name}", lambda one=one: glossary.files.export_file(ADMIN, one.name).encode()
@@ -117,7 +117,7 @@ def exchange_formats(glossary: Glossary) -> None:
 
 
 def change(glossary: Glossary) -> None:
-    """Time the first question after a change, and when its new matcher is there."""
+    """Time the first question after a change, and the building of the new matcher."""
     glossary.senses.add("NX-9Q", "context 1", "next generation query")
     measure_time(
         "first question", lambda: glossary.lookup.matcher(ASKER).misspelt("what is a nexd generation query", [])
@@ -126,7 +126,7 @@ def change(glossary: Glossary) -> None:
 
 
 def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Time the parts of each question; five terms in a sentence of about twenty words."""
+    """Time the glossary's work on each question: five terms in a sentence of about twenty words."""
     words = sorted(load_english_words())
     seconds: dict[str, list[float]] = {"find + look_up": [], "misspelt": [], "suggest": []}
     for _ in range(QUESTIONS):
@@ -151,7 +151,7 @@ def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
 
 
 def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Time every letter typed, in the store."""
+    """Time the store's search at every letter typed."""
     seconds = []
     for typed in type_letters(terms, dice):
         begin = CLOCK()
@@ -161,7 +161,7 @@ def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
 
 
 def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
-    """Time every letter typed into the managers' page, and opening that page, by the clock of who waits."""
+    """Time every letter typed into the managers' page, and opening that page, in wall time."""
     import httpx
 
     run_argot("user", "add", "root", "--password", "--role", "admin", "--home", home, typed=f"{PASSWORD}\n")
@@ -182,7 +182,7 @@ def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
 
 
 def type_letters(terms: list[str], dice: random.Random) -> Iterator[str]:
-    """Yield the text in the box letter by letter: terms, words of expansions, and what nearly all senses hold."""
+    """Yield the text in the box letter by letter: terms, words of expansions, text in nearly all senses."""
     words = [word for word in sorted(load_english_words()) if len(word) > 3]
     texts = [
         *dice.sample(terms, 100),

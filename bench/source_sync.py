@@ -1,12 +1,12 @@
-"""The time of a sync of a folder: the first, one that finds nothing, and one that finds a few changes.
+"""The time that syncs of a folder take: the first, one without changes, and one with a few changes.
 
     python bench/source_sync.py [--files 2000] [--changed 20] [--rounds 3]
     python bench/source_sync.py --folder DOCS --changed 100 --rounds 1
 
-Without `--folder`, each file has a heading and three short paragraphs (about 700 characters) of its own words. The
-knowledge base is open already; `add` is the same folder by `argot add` into another one, for comparison. With it a copy
-of DOCS is read, a line is added to the files that change, and processor time, peak memory and the disk that the
-knowledge base takes are told as well.
+Without `--folder`, each file has a heading and three short paragraphs (about 700 characters) of random words. The
+knowledge base is open already; `add` is the same folder added to another one as by `argot add`, for comparison. With
+`--folder`, a copy of DOCS is read, a line is added to the changed files, and processor time, peak memory and the disk
+space of the knowledge base are reported as well.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The time of a command and of a question, and its parts. Figures of one machine; nothing here is a test.
+"""The time that a command and a question take, and its parts. This is a measurement on one machine, not a test.
 
     python bench/startup.py [--home DIR] [--runs 5] [--questions 40]
 
 Without --home the sample knowledge base is built in a temporary folder. Cold: a process of its own, from start to end
 (the files are in the system's cache, as on a machine in use). Warm: in one process, after one question. Processor time
-is of all threads, and says more than the clock on a machine that has other work.
+is of all threads, and more reliable than wall time on a busy machine.
 """
 
 from __future__ import annotations

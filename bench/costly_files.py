@@ -140,7 +140,7 @@ def make_pdf(pages: int, content: bytes, objects: Sequence[bytes] = ()) -> bytes
     bodies = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Count %d /Kids [%s] >>" % (pages, kids),
-        stream(content),
+        pack_stream(content),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         *(one.replace(b"RESOURCES", resources) for one in objects),
         *([page] * pages),
@@ -155,7 +155,7 @@ def make_pdf(pages: int, content: bytes, objects: Sequence[bytes] = ()) -> bytes
     return bytes(out)
 
 
-def stream(content: bytes, head: bytes = b"") -> bytes:
+def pack_stream(content: bytes, head: bytes = b"") -> bytes:
     packed = zlib.compress(content, 9)
     return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (head, len(packed), packed)
 
@@ -163,8 +163,8 @@ def stream(content: bytes, head: bytes = b"") -> bytes:
 def nest_forms(levels: int, each: int) -> bytes:
     """Return forms nested in forms: a few kilobytes, which are shown `each` to the power of `levels` times."""
     head = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources RESOURCES"
-    made = [stream(b"/X%d Do " % (6 + n) * each, head) for n in range(levels)]
-    return make_pdf(1, b"/X5 Do", [*made, stream(b"BT /F1 9 Tf 9 9 Td (word) Tj ET", head)])
+    made = [pack_stream(b"/X%d Do " % (6 + n) * each, head) for n in range(levels)]
+    return make_pdf(1, b"/X5 Do", [*made, pack_stream(b"BT /F1 9 Tf 9 9 Td (word) Tj ET", head)])
 
 
 FONT = b"BT /F1 9 Tf 9 700 Td (word and word) Tj ET\n"

@@ -32,7 +32,7 @@ ROOT = Principal("bench", sees_all=True)
 PASSAGES_PER_DOCUMENT = 10
 
 
-def tell(measure: str, **figures: Any) -> None:
+def print_measure(measure: str, **figures: Any) -> None:
     print(json.dumps({"measure": measure, **figures}), flush=True)
 
 
@@ -64,7 +64,7 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
         kinds[event.kind] = kinds.get(event.kind, 0) + 1
     seconds, processor = time.perf_counter() - started, time.process_time() - processor
     passages, vectors = corpus.store.count_passages(ROOT), sum(corpus.vectors.counts().values())
-    tell(
+    print_measure(
         "add",
         seconds=round(seconds, 2),
         processor_seconds=round(processor, 2),  # without the readers' process; shows whether the machine was busy
@@ -80,7 +80,7 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
     )
     started = time.perf_counter()
     list(corpus.add(sources))
-    tell("add again", seconds=round(time.perf_counter() - started, 3))
+    print_measure("add again", seconds=round(time.perf_counter() - started, 3))
 
 
 def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
@@ -101,7 +101,9 @@ def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
             started = time.perf_counter()
             task(n)
             times.append(1000 * (time.perf_counter() - started))
-        tell(name, median_ms=round(statistics.median(times), 2), p95_ms=round(sorted(times)[int(0.95 * repeats)], 2))
+        print_measure(
+            name, median_ms=round(statistics.median(times), 2), p95_ms=round(sorted(times)[int(0.95 * repeats)], 2)
+        )
 
 
 def measure_opening(home: Path, settings: Settings) -> None:
@@ -115,7 +117,7 @@ def measure_opening(home: Path, settings: Settings) -> None:
         float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
         for _ in range(3)
     ]
-    tell("open, imports included", best_seconds=round(min(seconds), 2))
+    print_measure("open, imports included", best_seconds=round(min(seconds), 2))
 
 
 ADD_IN_CHILD = (
@@ -140,7 +142,7 @@ def measure_kills(folder: Path, kills: int, work: Path, settings: Settings) -> N
         _add_in_child(home, folder)
         same += _read_contents(home, settings) == expected
         shutil.rmtree(home)
-    tell("killed and run again", kills=kills, finished_before_the_kill=missed, equal_to_a_clean_run=same)
+    print_measure("killed and run again", kills=kills, finished_before_the_kill=missed, equal_to_a_clean_run=same)
 
 
 def _run_and_kill(seconds: float, home: Path, folder: Path) -> float | None:

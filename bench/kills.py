@@ -149,7 +149,7 @@ class Killer:
             start()
 
 
-def kill_a_worker(service: Service, chosen: random.Random) -> None:
+def kill_worker(service: Service, chosen: random.Random) -> None:
     if workers := service.list_workers():
         with contextlib.suppress(ProcessLookupError):
             os.kill(chosen.choice(workers), signal.SIGKILL)
@@ -192,7 +192,7 @@ def measure_losses(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         for number, service in enumerate(services):
             targets[f"service {number}"] = (service.kill, service.start)
         chosen = random.Random(given.seed)
-        targets["answer worker"] = (lambda: kill_a_worker(chosen.choice(services), chosen), lambda: None)
+        targets["answer worker"] = (lambda: kill_worker(chosen.choice(services), chosen), lambda: None)
         if given.engine == "postgresql":
             worker = JobWorker(_make_base(folder / "work"), settings)
             worker.start()
@@ -202,7 +202,7 @@ def measure_losses(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         with people.run_while():
             killer.run(given.kills, lambda text: print(text, file=sys.stderr, flush=True))
         _await_ready(services)
-        return report_of(people.kept, killer, find_faults(people.kept, services[0], people.keys))
+        return build_report(people.kept, killer, find_faults(people.kept, services[0], people.keys))
 
 
 def _start_services(
@@ -245,7 +245,7 @@ def _make_base(folder: Path) -> Path:
     return folder
 
 
-def report_of(kept: AcknowledgedWork, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
+def build_report(kept: AcknowledgedWork, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
     return {
         "killed": dict(killer.done),
         "acknowledged": {

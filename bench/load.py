@@ -144,7 +144,7 @@ class Load:
         for block in range(blocks):
             for application in self.applications if block % 2 == 0 else self.applications[::-1]:
                 say(f"block {block + 1} of {blocks}: {application.name}, {seconds:.0f} s")
-                self._block(application, seconds)
+                self._run_block(application, seconds)
                 yield f"up to block {block + 1} of {blocks}, {application.name}"
         for application in () if self.arguments.no_search else self.applications:
             say(f"search: {application.name}, at most {len(RATES)} steps of {self.arguments.step_seconds:g} s")
@@ -167,16 +167,16 @@ class Load:
 
     # -- a block ------------------------------------------------------------------------------------------------------
 
-    def _block(self, application: Application, seconds: float) -> None:
+    def _run_block(self, application: Application, seconds: float) -> None:
         stop = threading.Event()
         answers = self._report_file()
-        beside = [threading.Thread(target=self._watch, args=(application, answers, seconds, stop))]
+        beside = [threading.Thread(target=self._watch_application, args=(application, answers, seconds, stop))]
         if not self.arguments.no_ingest:
-            beside.append(threading.Thread(target=self._ingest, args=(application, stop)))
+            beside.append(threading.Thread(target=self._add_documents, args=(application, stop)))
         for thread in beside:
             thread.start()
         try:
-            self._ask(application, answers, self.arguments.people, self.arguments.every, seconds)
+            self._ask_questions(application, answers, self.arguments.people, self.arguments.every, seconds)
         finally:
             stop.set()
             for thread in beside:
@@ -184,13 +184,15 @@ class Load:
             application.answers += read_answers(answers)
             application.loaded += seconds
 
-    def _watch(self, application: Application, answers: Path, seconds: float, stop: threading.Event) -> None:
+    def _watch_application(
+        self, application: Application, answers: Path, seconds: float, stop: threading.Event
+    ) -> None:
         began, told = time.monotonic(), 0.0
         while True:
             into = time.monotonic() - began
             if into <= seconds:
                 at = application.loaded + into
-                application.samples.append(Sample(at, into, *application.resident()))
+                application.samples.append(Sample(at, into, *application.measure_memory()))
             if into - told >= PROGRESS_SECONDS:
                 told = into
                 when = f"{into:.0f} of {seconds:.0f} s" if into <= seconds else "waiting for the last answers"
@@ -198,7 +200,7 @@ class Load:
             if stop.wait(SAMPLE_SECONDS):
                 return
 
-    def _ingest(self, application: Application, stop: threading.Event) -> None:
+    def _add_documents(self, application: Application, stop: threading.Event) -> None:
         """Add documents for ever, one folder of twenty after the other."""
         folders = max(1, self.arguments.documents // DOCUMENTS)
         while not stop.is_set():
@@ -216,7 +218,9 @@ class Load:
         file.touch()
         return file
 
-    def _ask(self, application: Application, answers: Path, people: int, every: float, seconds: float) -> None:
+    def _ask_questions(
+        self, application: Application, answers: Path, people: int, every: float, seconds: float
+    ) -> None:
         """Let this many people ask for this time; the outcome of each question is a line in the file."""
         application.require_alive()
         load = {
@@ -248,7 +252,7 @@ class Load:
         """Measure one rate of the search, without its first seconds, in which connections and threads start."""
         answers = self._report_file()
         people = max(1, round(rate * SEARCH_EVERY))
-        self._ask(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
+        self._ask_questions(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
         asked = read_answers(answers)
         begun = min(one["at"] for one in asked) + SEARCH_EVERY
         own, errors = (
@@ -266,7 +270,7 @@ class Load:
 
 def _wait_for_helpers(application: Application) -> None:
     until = time.monotonic() + HELPERS_SECONDS
-    while application.resident()[1] and time.monotonic() < until:
+    while application.measure_memory()[1] and time.monotonic() < until:
         time.sleep(1)
 
 

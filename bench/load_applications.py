@@ -96,7 +96,7 @@ class Application:
     def urls(self) -> list[str]:
         return [self.url, *(one.url for one in self.others)]
 
-    def resident(self) -> tuple[int, int]:
+    def measure_memory(self) -> tuple[int, int]:
         """Return the bytes in memory of its services, and of all processes they started."""
         sizes = [measure_resident(one.process.pid) for one in (self, *self.others)]
         return sum(one for one, _ in sizes), sum(helpers for _, helpers in sizes)

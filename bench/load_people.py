@@ -87,9 +87,13 @@ class Person(HttpUser):
 def _sum_model_share(calls: list[dict[str, Any]]) -> float:
     """Return the time that a model of this speed takes before the first word, regardless of the application."""
     prompts = [call["prompt"] for call in calls]
-    before = [one for one in prompts[: _answer_at(prompts)] if one != SIDE_BY_SIDE[1] or SIDE_BY_SIDE[0] not in prompts]
+    before = [
+        one
+        for one in prompts[: _find_answer_place(prompts)]
+        if one != SIDE_BY_SIDE[1] or SIDE_BY_SIDE[0] not in prompts
+    ]
     return float(len(before) * LOAD["reply"] + LOAD["first"])
 
 
-def _answer_at(prompts: list[str]) -> int:
+def _find_answer_place(prompts: list[str]) -> int:
     return next((place for place, one in enumerate(prompts) if "answer" in one), len(prompts))

@@ -76,7 +76,7 @@ def report(arguments: argparse.Namespace, applications: Sequence[Application], d
         "| application | first | most | last | growth | a thousand passages in | helpers, most | growth with helpers |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
         *(_build_memory(arguments, one) for one in applications),
-        *_search_lines(arguments, applications),
+        *_describe_search(arguments, applications),
     ]
     for one in applications:
         errors = sorted({answer["error"][:160] for answer in one.answers if answer["error"]})
@@ -120,7 +120,7 @@ def _build_memory(arguments: argparse.Namespace, one: Application) -> str:
     )
 
 
-def _search_lines(arguments: argparse.Namespace, applications: Sequence[Application]) -> list[str]:
+def _describe_search(arguments: argparse.Namespace, applications: Sequence[Application]) -> list[str]:
     if not any(one.search for one in applications):
         return []
     lines = ["", f"Without an ingest, until own p95 is above {arguments.limit:g} ms or a question fails:", ""]

@@ -49,9 +49,9 @@ def main() -> None:
     dice = random.Random(1)
     text, terms = make_glossary_csv(given.senses, dice)
     if given.postgres:
-        with on_postgresql(given.postgres) as glossary:
-            take_in(glossary, text, terms)
-            ask_and_change(glossary, terms, dice)
+        with open_on_postgresql(given.postgres) as glossary:
+            import_glossary(glossary, text, terms)
+            time_questions_and_changes(glossary, terms, dice)
             time_conflicts_and_roll_back(glossary)
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -59,21 +59,21 @@ def main() -> None:
         run_argot("init", "--home", home)
         path = home / "glossary.db"
         glossary = Glossary.open(path)
-        take_in(glossary, text, terms)
+        import_glossary(glossary, text, terms)
         print(f"  {path.stat().st_size / 1e6:.0f} MB")
-        exchange_formats(glossary)
+        time_formats(glossary)
         measure_time("check and open", lambda: Glossary.open(path).close())
-        ask_and_change(glossary, terms, dice)
+        time_questions_and_changes(glossary, terms, dice)
         if not given.no_service:
             glossary.close()
-            search_box(home, terms, dice)
+            time_search_box(home, terms, dice)
             glossary = Glossary.open(path)
         time_conflicts_and_roll_back(glossary)
         glossary.close()
 
 
 @contextmanager
-def on_postgresql(url: str) -> Iterator[Glossary]:
+def open_on_postgresql(url: str) -> Iterator[Glossary]:
     import psycopg
 
     from argot.postgresql.stores import PostgresqlStores
@@ -86,17 +86,17 @@ def on_postgresql(url: str) -> Iterator[Glossary]:
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-def take_in(glossary: Glossary, text: str, terms: list[str]) -> None:
+def import_glossary(glossary: Glossary, text: str, terms: list[str]) -> None:
     report = measure_time("import", lambda: glossary.files.import_csv(text))
     print(f"  {report.added:,} senses, {len(terms):,} terms")
     measure_time("import again", lambda: glossary.files.import_csv(text))
 
 
-def ask_and_change(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+def time_questions_and_changes(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     measure_time("build matcher", lambda: glossary.lookup.matcher(ASKER))
-    ask(glossary, terms, dice)
-    change(glossary)
-    search(glossary, terms, dice)
+    time_questions(glossary, terms, dice)
+    time_change(glossary)
+    time_search(glossary, terms, dice)
 
 
 def time_conflicts_and_roll_back(glossary: Glossary) -> None:
@@ -104,7 +104,7 @@ def time_conflicts_and_roll_back(glossary: Glossary) -> None:
     measure_time("roll back", lambda: glossary.history.roll_back(ADMIN, 1, force=True))
 
 
-def exchange_formats(glossary: Glossary) -> None:
+def time_formats(glossary: Glossary) -> None:
     """Time writing each format, and reading it as an import does, in a process of its own."""
     for one in FORMATS:
         written = measure_time(
@@ -116,7 +116,7 @@ def exchange_formats(glossary: Glossary) -> None:
         print(f"  {len(told.senses):,} senses, {len(written) / 1e6:.0f} MB")
 
 
-def change(glossary: Glossary) -> None:
+def time_change(glossary: Glossary) -> None:
     """Time the first question after a change, and the building of the new matcher."""
     glossary.senses.add("NX-9Q", "context 1", "next generation query")
     measure_time(
@@ -125,7 +125,7 @@ def change(glossary: Glossary) -> None:
     measure_time("new matcher", glossary._views.finish)
 
 
-def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+def time_questions(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     """Time the glossary's work on each question: five terms in a sentence of about twenty words."""
     words = sorted(load_english_words())
     seconds: dict[str, list[float]] = {"find + look_up": [], "misspelt": [], "suggest": []}
@@ -150,7 +150,7 @@ def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
         report_times(name, times)
 
 
-def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+def time_search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     """Time the store's search at every letter typed."""
     seconds = []
     for typed in type_letters(terms, dice):
@@ -160,7 +160,7 @@ def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     report_times("search", seconds)
 
 
-def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
+def time_search_box(home: Path, terms: list[str], dice: random.Random) -> None:
     """Time every letter typed into the managers' page, and opening that page, in wall time."""
     import httpx
 

@@ -57,7 +57,7 @@ class LabelledAnswer:
     passages: list[Passage]
 
 
-def sample_passages() -> list[list[Passage]]:
+def load_passages() -> list[list[Passage]]:
     settings = Settings()
     limits = ReadLimits.from_settings(settings)
     documents = []
@@ -76,11 +76,11 @@ def sample_passages() -> list[list[Passage]]:
 
 def make_labelled_answers(count: int, seed: int) -> list[LabelledAnswer]:
     chance = random.Random(seed)
-    documents = [passages for passages in sample_passages() if len(passages) >= 5]
-    return [_answer(chance.choice(documents), chance) for _ in range(count)]
+    documents = [passages for passages in load_passages() if len(passages) >= 5]
+    return [_make_answer(chance.choice(documents), chance) for _ in range(count)]
 
 
-def _answer(document: list[Passage], chance: random.Random) -> LabelledAnswer:
+def _make_answer(document: list[Passage], chance: random.Random) -> LabelledAnswer:
     first = chance.randrange(len(document) - 4)
     offered = document[first : first + 5]
     order = chance.sample(range(5), 5)

@@ -45,13 +45,13 @@ def main() -> None:
     given = parser.parse_args()
     questions, sources = PUBLIC_SETS[given.set](Settings().datasets / given.set)
     with closing(Corpus.open(given.keep, Settings(home=given.keep))) as corpus:
-        take_in(corpus, sources[:: given.every])
+        add_documents(corpus, sources[:: given.every])
     with open_corpus(given.keep) as corpus:
         freeze_start_up()  # as `argot serve` does
         measure(corpus, [question.question for question in questions])
 
 
-def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
+def add_documents(corpus: Corpus, sources: Sequence[Source]) -> None:
     for event in corpus.add(sources):
         if event.done % SAID_EVERY == 0 and event.kind != "progress":
             print(f"{event.done} of {event.total} documents", file=sys.stderr, flush=True)

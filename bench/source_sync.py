@@ -38,14 +38,14 @@ def make_text(number: int, change: int = 0) -> str:
     return f"# Part {number}\n\n" + "\n\n".join(paragraphs) + "\n"
 
 
-def make(folder: Path, files: int) -> None:
+def write_files(folder: Path, files: int) -> None:
     for number in range(files):
         path = folder / f"{number % 40:02}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make_text(number), encoding="utf-8")
 
 
-def sync(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
+def sync_folder(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
     run = Synchronisation(corpus, record, lambda: FolderConnector(folder, Patterns()))
     for _ in run.run():
         pass
@@ -61,7 +61,7 @@ def measure_time(work: Callable[[], object]) -> tuple[float, object]:
 def measure_synthetic(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "docs"
-        make(folder, given.files)
+        write_files(folder, given.files)
         added = Corpus.open(Path(scratch) / "added", Settings())
         added.embedder.embed_queries(["warm"])
         by_add, _ = measure_time(lambda: list(added.add(list_sources([folder]))))
@@ -70,18 +70,18 @@ def measure_synthetic(given: argparse.Namespace) -> None:
         corpus = Corpus.open(Path(scratch) / "kb", Settings())
         corpus.embedder.embed_queries(["warm"])
         record = SourceStore(corpus.store.database).add(SourceRecord("docs", "folder", str(folder), {}))
-        first, counts = measure_time(lambda: sync(corpus, record, folder))
+        first, counts = measure_time(lambda: sync_folder(corpus, record, folder))
         print(f"add    {by_add:8.2f} s  (again {again:.2f} s)\nfirst  {first:8.2f} s  {counts}")
         nothing, few = [], []
         for turn in range(given.rounds):
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             nothing.append(seconds)
             print(f"again  {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
             for number in range(given.changed):
                 path = folder / f"{number % 40:02}" / f"{number}.md"
                 path.write_text(make_text(number, turn + 1), encoding="utf-8")
             time.sleep(0.1)
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             few.append(seconds)
             print(f"few    {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
         print(
@@ -101,7 +101,7 @@ def measure_folder(given: argparse.Namespace) -> None:
 
         def measure_sync(name: str) -> None:
             processor = os.times()
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             now = os.times()
             spent = sum(now[:4]) - sum(processor[:4])
             print(f"{name:6} {seconds:9.1f} s  {spent:9.1f} s of processor  {counts}", flush=True)

@@ -50,7 +50,7 @@ def main() -> None:
         print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors\n")
         measure_cold(home, arguments.runs)
         report_cold_parts(home)
-        asyncio.run(warm(home, arguments.questions))
+        asyncio.run(measure_warm(home, arguments.questions))
 
 
 def measure_cold(home: Path, runs: int) -> None:
@@ -110,8 +110,8 @@ def report_cold_parts(home: Path) -> None:
         print(f"  {name:<36} {seconds * 1000:6.0f} ms")
 
 
-async def warm(home: Path, count: int) -> None:
-    questions = _sample_questions(count)
+async def measure_warm(home: Path, count: int) -> None:
+    questions = _load_questions(count)
     took: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)
     async with KnowledgeBase.open(home, load_settings(home=home)) as kb:
@@ -133,7 +133,7 @@ async def warm(home: Path, count: int) -> None:
     print(f"  {'checkpoints and rest':<20} mean {rest / len(took) * 1000:6.1f} ms")
 
 
-def _sample_questions(count: int) -> list[str]:
+def _load_questions(count: int) -> list[str]:
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
     return [entry["question"] for entry in entries if entry["split"] == "validation"][:count]

@@ -85,7 +85,7 @@ class RunFolder:
         self.id = path.name
         self.model = path / MODEL
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- request ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def create(
@@ -147,9 +147,9 @@ class RunFolder:
         return read_pool(self.path / PASSAGES)
 
     def erase_texts(self, is_gone: Callable[[PoolPassage], bool]) -> int:
-        """Take passages out of the folder, with the pairs about them; return the number of lines.
+        """Remove passages from the folder, with the pairs about them; return the number of removed lines.
 
-        A training that has begun does not go on without them: it finds that its pairs are others.
+        A training that has begun cannot be resumed then: it finds that its pairs have changed.
         """
         gone = 0
         with suppress(FileNotFoundError, InvalidInput):

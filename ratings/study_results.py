@@ -14,7 +14,7 @@ from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, Study
 RANK = "Rank"
 BORNE_OUT = "Borne out"
 EVERY = "all"
-"""Besides single passages, by their numbers: all of them together."""
+"""The name of all passages together, beside single ones, which are named by number."""
 
 
 @dataclass(frozen=True, slots=True)

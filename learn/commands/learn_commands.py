@@ -1,4 +1,4 @@
-"""argot learn: training data, and models of one's own that go into force where they measure better."""
+"""argot learn: training data, and models trained on it, which are adopted if they measure better."""
 
 from __future__ import annotations
 

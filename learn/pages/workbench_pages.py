@@ -87,7 +87,7 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/runs")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """Render the parts that change by themselves: the trainings and the models in force."""
+        """Render the parts that are refreshed automatically: the trainings and the models in force."""
         if "hx-request" not in request.headers:
             return await overview_page(request, who)
         return render_part("workbench_rows.html", who=who, **await changing(who))

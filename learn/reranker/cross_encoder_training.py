@@ -69,7 +69,7 @@ class CrossEncoderTraining:
         self.idle = list_idle_tokens(self.tokenizer)
         self.half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and has_bfloat16())
         for name, value in classifier.named_parameters():
-            # Half of the weights, of which few pairs say nothing.
+            # Half of the weights, which a few pairs cannot train.
             if ".word_embeddings." in name:
                 value.requires_grad_(False)
 

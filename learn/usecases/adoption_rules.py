@@ -176,7 +176,7 @@ def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody
         )
 
 
-# -- whether it is what it says ---------------------------------------------------------------------------------------
+# -- checks of the run and its model ----------------------------------------------------------------------------------
 
 
 def require_better(run: RunFolder) -> Gain:

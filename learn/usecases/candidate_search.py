@@ -55,7 +55,7 @@ async def candidate_search(
     question: Annotated[Text, Field(min_length=1, max_length=2000)],
     run: RunId,
 ) -> SideBySide:
-    """The passages one may read that the search finds, in the order of the present and of a training's model.
+    """Search for a question; return the readable passages in the order of the present and of a training's model.
 
     Raises:
         NotFound: there is no such training.

@@ -60,8 +60,8 @@ async def data_show(
     start: Count = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_SHOWN_PAIRS)] = 25,
 ) -> DataFound:
-    """A set and its pairs, in the order in which they were made: those with all these words in question or answer, of
-    this kind, part and state.
+    """Return a set and its pairs, in the order in which they were made: those with all these words in question or
+    answer, and of this kind, part and state.
 
     Raises:
         NotFound: there is no such set, or it is of documents that one may not all read.
@@ -82,7 +82,7 @@ async def data_show(
 
 @usecase("manager", everywhere=True)
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
-    """Strike a pair: it is in no training and no export, until it is restored."""
+    """Strike a pair: trainings and exports leave it out until it is restored."""
     return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "struck", principal.name)
     )
@@ -106,11 +106,11 @@ async def data_correct(
     question: Question | None = None,
     answer: Answer | None = None,
 ) -> DataPair:
-    """Give a pair another question or answer; what is left out stays. How it was made stays known.
+    """Give a pair another question or answer; a field that is not given is unchanged. The first wording is kept.
 
     Raises:
         NotFound: there is no such set or pair.
-        InvalidInput: nothing is left of the question.
+        InvalidInput: the question would be empty.
     """
 
     def correct() -> StoredPair:
@@ -143,7 +143,7 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
 @usecase("manager", everywhere=True)
 async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
-    """The kept pairs of a set with their passages, one JSON object a line (learn/README.md has the fields)."""
+    """Return the kept pairs of a set with their passages, one JSON object a line (learn/README.md has the fields)."""
     from argot.learn.store.pair_store import PairQuery
     from argot.learn.training_pairs import serialize_pairs
 
@@ -161,9 +161,10 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 async def data_import(
     kb: KnowledgeBase, principal: Principal, *, name: SetName, text: Text, audience: list[Reader] | None = None
 ) -> DataSet:
-    """A new set of the pairs in a JSONL text, as `data_export` writes it. All of them, or none.
+    """Make a set of the pairs in a JSONL text, as `data_export` writes it: of all of them, or none.
 
-    A passage that is not in the documents is kept with its text; `audience`: who may see those (none: everyone).
+    A passage that is not in the documents is stored with its text; `audience`: who may see such passages (none:
+    everyone).
 
     Raises:
         InvalidInput: a line is no pair; the message names line and remedy.

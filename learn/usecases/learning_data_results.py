@@ -1,4 +1,4 @@
-"""A set of training pairs and its pairs, as they are shown to those who may see them."""
+"""Sets of training pairs and their pairs, as shown to people who may see them."""
 
 from __future__ import annotations
 

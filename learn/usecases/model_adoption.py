@@ -1,4 +1,4 @@
-"""The adoption of a trained model that measures better, and the way back: in one step, while Argot answers."""
+"""The adoption of a trained model that measures better, and its undoing: in one step, while Argot answers."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ async def model_adopt(
 
     Raises:
         NotFound: there is none that one may see.
-        Conflict: it is not better (by how much, and how wide the interval is, is said), or its data or base is gone.
+        Conflict: it is not better (the message gives the difference and its interval), or its data or base is gone.
         NotAllowed: it learnt from documents that not everybody may read.
         InvalidInput: its folder holds what no model needs.
     """
@@ -234,7 +234,7 @@ def _require_stack(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]
 async def model_adopt_start(
     kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
 ) -> ModelChange:
-    """Begin to adopt as `model_adopt` does, which of an embedder takes long; how far it is: `model_change`.
+    """Begin to adopt as `model_adopt` does, which takes long for an embedder; `model_change` tells its progress.
 
     Raises:
         Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
@@ -246,7 +246,7 @@ async def model_adopt_start(
 
 @usecase("manager", everywhere=True)
 async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> ModelChange:
-    """Begin to go back as `model_back` does; how far it is: `model_change`.
+    """Begin to go back as `model_back` does; `model_change` tells its progress.
 
     Raises:
         Conflict: as `model_back`, at once; or another change is going on.

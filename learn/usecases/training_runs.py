@@ -1,4 +1,6 @@
-"""Trainings: begun, watched, stopped, compared. Each is a folder of the knowledge base (`argot.learn.run_folder`)."""
+"""The use cases of trainings: start, watch, stop, compare. Each training is a folder of the knowledge base
+(`argot.learn.run_folder`).
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,7 @@ async def training_start(
     """Have a model trained on a set of pairs. It waits for its turn: the running service trains one after the other.
 
     `base`: the model to start from, by its folder, its package, or the id of a training; empty: the present one.
-    `recipe`: what is not as by default, by name.
+    `recipe`: the settings that differ from the defaults, by name.
 
     Raises:
         NotFound: there is no such set of pairs, or it is to start from a training that one may not see.
@@ -193,10 +195,10 @@ def _number(value: object) -> float | None:
 async def training_compare(
     kb: KnowledgeBase, principal: Principal, *, runs: Annotated[list[RunId], Field(min_length=2, max_length=10)]
 ) -> list[RunDetails]:
-    """Several trainings side by side.
+    """Compare several trainings.
 
     Raises:
-        NotFound: one of them is none that one may see.
+        NotFound: one of them does not exist, or one may not see it.
     """
     return [await kb.blocking(_describe_details, kb, principal, one) for one in dict.fromkeys(runs)]
 

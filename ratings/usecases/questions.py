@@ -34,7 +34,7 @@ ProfileNames = Annotated[list[Text], Field(max_length=MAX_SYSTEMS)]
 RETRIEVED = 10
 """Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
-"""Pause before the next try when the service is fully used: people's questions take precedence."""
+"""Pause before the next try when the service is busy: people's questions take precedence."""
 
 
 @usecase("manager", everywhere=True)
@@ -70,11 +70,12 @@ async def rating_create_from_thumbs(
     since: Moment = "",
     profiles: ProfileNames | None = None,
 ) -> StudySummary:
-    """Make a study of the answers that askers judged by a thumb and shared, as `feedback_list` shows them to oneself;
-    whose they were is not in it. Only managers of all contexts can be invited: the askers shared them with nobody else.
+    """Make a study of the answers that askers judged by a thumb and shared, as `feedback_list` shows them to oneself,
+    without the askers' names. Only managers of all contexts can be invited: the askers shared them with nobody else.
 
-    `value`: only those judged so; `since`: an ISO date or time. With `profiles` the same questions are also asked
-    through these (`rating_ask`). Who takes a thumb back, or deletes the conversation, takes the question out.
+    `value`: only answers with this judgement; `since`: an ISO date or time. With `profiles` the same questions are also
+    asked through these (`rating_ask`). An asker who takes the thumb back, or deletes the conversation, removes the
+    question.
 
     Raises:
         InvalidInput: nobody shared such an answer, or passages are to be judged.
@@ -112,11 +113,10 @@ async def rating_ask(
     kb: KnowledgeBase, principal: Principal, *, study: Text
 ) -> AsyncIterator[Event | Finished[StudySummary]]:
     """Ask the questions of a study through its profiles, as far as answers are missing. It may be stopped at any time,
-    and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `name`, the
-    profile's.
+    and called again: answers are kept. Events: `asking` with `done`, `total`, `question` and `name`, the profile's.
 
-    Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
-    or of references no answer, leaves a study in which passages are judged.
+    Argot does not ask back: of several senses or documents the best one is used. A question for which no passage is
+    found, or of references no answer, leaves a study in which passages are judged.
     """
     found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
     items = await kb.blocking(kb.open_store(RatingStore).list_items, found)

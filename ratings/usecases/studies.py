@@ -193,14 +193,14 @@ def _choose_aspects(form: StudyForm) -> tuple[Aspect, ...]:
 
 @usecase("manager", everywhere=True)
 async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
-    """Every study and how far it is, the latest first."""
+    """List every study with its progress, the latest first."""
     return await kb.blocking(lambda: [summarize_study(kb, one) for one in kb.open_store(RatingStore).list_studies()])
 
 
 @usecase("manager", everywhere=True)
 async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudyDetails:
-    """A study: how far each rater is, and what was rated so far: by system and aspect the mean with its 95 % interval,
-    ranks, wins of each pair, and Krippendorff's alpha.
+    """Return a study with each rater's progress and the results so far: by system and aspect the mean with its 95 %
+    interval, ranks, wins of each pair, and Krippendorff's alpha.
 
     Raises:
         NotFound: there is no such study.
@@ -210,11 +210,11 @@ async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -
 
 @usecase("manager", everywhere=True)
 async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
-    """Invite users to rate the answers of a study; whoever is invited already stays so.
+    """Invite users to rate the answers of a study. Earlier invitations stay.
 
     Raises:
         NotFound: there is no such study or user.
-        InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
+        InvalidInput: askers shared the answers only with managers of all contexts, and a user is not one.
     """
     found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
     for name in people:
@@ -254,7 +254,7 @@ async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text)
 async def rating_export(
     kb: KnowledgeBase, principal: Principal, *, study: Text, form: RatingForm = "jsonl"
 ) -> RatingsFile:
-    """Every rating that was saved, with the names of the systems: JSONL has a line for each question and rater, CSV one
+    """Export every saved rating, with the names of the systems: JSONL has a line for each question and rater, CSV one
     for each answer or passage that somebody rated, and of references one for each sentence.
 
     Of references "annotated" is JSONL with a line for each answer, as the experiment trustworthy-7 reads it: the
@@ -288,7 +288,7 @@ async def rating_export(
 
 @usecase("manager", everywhere=True)
 async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
-    """Delete a study with its questions, answers and ratings, for good; what it was."""
+    """Delete a study with its questions, answers and ratings, for good; return what it was."""
 
     def remove() -> StudySummary:
         found = summarize_study(kb, kb.open_store(RatingStore).get_study(study))

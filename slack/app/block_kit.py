@@ -31,7 +31,7 @@ Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
 
 SOURCES = "/slack/sources"
-"""Target of a number: a separate page, because there is no conversation to show it beside."""
+"""The address that a citation links to: a page of its own, because there is no conversation beside which to show it."""
 # Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses longer ones.
 MAX_BLOCKS = 50
 MAX_MESSAGE_CHARS = 12_000

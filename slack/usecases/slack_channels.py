@@ -67,7 +67,7 @@ async def slack_channel_set(
     context: Text | None = None,
     profile: Text | None = None,
 ) -> Channel:
-    """Say how a channel is answered; what is left out stays. An empty context or profile takes it away again.
+    """Set how a channel is answered; a setting that is not given stays. An empty context or profile removes it.
 
     `groups`: everybody in the channel is shown what these groups may read.
     """
@@ -109,7 +109,7 @@ async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, chann
 async def slack_people_link(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
 ) -> LinkedPerson:
-    """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
+    """Link somebody in Slack with a user: private answers to them then rest on documents that this user may read."""
     # Only for its error: there may be no such user.
     await kb.blocking(kb.people.user, user)
     await kb.blocking(SlackStore(kb.people.database).link, team, slack_user, user)
@@ -120,7 +120,7 @@ async def slack_people_link(
 async def slack_people_unlink(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
 ) -> UnlinkedPerson:
-    """Take that back."""
+    """Undo the linking of somebody in Slack with a user."""
     if not await kb.blocking(SlackStore(kb.people.database).unlink, team, slack_user):
         raise NotFound(f"Nobody is linked with '{slack_user}' of {team}. See who is: argot slack people list")
     return UnlinkedPerson(team, slack_user)
@@ -136,8 +136,8 @@ async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[Lin
 async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ContinuedThread:
     """Continue a conversation begun in Slack as one's own: `thread` is its id.
 
-    One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
-    it there. What the copy shows is what its new owner may read.
+    If it is one's own already, it is returned. Of a channel's conversation a copy is made, the same one each time; its
+    id is unguessable, so only readers of the channel have it. The copy shows only text that its new owner may read.
     """
     store = SlackStore(kb.people.database)
     found = await kb.blocking(store.find_thread_by_id, thread)

@@ -1,4 +1,4 @@
-"""A manager uploads archives that unpack to a gigabyte, and one of 70,000 files: can others still search?
+"""The searches of others while a manager uploads archives that unpack to a gigabyte, and one of 70,000 files.
 
     python bench/archive_bombs.py          # some three minutes on two cores
 

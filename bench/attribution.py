@@ -1,4 +1,4 @@
-"""Does a passage support a claim? AUROC on AttributionBench. Run: ARGOT_DATASETS=DIR python bench/attribution.py
+"""The support of claims by passages: AUROC on AttributionBench. Run: ARGOT_DATASETS=DIR python bench/attribution.py
 
 728 claims with references, supported or not (`attribution/dev_all_subset_balanced.jsonl`). References are split into
 passages as documents are. The probability of a claim is that by its most supportive passage

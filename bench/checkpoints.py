@@ -1,5 +1,4 @@
-"""The cost of storing a turn's checkpoints for each of LangGraph's durability modes, and the loss by a kill in
-mid-turn.
+"""The cost of a turn's checkpoints in each of LangGraph's durability modes, and the loss by a kill in mid-turn.
 
     python bench/checkpoints.py [--turns 30]
 

@@ -1,4 +1,4 @@
-"""Small files of every format that are expensive to read: what does each cost, and is it taken or refused?
+"""The cost and the outcome of small files that are expensive to read, of every format.
 
     python bench/costly_files.py                              # all of them, as a manager's and as an asker's; an hour
     python bench/costly_files.py --lane attachments           # as an asker puts them into a conversation

@@ -1,4 +1,4 @@
-"""Zeroed pages, flipped bits, truncated and deleted files: is all damage reported, and does the reported remedy help?
+"""The detection and the repair of damage: zeroed pages, flipped bits, truncated and deleted files.
 
     python bench/damage.py                     # some hours on two cores: 25 places of each kind in each file
     python bench/damage.py --places 2          # minutes

@@ -1,4 +1,4 @@
-"""How well are whole filings read and searched? Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
+"""The quality of reading and searching whole filings. Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
 
 FinanceBench's available PDFs are read whole by Argot's reader, as PDFium's plain text, and by markitdown if installed
 (page by page, since its output names no pages). The first measure is the share of the numbers in a question's evidence

@@ -1,8 +1,7 @@
-"""Questions of a megabyte, and bombs for JSON and regular expressions, beside people who ask: do the people notice
-them?
+"""The wait of people beside hostile requests: questions of a megabyte, and bombs for JSON and regular expressions.
 
     python bench/hostile.py                # under three minutes on two cores
-    python bench/hostile.py --seconds 10   # does it work?
+    python bench/hostile.py --seconds 10   # a quick trial
 
 One `argot serve` over the sample knowledge base, with its default limits and without a language model, so that the
 whole waiting time is Argot's own. Some people ask a question every few seconds: alone, then beside programs that send

@@ -1,4 +1,4 @@
-"""How many false statements does the check of support let through? Run: python bench/lies.py
+"""The false statements that the check of support lets through. Run: python bench/lies.py
 
 `statements.jsonl` holds sentences of the sample documents (and of some passages written for it), each with an honest
 paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one change:

@@ -1,4 +1,4 @@
-"""Which method of reference matching is better, `sum` or `published`? Run: python bench/matching.py
+"""A comparison of the methods of reference matching, `sum` and `published`. Run: python bench/matching.py
 
 The labelled set is made from the sample documents, as in section 6 of *Trustworthy Answers, Messier Data*: answers with
 known sources. Each takes one to three sentences from each of one to three passages, edited as a writer would (a clause

@@ -1,7 +1,7 @@
 """The memory growth of a service to which documents are added continuously, by suspect.
 
     python bench/memory.py [--rounds 30] [--questions 20] [--out memory.md]
-    python bench/memory.py --rounds 6 --documents 10     # does it work?
+    python bench/memory.py --rounds 6 --documents 10     # a quick trial
     python bench/memory.py --questions 0                 # documents alone
     python bench/memory.py --documents 0                 # questions alone
 

@@ -1,4 +1,4 @@
-"""How well are scans read? Run: python bench/ocr.py [--pages 20] [FILE.pdf ...]
+"""The quality of reading scans. Run: python bench/ocr.py [--pages 20] [FILE.pdf ...]
 
 Pages of PDFs with a text layer (by default the samples') are rendered at 150 and 300 dots per inch, straight and skewed
 by 2 degrees, clean and with noise, put into PDFs as pictures, and read as scans. Word error rate: word edits

@@ -115,7 +115,7 @@ def folder_of(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: KnowledgeBase, worker: Worker) -> None:
+async def test_a_worker_on_another_machine_adds_an_uploaded_file(kb: KnowledgeBase, worker: Worker) -> None:
     at_work = worker("--kinds", "upload,fetch")
     while not await kb.jobs.has_workers("upload"):  # noqa: ASYNC110  it is another process
         await asyncio.sleep(0.05)
@@ -132,7 +132,7 @@ async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: Knowledge
     assert at_work.stop() == 0 and not await kb.jobs.has_workers("upload")
 
 
-async def test_what_a_killed_worker_had_is_taken_up_by_another(
+async def test_another_worker_continues_the_job_of_a_killed_worker(
     kb: KnowledgeBase, worker: Worker, tmp_path: Path
 ) -> None:
     first = worker()
@@ -153,7 +153,7 @@ async def test_what_a_killed_worker_had_is_taken_up_by_another(
     assert (source.state, source.documents, source.failed) == ("synced", FILES, 0)
 
 
-async def test_what_ends_its_workers_is_put_aside_after_three_tries(
+async def test_a_job_that_kills_its_workers_is_set_aside_after_three_tries(
     kb: KnowledgeBase, worker: Worker, given: dict[str, Any], tmp_path: Path
 ) -> None:
     job = await kb.jobs.submit(JobWanted("poison", ME, label="of arsenic", key="poison"))
@@ -179,7 +179,7 @@ def _said(*arguments: str, **variables: str) -> str:
     return done.stdout
 
 
-async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_two_workers_never_do_the_same_job(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path = tmp_path / "log"
     worker("--kinds", "log"), worker("--kinds", "log")
     jobs = [await kb.jobs.submit(logging_job(path, number)) for number in range(30)]
@@ -189,7 +189,9 @@ async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, wor
     assert len({pid for _, _, pid in lines}) == 2
 
 
-async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_no_other_worker_takes_the_job_of_a_paused_worker(
+    kb: KnowledgeBase, worker: Worker, tmp_path: Path
+) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
     job = await kb.jobs.submit(logging_job(path, 1, "key", until=str(gate)))
@@ -206,7 +208,7 @@ async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, wor
     assert (await ended(kb, job.id)).state == "done"
 
 
-async def test_a_job_goes_on_when_postgresql_was_restarted(
+async def test_a_job_continues_after_a_restart_of_postgresql(
     kb: KnowledgeBase, worker: Worker, server: PostgresqlServer, tmp_path: Path
 ) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
@@ -222,7 +224,7 @@ async def test_a_job_goes_on_when_postgresql_was_restarted(
     assert (await ended(kb, again.id)).outcome == at_work.process.pid
 
 
-async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_a_stopped_worker_returns_its_job_to_the_queue(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
     job = await kb.jobs.submit(logging_job(path, 1, until=str(gate)))
@@ -235,7 +237,7 @@ async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker
     assert (await ended(kb, job.id)).state == "done"
 
 
-def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
+def test_the_work_command_names_the_settings_it_needs(tmp_path: Path) -> None:
     done = run("work", "--home", str(tmp_path / "kb"))
     assert done.returncode and "ARGOT_STORE=postgresql://" in done.stderr and "ARGOT_CHROMA_URL" in done.stderr
     known = {"ARGOT_STORE": "postgresql://nobody@127.0.0.1:9/x", "ARGOT_CHROMA_URL": "http://127.0.0.1:9"}
@@ -243,7 +245,7 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
     assert done.returncode and "'sing' is not a kind of job. Kinds: " in done.stderr
 
 
-def test_a_machine_without_a_model_server_takes_no_job_that_asks_one() -> None:
+def test_a_worker_without_a_model_server_takes_no_job_that_needs_one() -> None:
     alone, with_model = (parse_kinds("", Settings(model_url=url)) for url in ("", "http://127.0.0.1:1/v1"))
     assert set(with_model) - set(alone) == {"derive", "derive_documents", "pairs"} and {"sync", "mine"} <= set(alone)
     assert parse_kinds("pairs, sync", Settings()) == ["pairs", "sync"]

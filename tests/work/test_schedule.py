@@ -61,7 +61,9 @@ async def do_all(kb: KnowledgeBase, script: Scripted, **given: Any) -> None:
     assert not await is_done_by_a_service(kb, "scripted")
 
 
-async def test_a_fault_does_not_end_it(kb: KnowledgeBase, naps: list[float], caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_does_not_end_scheduled_work(
+    kb: KnowledgeBase, naps: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
     script = Scripted(None, RuntimeError("poison"), None)
     await do_all(kb, script, first=5.0, rest=60.0)
     assert naps == [5.0, 20.0, 60.0, 20.0] and "'scripted' failed" in caplog.text and "poison" in caplog.text
@@ -70,7 +72,7 @@ async def test_a_fault_does_not_end_it(kb: KnowledgeBase, naps: list[float], cap
     assert naps == [0.0, 20.0]
 
 
-async def test_a_server_that_does_not_answer_is_waited_for_ever_longer(kb: KnowledgeBase, naps: list[float]) -> None:
+async def test_scheduled_work_waits_longer_after_each_failure_of_a_server(kb: KnowledgeBase, naps: list[float]) -> None:
     down = ModelUnavailable("No answer.")
     script = Scripted(down, down, down, None, down)
     await do_all(kb, script)
@@ -78,7 +80,7 @@ async def test_a_server_that_does_not_answer_is_waited_for_ever_longer(kb: Knowl
     assert script.resting == ["", "No answer.", "No answer.", "No answer.", "", "No answer."]
 
 
-async def test_work_that_the_settings_do_not_want_is_not_done(
+async def test_work_that_the_settings_exclude_is_not_scheduled(
     kb: KnowledgeBase, naps: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, unwanted = Scripted(), Scripted()
@@ -94,7 +96,7 @@ async def test_work_that_the_settings_do_not_want_is_not_done(
     assert wanted.resting == [""] and unwanted.resting == []
 
 
-def test_the_service_knows_what_is_scheduled() -> None:
+def test_the_service_registers_its_scheduled_work() -> None:
     assert job_work.catalogue and set(SCHEDULE) >= {
         "derive unasked", "keep clean", "keep in step with sources", "keep people confirmed", "train"
     }  # fmt: skip

@@ -30,9 +30,7 @@ def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield visit
 
 
-def test_a_set_is_made_looked_through_and_corrected(
-    open_page: Callable[..., Any], served: Served, tmp_path: Path
-) -> None:
+def test_a_set_is_made_reviewed_and_corrected(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
     tab = open_page()
     shots = SHOTS if os.environ.get("ARGOT_SCREENSHOTS") else tmp_path
     tab.goto(f"{served.url}/workbench/data")

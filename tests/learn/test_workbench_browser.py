@@ -39,7 +39,7 @@ def passages_of(home: Path) -> dict[str, tuple[str, str]]:
     return {Path(uri).name: (document, passage) for uri, document, passage in rows}
 
 
-def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) -> None:
+def test_documents_lead_to_an_adopted_reranker(chromium: Any, served: Served) -> None:
     with visitors(chromium, served.url) as visit:
         tab = visit()
         tab.goto(f"{served.url}/workbench")

@@ -77,7 +77,7 @@ def assert_inert(answer: httpx.Response) -> None:
     assert "alert(1)" in answer.text
 
 
-async def test_relevance_is_marked_kept_and_counted(mia: httpx.AsyncClient, ann: httpx.AsyncClient) -> None:
+async def test_relevance_is_marked_saved_and_counted(mia: httpx.AsyncClient, ann: httpx.AsyncClient) -> None:
     await make(mia, "passages")
     shown = await ann.get(ADDRESS)
     assert_inert(shown)
@@ -94,7 +94,7 @@ async def test_relevance_is_marked_kept_and_counted(mia: httpx.AsyncClient, ann:
     assert (await mia.get(f"{MANAGE}/export?form=annotated")).status_code == 400
 
 
-async def test_unfinished_marks_stay_on_the_page_of_a_study_that_was_closed_meanwhile(
+async def test_unfinished_marks_stay_on_the_page_of_a_closed_study(
     mia: httpx.AsyncClient, ann: httpx.AsyncClient
 ) -> None:
     await make(mia, "passages")

@@ -57,7 +57,7 @@ def come(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield come
 
 
-def test_three_browsers_at_once(come: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_three_raters_work_at_once_in_their_browsers(come: Callable[..., Any], served: Served, tmp_path: Path) -> None:
     ada = come("ada", "/ratings/manage")
     made(ada, served, "Late filings")
     tabs = {
@@ -99,7 +99,7 @@ def test_three_browsers_at_once(come: Callable[..., Any], served: Served, tmp_pa
     assert len(Path(download.value.path()).read_text("utf-8").splitlines()) == 1 + 3 * 4 * 3
 
 
-def test_a_browser_that_closes_in_the_middle_loses_nothing(come: Callable[..., Any], served: Served) -> None:
+def test_closing_the_browser_loses_no_rating(come: Callable[..., Any], served: Served) -> None:
     made(come("ada", "/ratings/manage"), served, "Closing")
     first = come("ann", "/ratings/study/Closing")
     with first.expect_response(lambda response: response.url.endswith("/draft")) as kept:

@@ -19,7 +19,7 @@ PATH = ROOT / "bench" / "latency.py"
         ([], 0),
     ],
 )
-def test_a_call_for_the_context_alone_is_one_to_wait_for(
+def test_the_number_of_sequential_model_calls_is_counted(
     names: list[str], rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = importlib.util.spec_from_file_location("bench_latency", PATH)

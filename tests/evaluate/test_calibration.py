@@ -27,7 +27,7 @@ from argot.ui.cli.main import app
 # -- the statistic ----------------------------------------------------------------------------------------------------
 
 
-def test_kappa_by_hand() -> None:
+def test_cohens_kappa_agrees_with_values_by_hand() -> None:
     # Of 50: both yes 20, both no 15, people alone yes 5, the judge alone yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     table = np.array([[15, 10], [5, 20]])
     assert compute_observed_agreement(table) == pytest.approx(0.7)
@@ -37,7 +37,7 @@ def test_kappa_by_hand() -> None:
     assert compute_cohen_kappa(np.array([[0, 5], [5, 0]])) == -1.0
 
 
-def test_weighted_kappa_by_hand() -> None:
+def test_weighted_kappa_agrees_with_a_value_by_hand() -> None:
     # One of four is off by one of three labels: cost 1; by chance (1*2*1 + 4*2*1 + 1*... ) worked out as below.
     table = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 2]])
     # rows 2, 0, 2; columns 1, 1, 2; expected by row 0: .5, .5, 1, and by row 2 the same
@@ -46,7 +46,7 @@ def test_weighted_kappa_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
-def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None:
+def test_cohens_kappa_agrees_with_scikit_learn(size: int, weighted: bool) -> None:
     draw = np.random.default_rng(5)
     people, judge = draw.integers(0, size, 200), draw.integers(0, size, 200)
     judge[:120] = people[:120]
@@ -54,7 +54,7 @@ def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None
     assert compute_cohen_kappa(count_confusion(people, judge, size), weighted=weighted) == pytest.approx(theirs)
 
 
-def test_agreement_has_intervals_over_questions_and_a_table() -> None:
+def test_agreement_has_intervals_over_questions_and_a_confusion_table() -> None:
     people, judge = [1, 1, 0, 0] * 10, [1.0, 0.0, 0.0, 0.0] * 10
     found = measure_agreement(people, judge, (0, 1), [place // 4 for place in range(40)])
     assert (found.agreement, found.questions, found.confusion) == (0.75, 10, ((20, 0), (10, 10)))
@@ -69,7 +69,7 @@ def test_agreement_has_intervals_over_questions_and_a_table() -> None:
         measure_agreement([], [], (0, 1), [])
 
 
-def test_people_are_compared_pair_by_pair() -> None:
+def test_raters_are_compared_pair_by_pair() -> None:
     assert compute_pairwise_agreement([[1, 1, 0], [0], [1, 1]]) == pytest.approx(2 / 4)
     assert compute_pairwise_agreement([[1]]) is None
 
@@ -87,7 +87,7 @@ def labelled(tmp_path: Path, *lines: str) -> Path:
     return path
 
 
-def test_several_people_decide_together(tmp_path: Path) -> None:
+def test_the_labels_of_several_raters_are_combined(tmp_path: Path) -> None:
     path = labelled(
         tmp_path,
         line_of(labels=[True, "TRUE", False]),
@@ -123,7 +123,7 @@ def test_a_malformed_file_of_labels_is_refused_with_its_line(tmp_path: Path, tex
         load_labels(labelled(tmp_path, text))
 
 
-def test_the_labels_of_financebench_are_read_from_its_results(tmp_path: Path) -> None:
+def test_labels_are_read_from_the_results_of_financebench(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="ARGOT_DATASETS"):
         load_financebench_labels(tmp_path)
     folder = tmp_path / "financebench" / "results"
@@ -169,7 +169,7 @@ def test_a_judge_is_asked_about_every_answer_and_its_faults_are_counted(scripted
     assert titles == ["Agreement with people"]
 
 
-def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) -> None:
+def test_judges_that_give_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) -> None:
     scripted_model.reply("judge_geval", {"reasoning": "x", "score": 4})
     good = {"accuracy": 5, "helpfulness": 4, "informativeness": 3}
     scripted_model.reply("judge_aspects", {"a": good, "b": good})
@@ -189,7 +189,7 @@ def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) ->
     assert len(scripted_model.asked()) == asked
 
 
-def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_reported(tmp_path: Path) -> None:
+def test_a_threshold_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: Path) -> None:
     rows = [(f"Question {n}?", good) for n in range(20) for good in (True, False)]
     lines = [
         line_of(question=question, answer="It takes 40 s." if good else "Penguins swim.", label=good)
@@ -215,7 +215,9 @@ def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_report
         ([], "Give --judge"),
     ],
 )
-def test_what_cannot_be_calibrated_is_said(tmp_path: Path, judges: list[str], message: str) -> None:
+def test_the_error_for_an_impossible_calibration_gives_the_reason(
+    tmp_path: Path, judges: list[str], message: str
+) -> None:
     with pytest.raises(InvalidInput, match=message):
         measured(labelled(tmp_path, line_of(label=True)), judges, Settings())
 

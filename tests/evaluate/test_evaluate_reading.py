@@ -57,7 +57,7 @@ def test_each_file_is_measured_or_refused_with_its_reason(folder: Path) -> None:
     assert "unknown format '.xyz'" in files["strange.xyz"].refusal
 
 
-def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
+def test_a_file_that_takes_too_long_is_refused_and_the_others_are_read(folder: Path) -> None:
     # Less time than any reader needs: the process is ended at each file, and the next file gets another.
     report = evaluate_reading(folder, ReadLimits(seconds=0.001), no_progress)
     files = {one.name: one for one in report.files}
@@ -67,7 +67,7 @@ def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
     assert files["empty.md"].refusal == "empty"
 
 
-def test_the_sums_are_those_of_the_files(folder: Path) -> None:
+def test_the_sums_of_a_format_equal_those_of_its_files(folder: Path) -> None:
     report = evaluate_reading(folder, ReadLimits(), no_progress)
     said = report.to_json()
     for sums in said["formats"].values():
@@ -94,7 +94,7 @@ def test_the_command_prints_tables_and_json(folder: Path) -> None:
     assert lost["examples"] == ["valve nine leaks badly"]
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_folder_without_files_names_it(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no file"):
         evaluate_reading(tmp_path, ReadLimits(), no_progress)
     with pytest.raises(InvalidInput, match="is no folder"):

@@ -53,7 +53,7 @@ async def posted(client: httpx.AsyncClient, path: str, **fields: str) -> httpx.R
     return await client.post(path, data={"csrf": CSRF, **fields}, follow_redirects=False)
 
 
-async def test_a_search_strategy_is_chosen_on_a_set_and_kept(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_a_search_strategy_is_chosen_on_a_set_and_stored(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     page = "/workbench/strategy"
     assert "Make a set of pairs first" in await text_of(mia, page)
     given = {"document": "", "part": "validation"}

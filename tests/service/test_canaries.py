@@ -387,7 +387,7 @@ def crossings(found: str, principal: Principal) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ROADS)
-async def test_a_canary_is_met_by_its_readers_alone(kb: KnowledgeBase, name: str) -> None:
+async def test_a_canary_is_shown_to_its_readers_only(kb: KnowledgeBase, name: str) -> None:
     crossed, lost = [], []
     for principal, canary in WALKS:
         found = await told(ROADS[name](kb, principal, canary), canary.document, ids(kb, canary)["document"].uri)
@@ -398,12 +398,12 @@ async def test_a_canary_is_met_by_its_readers_alone(kb: KnowledgeBase, name: str
     assert lost == []
 
 
-async def test_everyone_walks_to_a_canary_of_somebody_else() -> None:
+async def test_every_user_is_tested_with_a_canary_of_another() -> None:
     assert {p.name for p, canary in WALKS if not may(p, canary)} == {p.name for p in USERS}
     assert {canary.reader for p, canary in WALKS if may(p, canary) and not p.sees_all} == {c.reader for c in CANARIES}
 
 
-async def test_what_is_hidden_changes_nothing_for_who_may_not_see_it(kb: KnowledgeBase, places: Places) -> None:
+async def test_hidden_content_does_not_change_the_answers_of_others(kb: KnowledgeBase, places: Places) -> None:
     """The same questions to a knowledge base without any canary: every word and number of the result is the same."""
     questions = (
         "What is PUC?", "What is the WL voltage during a read?", "Who runs the BRAMBLTON?", "What is BTX?",
@@ -432,7 +432,7 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_see(kb: KnowledgeBase, way: str) -> None:
+async def test_a_conversation_omits_content_its_owner_may_no_longer_see(kb: KnowledgeBase, way: str) -> None:
     canary, after = CANARIES[0], Principal("hans", frozenset({"sales"}))
     asked = await ROADS[way](kb, HR, canary)
     assert canary.word in json.dumps(asked).casefold()
@@ -457,7 +457,9 @@ async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_se
         ("default", "What is PUC?"),
     ],
 )
-async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, profile: str, question: str) -> None:
+async def test_a_conversation_omits_a_hidden_context_that_was_only_considered(
+    kb: KnowledgeBase, profile: str, question: str
+) -> None:
     glossary = kb.glossary
     told_of = "where quillfeathers nest, birds that moult and sing in spring"
     glossary.contexts.add("Aviary wards", told_of, "quill@example.com", audience=frozenset())
@@ -476,7 +478,7 @@ async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, pro
 # -- managers, who may change what they may read ----------------------------------------------------------------------
 
 
-async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_bytes(
+async def test_adding_a_copy_of_a_hidden_document_reveals_nothing_to_a_manager(
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     canary = CANARIES[0]
@@ -496,7 +498,7 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     )
 
 
-async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(kb: KnowledgeBase) -> None:
+async def test_a_manager_cannot_open_a_hidden_context_or_change_a_hidden_sense(kb: KnowledgeBase) -> None:
     canary = CANARIES[1]
     hidden = {"term": canary.word.upper(), "context": "Tools", "expansion": "a hidden tool"}
     csv = "term,context,expansion\nNEW,Tools,something new\n{},{},{}\n"
@@ -517,7 +519,7 @@ async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(
     assert (await call(kb, inside, "context_add", name=canary.context))["audience"] == ["fab"]
 
 
-async def test_saying_more_of_a_hidden_sense_does_not_publish_it(kb: KnowledgeBase) -> None:
+async def test_adding_to_a_hidden_sense_does_not_publish_it(kb: KnowledgeBase) -> None:
     canary = CANARIES[1]
     parameters = {"term": canary.word.upper(), "context": "Tools", "expansion": "a hidden tool"}
     changed = await call(kb, ADMIN, "glossary_add", **parameters, description=f"{canary.word} again")
@@ -526,13 +528,13 @@ async def test_saying_more_of_a_hidden_sense_does_not_publish_it(kb: KnowledgeBa
     assert (await call(kb, ADMIN, "glossary_add", **parameters, audience=[]))["audience"] == []
 
 
-async def test_a_manager_cannot_remove_what_is_hidden(kb: KnowledgeBase) -> None:
+async def test_a_manager_cannot_remove_a_hidden_document(kb: KnowledgeBase) -> None:
     for wanted in (CANARIES[0].document, ids(kb, CANARIES[0])["document"].id):
         with pytest.raises(NotFound):
             await call(kb, MANAGER, "remove", document=wanted)
 
 
-async def test_questions_that_missed_a_term_are_their_askers_own(kb: KnowledgeBase) -> None:
+async def test_questions_that_missed_a_term_are_private_to_their_askers(kb: KnowledgeBase) -> None:
     assert crossings(await told(call(kb, MANAGER, "glossary_misses")), MANAGER) == []
     everything = await told(call(kb, ADMIN, "glossary_misses"))
     assert [one.word for one in CANARIES if one.word not in everything] == []
@@ -544,7 +546,7 @@ async def test_questions_that_missed_a_term_are_their_askers_own(kb: KnowledgeBa
 @pytest.mark.parametrize(
     "thief", [OUTSIDER, MANAGER, ADMIN, Principal("hans ", HR.groups), Principal("HANS", HR.groups)]
 )
-async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Principal) -> None:
+async def test_a_conversation_is_open_to_its_owner_only(kb: KnowledgeBase, thief: Principal) -> None:
     asked = await call(kb, HR, "ask", question="What is PUC?")
     thread = asked["thread"]
     before = await call(kb, HR, "thread_read", thread=thread)
@@ -565,7 +567,7 @@ async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Prin
     assert await (await kb.threads()).feedback(HR.name, thread) == []
 
 
-async def test_the_windows_history_is_its_owners_alone(kb: KnowledgeBase) -> None:
+async def test_the_web_windows_history_is_open_to_its_owner_only(kb: KnowledgeBase) -> None:
     from chainlit.types import Feedback, Pagination, ThreadFilter
 
     from argot.ui.chat.data_layer import ThreadsLayer

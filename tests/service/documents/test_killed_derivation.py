@@ -149,7 +149,7 @@ def clean(folder: Path, model: Any, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [SURELY * share for share in killing.shares(POINTS)])
-def test_a_killed_sync_with_derivation_comes_to_the_same_end(
+def test_a_killed_sync_with_derivation_ends_in_the_same_state(
     folder: Path, model: Any, clean: tuple[int, int, dict[str, Any]], share: float, tmp_path: Path
 ) -> None:
     steps, calls, expected = clean

@@ -173,7 +173,7 @@ def _base64(text: str) -> str:
 # -- tests ------------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_an_erased_document_leaves_no_byte_in_any_store(kb: KnowledgeBase, tmp_path: Path) -> None:
     await fill(kb, tmp_path / "sources")
     before = places_with_word(kb)
     held = " ".join(before)
@@ -199,7 +199,7 @@ async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_
 
 
 @pytest.mark.parametrize("place", range(len(KEEPERS) + 1))
-async def test_an_erasure_that_was_cut_off_is_gone_on_with(
+async def test_an_interrupted_erasure_is_continued(
     kb: KnowledgeBase, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a kill does it, before each of those who erase."""
@@ -230,7 +230,7 @@ async def test_an_erasure_that_was_cut_off_is_gone_on_with(
     assert await erase_old_removed(kb) == 0
 
 
-async def test_a_removed_document_takes_nothing_along(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_removing_a_document_deletes_nothing_derived_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
     """It can be brought back, and then all is as it was."""
     await fill(kb, tmp_path / "sources")
     before = await do(kb, LOCAL, "data_show", name="ours")
@@ -241,7 +241,7 @@ async def test_a_removed_document_takes_nothing_along(kb: KnowledgeBase, tmp_pat
     assert WORD in asked["answer"]
 
 
-async def test_what_is_in_again_keeps_what_was_made_of_it(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_document_added_again_keeps_what_was_made_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
     await fill(kb, tmp_path / "sources")
     before = await do(kb, LOCAL, "data_show", name="ours")
     await do(kb, LOCAL, "remove", document="pumps.md")
@@ -251,7 +251,7 @@ async def test_what_is_in_again_keeps_what_was_made_of_it(kb: KnowledgeBase, tmp
     assert {pair["question"] for pair in before["pairs"] if pair["document"] == "pumps.md"} <= found
 
 
-async def test_every_table_and_folder_is_claimed(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_every_table_and_folder_has_a_keeper(kb: KnowledgeBase, tmp_path: Path) -> None:
     """Whoever adds one says in `text_keepers.py` who erases what it keeps of documents."""
     await fill(kb, tmp_path / "sources")
     folders = {name for keeper in KEEPERS for name in keeper.folders}

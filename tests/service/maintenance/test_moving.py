@@ -98,7 +98,7 @@ async def answers(place: tuple[Path, Settings]) -> Any:
         return found
 
 
-async def test_there_and_back_everything_is_equal(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+async def test_moving_to_postgresql_and_back_changes_nothing(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     before = await asyncio.to_thread(shutil.copytree, home, tmp_path / "before")
     asked = await answers(folder(before))
 
@@ -177,7 +177,7 @@ def move_in_steps(home: str, url: str, back: str) -> None:
 
 
 @pytest.mark.parametrize("back", [False, True])
-async def test_a_move_that_is_killed_again_and_again_goes_on(
+async def test_a_repeatedly_killed_move_is_continued(
     back: bool, home: Path, tmp_path: Path, postgresql_url: str
 ) -> None:
     untouched, target = dumps(home), ""
@@ -207,9 +207,7 @@ async def test_a_move_that_is_killed_again_and_again_goes_on(
 # -- refused ----------------------------------------------------------------------------------------------------------
 
 
-async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
-    home: Path, tmp_path: Path, postgresql_url: str
-) -> None:
+async def test_an_impossible_move_is_refused_without_changes(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     untouched = dumps(home)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").touch()
@@ -242,7 +240,7 @@ async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
             await asyncio.to_thread(moved, on(postgresql_url, home), folder(tmp_path / "back"))
 
 
-async def test_what_the_source_changed_since_a_kill_is_copied_anew(
+async def test_rows_changed_since_a_killed_move_are_copied_again(
     home: Path, tmp_path: Path, postgresql_url: str
 ) -> None:
     work = (move_in_steps, str(home), postgresql_url, "")
@@ -261,7 +259,7 @@ async def test_what_the_source_changed_since_a_kill_is_copied_anew(
         assert added.id == max(sense.id for sense in kb.glossary.senses.find(LOCAL))
 
 
-async def test_characters_that_postgresql_has_not_are_replaced(home: Path, postgresql_url: str) -> None:
+async def test_characters_that_postgresql_cannot_store_are_replaced(home: Path, postgresql_url: str) -> None:
     with closing(sqlite3.connect(home / "threads.db")) as threads, threads:
         assert threads.execute("UPDATE threads SET title = 'a' || char(0) || 'b' WHERE owner = 'ann'").rowcount
     await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
@@ -272,7 +270,7 @@ async def test_characters_that_postgresql_has_not_are_replaced(home: Path, postg
         assert (await do(kb, LOCAL, "ask", question="What is a VGN?"))["status"] == "answered"
 
 
-def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
+def test_a_set_in_a_checkpoint_compares_equal_in_any_order() -> None:
     from langgraph.checkpoint.serde import jsonplus
 
     rows, names = CheckpointRows(), ["one", "two", "three"]
@@ -288,7 +286,9 @@ def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
     assert rows.normalize_row((*head, "hits", *other)) == (*head, "hits", *other)
 
 
-async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgresql_url: str, tmp_path: Path) -> None:
+async def test_the_move_command_reports_its_work_and_the_settings_to_change(
+    home: Path, postgresql_url: str, tmp_path: Path
+) -> None:
     def move(*arguments: object) -> str:
         done = run("move", "--home", home, *arguments)
         return done.stdout + done.stderr
@@ -301,7 +301,7 @@ async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgres
     assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")
 
 
-async def test_vectors_go_to_a_server_and_back(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+async def test_vectors_move_to_a_server_and_back(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     (tmp_path / "chroma").mkdir()
     with ChromaRun(tmp_path / "chroma") as server:
         kept = {"chroma_url": server.url}

@@ -93,7 +93,7 @@ def recover(server: PostgresqlServer, base: Path, moment: str) -> None:
     server.start()
 
 
-def test_the_database_comes_back_as_of_before_and_as_of_after_a_change(server: PostgresqlServer) -> None:
+def test_the_database_is_restored_to_before_and_after_a_change(server: PostgresqlServer) -> None:
     put(server, "ann")
     first, second = base_backup(server, "first"), base_backup(server, "second")
     before = now(server)

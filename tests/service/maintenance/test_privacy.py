@@ -87,14 +87,14 @@ def files_with(folder: Path, word: str) -> list[str]:
     return found
 
 
-async def test_the_canary_stands_in_every_store_before(kb: KnowledgeBase) -> None:
+async def test_the_canary_appears_in_every_store_beforehand(kb: KnowledgeBase) -> None:
     """Else the tests below would find nothing anywhere."""
     await lived(kb)
     found = {name.removesuffix("-wal") for name in files_with(kb.home, CANARY)}
     assert {"corpus.db", "glossary.db", "people.db", "threads.db"} <= found
 
 
-async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None:
+async def test_an_export_contains_all_personal_data_and_no_secret(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     exported = await do(kb, LOCAL, "user_export", name="ann")
     assert exported.keys() == {"name", "at", "people", "conversations", "glossary", "ratings", "asked"}
@@ -112,7 +112,7 @@ async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None
     assert {**own, "at": ""} == {**exported, "at": ""}
 
 
-async def test_nobody_exports_or_erases_somebody_else(kb: KnowledgeBase) -> None:
+async def test_nobody_exports_or_erases_another_person(kb: KnowledgeBase) -> None:
     await lived(kb)
     mia = Principal("mia", frozenset({"managers"}))
     for name in ("user_export", "user_erase"):
@@ -124,7 +124,7 @@ async def test_nobody_exports_or_erases_somebody_else(kb: KnowledgeBase) -> None
             await do(kb, LOCAL, name, name="nobody at all")
 
 
-async def test_after_an_erasure_no_file_holds_anything_of_the_person(kb: KnowledgeBase) -> None:
+async def test_after_an_erasure_no_file_contains_data_of_the_person(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     token = kb.people.sessions.begin("ann")
     kept = await do(kb, LOCAL, "ask", question="What does a late tariff filing cost?")
@@ -143,7 +143,7 @@ async def test_after_an_erasure_no_file_holds_anything_of_the_person(kb: Knowled
     assert await do(kb, LOCAL, "check") == []
 
 
-async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -> None:
+async def test_the_glossarys_history_is_kept_without_the_erased_persons_name(kb: KnowledgeBase) -> None:
     await lived(kb)
     before = await do(kb, LOCAL, "glossary_term", term="CRN")
     await do(kb, LOCAL, "user_erase", name="ann")
@@ -159,13 +159,13 @@ async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -
     assert before
 
 
-async def test_who_is_still_named_as_a_reader_is_told(kb: KnowledgeBase) -> None:
+async def test_an_erasure_reports_audiences_that_still_name_the_person(kb: KnowledgeBase) -> None:
     await lived(kb)
     await do(kb, LOCAL, "glossary_add", term="SEC", context="Tools", expansion="secret", audience=["@ann"])
     assert (await do(kb, LOCAL, "user_erase", name="ann"))["still_named"] == {"documents": 0, "senses": 1}
 
 
-async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None:
+async def test_an_erasure_waits_for_the_answer_in_progress(kb: KnowledgeBase) -> None:
     """Else its end would be written into a thread without an owner."""
     ann = await lived(kb)
     events = catalogue.dispatch(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
@@ -180,7 +180,7 @@ async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None
         assert {row[0] for row in db.execute("SELECT DISTINCT thread_id FROM checkpoints")} <= owned
 
 
-async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
+async def test_every_table_of_people_is_classified_as_personal_or_not(tmp_path: Path) -> None:
     """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
         found = personal_rows.list_tables(db, SQLITE)
@@ -210,7 +210,7 @@ async def test_without_the_setting_nothing_is_erased(kb: KnowledgeBase) -> None:
     assert await do(kb, ann, "thread_list")
 
 
-async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb: KnowledgeBase) -> None:
+async def test_erasing_a_person_removes_their_questions_from_sets_and_trainings(kb: KnowledgeBase) -> None:
     """Also where the set was removed, or taken out and in again, and names nobody any more."""
     await do(kb, LOCAL, "user_add", name="ann")
     for name in ("ours", "given-up"):

@@ -74,13 +74,15 @@ async def import_questions(kb: KnowledgeBase) -> None:
     await data_import(kb, LOCAL, name="numbers", text="\n".join(map(json.dumps, pairs)))
 
 
-async def test_mining_begun_at_one_is_seen_at_the_other(services: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+async def test_mining_begun_at_one_replica_is_visible_at_the_other(
+    services: tuple[KnowledgeBase, KnowledgeBase],
+) -> None:
     one, other = services
     await glossary_mine_start(one, LOCAL)
     assert (await glossary_mined(other, LOCAL)).state != "idle"
 
 
-async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
+async def test_a_set_being_made_at_one_replica_is_refused_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = services
@@ -102,7 +104,7 @@ async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
         go_on.set()
 
 
-async def test_a_choice_of_strategy_begun_at_one_is_seen_at_the_other(
+async def test_a_choice_of_strategy_begun_at_one_replica_is_visible_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase],
 ) -> None:
     one, other = services
@@ -223,7 +225,7 @@ async def working(services: tuple[KnowledgeBase, KnowledgeBase]) -> AsyncIterato
 
 @pytest.mark.usefixtures("working")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
-async def test_work_of_each_kind_is_done_once_and_stopped_from_the_other(
+async def test_each_kind_of_work_runs_once_and_can_be_stopped_from_the_other_replica(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
     (one, other), held = services, HeldWork()
@@ -251,7 +253,7 @@ async def test_work_of_each_kind_is_done_once_and_stopped_from_the_other(
 
 
 @pytest.mark.usefixtures("working")
-async def test_a_file_sent_to_one_is_seen_and_stopped_at_the_other(
+async def test_an_upload_to_one_replica_is_visible_and_stopped_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (one, other), held = services, HeldWork()

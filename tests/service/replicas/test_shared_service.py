@@ -70,7 +70,7 @@ async def until(there: Callable[[], object]) -> None:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_persons_limits_hold_for_all_services_together(replicas: Callable[..., Any]) -> None:
+async def test_a_persons_limits_apply_to_all_replicas_together(replicas: Callable[..., Any]) -> None:
     one, other = await replicas(), await replicas()
     async with one.gate.place(ANN), other.gate.place(ANN):
         with pytest.raises(TooManyQuestions, match="2 of your questions"):
@@ -89,9 +89,7 @@ async def test_a_persons_limits_hold_for_all_services_together(replicas: Callabl
     assert not one.gate.running and not other.gate.running
 
 
-async def test_a_service_that_was_killed_holds_no_places_for_ever(
-    replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_places_of_a_killed_replica_expire(replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     killed, other = await replicas(), await replicas()
     monkeypatch.setattr(shared_limits, "LEASE_SECONDS", 0.5)
     taken = [await killed.shared.take("question", "ann", at_once=1, per_minute=0)]
@@ -109,7 +107,7 @@ async def test_a_service_that_was_killed_holds_no_places_for_ever(
     assert isinstance(await killed.shared.take("question", "ann", at_once=1, per_minute=0), str)
 
 
-async def test_who_leaves_while_a_place_is_taken_holds_none(replicas: Callable[..., Any]) -> None:
+async def test_a_request_cancelled_while_taking_a_place_holds_none(replicas: Callable[..., Any]) -> None:
     one = await replicas()
     for _ in range(5):
         asking = asyncio.create_task(one.shared.take("question", "ann", at_once=1, per_minute=0))
@@ -118,7 +116,7 @@ async def test_who_leaves_while_a_place_is_taken_holds_none(replicas: Callable[.
     await until(lambda: not one.shared.database.rows("SELECT 1 FROM service_places"))
 
 
-async def test_attempts_to_sign_in_count_everywhere(replicas: Callable[..., Any]) -> None:
+async def test_sign_in_attempts_are_counted_across_replicas(replicas: Callable[..., Any]) -> None:
     one, other = (await replicas()).shared.attempts, (await replicas()).shared.attempts
     begun = [(one, other)[n % 2].begin("ann", "192.0.2.7") for n in range(LIMITS["both"])]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
@@ -146,7 +144,7 @@ async def answered(replica: Replica, begun: asyncio.Event) -> None:
             pass
 
 
-async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_any(replicas: Callable[..., Any]) -> None:
+async def test_one_replica_at_a_time_answers_a_thread_and_any_can_stop_it(replicas: Callable[..., Any]) -> None:
     one, other = await replicas(), await replicas()
     begun, waiting, over = asyncio.Event(), asyncio.Event(), []
     other.turns.over.append(over.append)
@@ -167,7 +165,7 @@ async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_an
     assert not await one.turns.elsewhere("t1")
 
 
-async def test_a_turn_ends_where_its_lock_is_lost(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_a_turn_ends_when_its_lock_is_lost(replicas: Callable[..., Any], postgresql_url: str) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     begun, again = asyncio.Event(), asyncio.Event()
     answering = asyncio.create_task(answered(one, begun))
@@ -187,7 +185,9 @@ async def test_a_turn_ends_where_its_lock_is_lost(replicas: Callable[..., Any], 
 # -- what is done once ---------------------------------------------------------------------------------------------
 
 
-async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_a_task_that_runs_once_is_taken_over_by_another_replica(
+    replicas: Callable[..., Any], postgresql_url: str
+) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     doing: list[str] = []
 
@@ -220,7 +220,9 @@ async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], pos
 # -- what is told --------------------------------------------------------------------------------------------------
 
 
-async def test_who_is_signed_out_at_one_service_is_at_all(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_signing_out_at_one_replica_ends_the_session_at_all(
+    replicas: Callable[..., Any], postgresql_url: str
+) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     told: list[Ended] = []
     missed: list[int] = []
@@ -245,7 +247,7 @@ async def test_who_is_signed_out_at_one_service_is_at_all(replicas: Callable[...
     assert one.shared.secret("window") == other.shared.secret("window") != other.shared.secret("another")
 
 
-async def test_a_server_that_does_not_answer_holds_nobody_up(
+async def test_an_unresponsive_postgresql_is_reported_without_waiting(
     replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_service, "LOOK_UP_SECONDS", 0.05)
@@ -258,7 +260,7 @@ async def test_a_server_that_does_not_answer_holds_nobody_up(
         await one.shared.look_up(asleep)
 
 
-async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Callable[..., Any]) -> None:
+async def test_a_slack_event_sent_to_any_replica_is_handled_once(replicas: Callable[..., Any]) -> None:
     replicas_open = {name: await replicas() for name in ("one", "other")}
     dealt: list[tuple[str, int]] = []
     inboxes: dict[str, Inbox] = {}

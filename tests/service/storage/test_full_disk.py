@@ -72,7 +72,7 @@ def full(tiny_home: Path, tmp_path: Path) -> Iterator[Full]:
         found.room(resource.RLIM_INFINITY)
 
 
-def test_reading_goes_on_and_the_fault_is_logged_once(full: Full) -> None:
+def test_reading_works_on_a_full_disk_and_the_fault_is_logged_once(full: Full) -> None:
     with full.client(full.keys[1]) as reader:
         assert {path: reader.get(path).status_code for path in READ} == dict.fromkeys(READ, 200)
     with httpx.Client(base_url=full.served.url, cookies=full.cookies, timeout=120) as browser:
@@ -82,7 +82,7 @@ def test_reading_goes_on_and_the_fault_is_logged_once(full: Full) -> None:
     assert any("Free some space" in line for line in full.served.said if NOT_NOTED in line)
 
 
-def test_writing_is_refused_in_words_and_goes_on_when_there_is_room(full: Full) -> None:
+def test_writing_on_a_full_disk_is_refused_and_works_again_with_room(full: Full) -> None:
     question = {"question": "What does a late tariff filing cost?"}
     with full.client(full.keys[2]) as asker:
         refused = asker.post("/api/ask", json=question)

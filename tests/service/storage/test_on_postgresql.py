@@ -57,7 +57,7 @@ async def finished(events: AsyncIterator[Any]) -> Any:
 # -- real processes ---------------------------------------------------------------------------------------------------
 
 
-def test_commands_and_a_service_with_a_worker_answer_as_on_sqlite(tmp_path: Path, store: str, chroma: str) -> None:
+def test_commands_and_a_service_on_postgresql_answer_as_on_sqlite(tmp_path: Path, store: str, chroma: str) -> None:
     documents, glossary = tmp_path / "documents", tmp_path / "glossary.csv"
     documents.mkdir()
     for name, text in TINY_DOCUMENTS.items():
@@ -102,7 +102,7 @@ def plain(told: Any) -> Any:
 # -- one process ------------------------------------------------------------------------------------------------------
 
 
-async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path: Path, store: str, chroma: str) -> None:
+async def test_a_base_with_local_vectors_has_one_owner_process(tmp_path: Path, store: str, chroma: str) -> None:
     text = tmp_path / "rules.md"
     text.write_text("# Tariffs\n\nA late tariff filing costs 40 euros a day.\n")
     first, second = (Settings(home=tmp_path / name, store=store, workers=0) for name in ("first", "second"))
@@ -129,7 +129,7 @@ async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path:
 # -- never an empty one in its place ----------------------------------------------------------------------------------
 
 
-def test_a_folder_with_databases_is_not_begun_anew_on_an_empty_schema(tiny_home: Path, store: str) -> None:
+def test_a_folder_with_databases_is_not_opened_with_an_empty_schema(tiny_home: Path, store: str) -> None:
     settings = Settings(home=tiny_home, store=store)
     for create in (False, True):
         with pytest.raises(InvalidSettings, match=r"argot move --to .*") as refused:
@@ -137,7 +137,7 @@ def test_a_folder_with_databases_is_not_begun_anew_on_an_empty_schema(tiny_home:
         assert str(tiny_home) in str(refused.value) and "schema argot" in str(refused.value)
 
 
-def test_a_folder_whose_knowledge_base_is_on_postgresql_is_not_taken_for_a_new_one(tmp_path: Path, store: str) -> None:
+def test_a_folder_of_a_base_on_postgresql_is_not_taken_for_a_new_one(tmp_path: Path, store: str) -> None:
     home = tmp_path / "kb"
     on_server = Settings(home=home, store=store)
     with pytest.raises(NotFound, match="argot init"):
@@ -163,7 +163,9 @@ def test_a_folder_whose_knowledge_base_is_on_postgresql_is_not_taken_for_a_new_o
         ({"ARGOT_BLOB_URL": "s3://ann:hidden-word@bucket/kb"}, "needs 'store'"),
     ],
 )
-def test_a_wrong_address_is_refused_without_its_password(given: dict[str, str], said: str, tmp_path: Path) -> None:
+def test_an_invalid_address_is_refused_without_showing_its_password(
+    given: dict[str, str], said: str, tmp_path: Path
+) -> None:
     done = run("list", "--home", tmp_path / "kb", **given)
     assert done.returncode != 0 and said in done.stderr, done.stderr
     assert "hidden-word" not in done.stdout + done.stderr
@@ -178,7 +180,7 @@ def test_doctor_shows_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "setting store" in shown and "127.0.0.1:9/argot" in shown and "hidden-word" not in shown
 
 
-async def test_no_model_is_adopted_there(tmp_path: Path, store: str) -> None:
+async def test_models_cannot_be_adopted_on_postgresql(tmp_path: Path, store: str) -> None:
     from argot.service.storage.adopted_models import require_adoptable
 
     with pytest.raises(Conflict, match="ARGOT_EMBEDDER"):

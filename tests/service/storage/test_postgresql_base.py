@@ -47,7 +47,7 @@ def kept_on(url: str) -> str:
     )
 
 
-async def test_a_persons_life_from_the_first_question_to_their_erasure(kb: KnowledgeBase, postgresql_url: str) -> None:
+async def test_a_persons_data_is_stored_and_erased_on_postgresql(kb: KnowledgeBase, postgresql_url: str) -> None:
     await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], password="wide llama 91 x")
     await do(kb, LOCAL, "user_roles", name="ann", role="manager")
     ann = kb.people.principal("ann")

@@ -104,7 +104,7 @@ def running(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     model.close()
 
 
-def test_answer_workers_give_the_same_answers_and_metrics_as_one_process(running: Running) -> None:
+def test_workers_answer_questions_and_their_metrics_are_counted(running: Running) -> None:
     first = running.ask(QUESTION)
     assert first["status"] == "answered" and "500 dollars" in first["answer"]
     assert running.ask("And what of the vault?", thread=first["thread"])["turn"] == 1

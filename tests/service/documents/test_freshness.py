@@ -132,7 +132,7 @@ async def test_a_superseded_document_ranks_behind_its_successor_and_is_marked(kb
     assert not any("disagree" in note for note in alone["notes"])
 
 
-async def test_named_fields_are_shown_above_the_headings_and_searched(kb: KnowledgeBase) -> None:
+async def test_named_fields_are_part_of_the_passage_header_and_searched(kb: KnowledgeBase) -> None:
     for region, days in (("EU", 30), ("Asia", 20)):
         head = f"# Leave\n\n| Region | {region} |\n|---|---|\n| Stage | Final |\n\n"
         text = f"{head}## Days\n\nAnnual leave is {days} days.\n"

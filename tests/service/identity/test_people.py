@@ -104,7 +104,7 @@ def test_a_role_determines_what_a_user_may_change(people: People) -> None:
     assert people.user("ann").role == "asker" and not people.principal("ann").sees_all
 
 
-def test_a_smaller_role_leaves_the_group_of_managers_only(people: People) -> None:
+def test_limiting_a_manager_removes_only_the_group_of_managers(people: People) -> None:
     people.add("ann", ("managers", "hr"))
     assert people.user("ann").role == "manager"
     assert people.set_role("ann", "manager", ["Legal"]).groups == ("hr",)

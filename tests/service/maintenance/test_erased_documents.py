@@ -230,7 +230,7 @@ async def test_an_interrupted_erasure_is_continued(
     assert await erase_old_removed(kb) == 0
 
 
-async def test_removing_a_document_deletes_nothing_derived_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_removing_a_document_keeps_what_was_derived_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
     """It can be brought back, and then all is as it was."""
     await fill(kb, tmp_path / "sources")
     before = await do(kb, LOCAL, "data_show", name="ours")

@@ -247,7 +247,7 @@ async def test_signing_out_at_one_replica_ends_the_session_at_all(
     assert one.shared.secret("window") == other.shared.secret("window") != other.shared.secret("another")
 
 
-async def test_an_unresponsive_postgresql_is_reported_without_waiting(
+async def test_an_unresponsive_postgresql_is_reported_after_a_short_wait(
     replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_service, "LOOK_UP_SECONDS", 0.05)

@@ -92,7 +92,7 @@ def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_whatever_is_sent_is_answered_as_documented(served: Served, label: str, mode: GenerationMode) -> None:
+def test_every_request_is_answered_as_documented(served: Served, label: str, mode: GenerationMode) -> None:
     operation = OPERATIONS[label]
     if mode is GenerationMode.NEGATIVE and not (operation.query or operation.body or operation.path_parameters):
         return
@@ -114,7 +114,7 @@ def test_whatever_is_sent_is_answered_as_documented(served: Served, label: str, 
     sent()
 
 
-def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(served: Served) -> None:
+def test_the_openapi_document_is_public_and_names_every_api_address(served: Served) -> None:
     answer = served.run(served.client.get(f"{URL}{OPENAPI_PATH}", headers={"Authorization": ""}))
     assert answer.json() == DOCUMENT
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
@@ -127,7 +127,7 @@ def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(
             assert "401" in told["responses"], (method, path)
 
 
-def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
+def test_the_openapi_document_can_be_read_by_client_generators() -> None:
     """Every reference leads somewhere, every operation has a short name of its own, and says first what it does."""
     text = json.dumps(DOCUMENT)
     schemas = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
@@ -142,7 +142,7 @@ def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
 
 
 @pytest.mark.parametrize("path", openapi.EXAMPLES)
-def test_examples_are_accepted(served: Served, path: str) -> None:
+def test_documented_examples_are_accepted(served: Served, path: str) -> None:
     given = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
     if "thread" in given:
         asked = served.run(served.client.post(f"{URL}/api/ask", json={"question": "What is PUC?"})).json()

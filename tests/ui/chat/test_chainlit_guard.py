@@ -200,7 +200,7 @@ async def test_a_session_named_as_a_path_removes_nothing(site: Site, ann: httpx.
     assert sorted(path for path in site.home.rglob("*") if path.is_dir()) == before
 
 
-async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_session_begins_and_ends_with_its_own_files(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     files = site.home / "chat" / ".files"
     async with window(site, ann, session) as one:
@@ -218,7 +218,7 @@ async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, 
             await asyncio.sleep(0.01)
 
 
-def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> None:
+def test_a_sessions_folder_lies_within_chainlits_folder(tmp_path: Path) -> None:
     base, elsewhere, session = tmp_path / ".files", tmp_path / "kb", str(uuid4())
     base.mkdir()
     elsewhere.mkdir()
@@ -234,7 +234,7 @@ def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> N
 # -- sessions of others ----------------------------------------------------------------------------------------------
 
 
-async def test_the_id_of_anothers_window_opens_nothing(
+async def test_the_session_id_of_another_persons_window_is_refused(
     site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
 ) -> None:
     session = str(uuid4())
@@ -269,7 +269,7 @@ FRAMES = (
 """What no window of ours sends, or sends and nothing needs."""
 
 
-async def test_what_is_no_event_is_dropped_with_a_line_at_most(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_invalid_events_are_dropped_with_at_most_one_log_line(site: Site, ann: httpx.AsyncClient) -> None:
     said = len(site.said)
     async with raw(site, ann) as socket:
         await begun(socket, str(uuid4()))
@@ -283,7 +283,7 @@ async def test_what_is_no_event_is_dropped_with_a_line_at_most(site: Site, ann: 
     assert "Traceback" not in "".join(told)
 
 
-async def test_nothing_is_heard_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_nothing_is_accepted_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:
     async with raw(site, ann) as socket:
         assert str(await socket.recv()).startswith("0")
         for frame in ('42["connection_successful"]', '42["stop"]', "41"):
@@ -294,7 +294,7 @@ async def test_nothing_is_heard_before_the_session_has_begun(site: Site, ann: ht
         assert closed.value.rcvd and closed.value.rcvd.code == 1008
 
 
-async def test_fields_that_no_window_sends_do_not_count(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_message_fields_that_no_window_sends_are_ignored(site: Site, ann: httpx.AsyncClient) -> None:
     """Neither who a message is from, nor where it belongs, nor what kind it is, is for a browser to say."""
     wrong = {"chatProfile": "%2e%2e", "clientType": "teams", "userEnv": "{", "threadId": "../../x"}
     async with window(site, ann, **wrong) as one:
@@ -312,7 +312,7 @@ async def test_fields_that_no_window_sends_do_not_count(site: Site, ann: httpx.A
     "query", ["EIO=4&transport=polling", "EIO=4", "", "EIO=4&transport=websocket&sid=x", "EIO=3&transport=websocket",
               "EIO=4&transport=websocket&transport=polling", "EIO=4&transport=websocket&j=1"],
 )  # fmt: skip
-async def test_no_other_transport_is_spoken(site: Site, ann: httpx.AsyncClient, query: str) -> None:
+async def test_other_transports_than_websocket_are_refused(site: Site, ann: httpx.AsyncClient, query: str) -> None:
     with pytest.raises((websockets.ConnectionClosed, websockets.InvalidHandshake)):
         async with raw(site, ann, query) as socket:
             await asyncio.wait_for(socket.recv(), PATIENCE)
@@ -321,13 +321,13 @@ async def test_no_other_transport_is_spoken(site: Site, ann: httpx.AsyncClient, 
         assert answer.status_code == 404
 
 
-async def test_polling_is_refused_to_a_real_client(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_real_client_cannot_use_polling(site: Site, ann: httpx.AsyncClient) -> None:
     with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # it breaks over a refusal
         await Window(site, ann).open(str(uuid4()), transports=("polling",))
 
 
 @pytest.mark.parametrize("name", ["", "ann"])
-async def test_a_socket_takes_a_session_and_its_own_origin(site: Site, name: str) -> None:
+async def test_a_socket_needs_a_session_and_its_own_origin(site: Site, name: str) -> None:
     async with site.person(name) as client:
         headers = {} if not name else {"Cookie": site.proof(client)["Cookie"]}
         origin = websockets.Origin(site.url if not name else "http://evil.example")
@@ -346,7 +346,7 @@ def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
     assert theirs - {"connect", "disconnect"} == set(EVENTS) | IGNORED_EVENTS
 
 
-async def test_one_person_has_so_many_windows_and_no_more() -> None:
+async def test_the_number_of_windows_per_person_is_limited() -> None:
     ended = asyncio.Event()
     sent: list[Any] = []
 
@@ -395,7 +395,7 @@ async def test_a_socket_that_begins_no_session_is_closed(monkeypatch: pytest.Mon
     assert [one["type"] for one in sent] == ["websocket.close"]
 
 
-async def test_a_small_frame_that_would_be_a_large_one_is_not_unpacked(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_socket_offers_no_compression_and_refuses_large_frames(site: Site, ann: httpx.AsyncClient) -> None:
     async with raw(site, ann) as socket:
         assert socket.response.headers.get("Sec-WebSocket-Extensions") is None
         await begun(socket, str(uuid4()))
@@ -408,7 +408,7 @@ async def test_a_small_frame_that_would_be_a_large_one_is_not_unpacked(site: Sit
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_an_uploaded_file_joins_the_conversation_of_its_window(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     async with window(site, ann, session) as one:
         at = {"params": {"session_id": session}}
@@ -425,9 +425,7 @@ async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann
         await one.until("new_message", "Pick it again")
 
 
-async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
-    site: Site, bob: httpx.AsyncClient
-) -> None:
+async def test_the_number_of_uploaded_but_unsent_files_is_limited(site: Site, bob: httpx.AsyncClient) -> None:
     statuses = []
     for _ in range(2):  # another window has no more room
         session = str(uuid4())
@@ -440,7 +438,7 @@ async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
     assert "waiting to be sent" in put.text
 
 
-async def test_a_form_that_takes_no_file_reads_none(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_form_without_a_file_field_refuses_a_large_upload(site: Site, ann: httpx.AsyncClient) -> None:
     for path in ("/account/password", "/account/keys", "/sign-in", "/sign-out"):
         answer = await ann.post(path, files={"file": ("a", b"a" * 5_000_000)})
         assert answer.status_code == 413, path
@@ -508,7 +506,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
 """Every address of Chainlit: what it answers to nobody, an asker, a manager and an administrator, given this body."""
 
 
-def test_there_is_a_verdict_on_every_address_of_chainlit(tmp_path: Path) -> None:
+def test_every_address_of_chainlit_has_a_declared_verdict(tmp_path: Path) -> None:
     script = (
         "import json\nfrom chainlit import server\nfrom fastapi.routing import iter_route_contexts\n"
         "print(json.dumps([f'{m} {r.path}' for r in iter_route_contexts(server.app.routes)"
@@ -519,7 +517,7 @@ def test_there_is_a_verdict_on_every_address_of_chainlit(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-async def test_the_verdict_holds_for_everybody(site: Site, name: str) -> None:
+async def test_the_verdict_holds_for_every_user(site: Site, name: str) -> None:
     statuses, body = VERDICTS[name]
     method, path = name.split()
     path = re.sub(r"\{.*?\}", "x", path)
@@ -539,7 +537,7 @@ TRICKS = (
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-async def test_only_what_we_ship_is_served(site: Site, ann: httpx.AsyncClient, trick: str) -> None:
+async def test_only_shipped_files_are_served(site: Site, ann: httpx.AsyncClient, trick: str) -> None:
     secret = (site.home / "chat" / "secret").read_text().strip()
     for where in ("/public/", "/assets/"):
         answer = await ann.get(httpx.URL(site.url + where + trick))
@@ -551,7 +549,7 @@ async def test_only_what_we_ship_is_served(site: Site, ann: httpx.AsyncClient, t
         assert secret not in answer.text and "root:" not in answer.text
 
 
-async def test_what_lies_in_a_folder_of_chainlits_is_not_served(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_files_in_chainlits_folders_are_not_served(site: Site, ann: httpx.AsyncClient) -> None:
     """Whatever may one day write there: a page of ours is made of what was installed."""
     public = site.home / "chat" / "public"
     (public / "evil.html").write_text("<script>1</script>")
@@ -568,7 +566,7 @@ async def test_what_lies_in_a_folder_of_chainlits_is_not_served(site: Site, ann:
         assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind)
 
 
-async def test_feedback_and_buttons_are_for_ones_own_window(
+async def test_feedback_and_buttons_work_in_ones_own_window_only(
     site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
 ) -> None:
     session = str(uuid4())
@@ -601,7 +599,7 @@ ODD = (
 )  # fmt: skip
 
 
-async def test_nothing_that_is_sent_to_an_address_breaks_it(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_no_request_body_breaks_an_address(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     async with window(site, ann, session) as one:
         await one.ask("What is the WL voltage during a read?")
@@ -672,7 +670,7 @@ def _upload_all(site: Site, session: str) -> dict[str, str]:
 
 
 @pytest.mark.browser
-def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
+def test_no_uploaded_content_runs_in_the_browser(chromium: Any, site: Site) -> None:
     """Opened by an administrator in a browser, wherever it might be served, and named as a script by a page of ours."""
     session = str(uuid4())
     with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
@@ -700,7 +698,7 @@ def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
 
 
 @pytest.mark.browser
-def test_the_original_of_a_document_is_saved_and_never_opened(chromium: Any, site: Site) -> None:
+def test_the_original_of_a_document_is_downloaded_and_never_opened(chromium: Any, site: Site) -> None:
     upload = {"file": ("evil.html", ACTIVE["evil.html"][1].replace("<script>", "Four doors.<script>"), "text/html")}
     headers = {"Origin": site.url}
     with httpx.Client(base_url=site.url, cookies=site.cookies["root"], headers=headers, timeout=PATIENCE) as root:

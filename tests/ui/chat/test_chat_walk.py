@@ -69,7 +69,7 @@ def visit(chromium: Any, served: Served) -> Iterator[Visit]:
         yield come
 
 
-def test_from_the_first_question_to_the_page_with_the_place_marked(visit: Visit, served: Served) -> None:
+def test_a_question_leads_to_the_page_with_the_place_marked(visit: Visit, served: Served) -> None:
     page = visit("ann")
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
@@ -82,7 +82,7 @@ def test_from_the_first_question_to_the_page_with_the_place_marked(visit: Visit,
     expect(panel(page).locator("canvas").first).to_be_visible()
 
 
-def test_not_what_was_meant_is_asked_again_also_after_coming_back(visit: Visit) -> None:
+def test_a_misread_term_can_be_corrected_even_after_a_reload(visit: Visit) -> None:
     page = visit("ann")
     ask(page, "Which clean room does the PUC bonding step need?")
     expect(answer(page, "class 10")).to_contain_text("PUC: Peripheral Under Cell", use_inner_text=True)
@@ -97,7 +97,7 @@ def test_not_what_was_meant_is_asked_again_also_after_coming_back(visit: Visit) 
     told(page, "can now read your question")
 
 
-def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(visit: Visit, served: Served) -> None:
+def test_a_manager_defines_a_missed_term_and_the_asker_is_told(visit: Visit, served: Served) -> None:
     page, manager = visit("ann"), visit("mia")
     ask(page, "How long is a ZQXV?")
     answer(page, "not in the glossary")
@@ -128,7 +128,7 @@ def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(vis
     answer(page, "ZQXV: Zigzag Quartz Valve")
 
 
-def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: Served) -> None:
+def test_an_answer_is_rated_repeated_copied_and_downloaded(visit: Visit, served: Served) -> None:
     page = visit("ann", permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
     ask(page, "How much does a late tariff filing cost?")
     answer(page, "500 dollars")
@@ -160,7 +160,7 @@ def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: S
     assert "tariff-filing.md" in Path(kept.value.path()).read_text(encoding="utf-8")
 
 
-def test_a_question_to_go_on_with_is_one_press_away(visit: Visit) -> None:
+def test_a_suggested_follow_up_question_is_asked_by_one_press(visit: Visit) -> None:
     page = visit("ann")
     ask(page, NIGHT_TRAIN)
     answer(page, "23:40")
@@ -172,7 +172,7 @@ def test_a_question_to_go_on_with_is_one_press_away(visit: Visit) -> None:
     answer(page, "[1]")
 
 
-def test_settings_hold_for_the_conversation(visit: Visit) -> None:
+def test_settings_apply_to_the_conversation(visit: Visit) -> None:
     page = visit("bob")
     page.get_by_role("button", name="How to answer").click()
     dialog = page.get_by_role("dialog")
@@ -189,7 +189,7 @@ def test_settings_hold_for_the_conversation(visit: Visit) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("Legal", use_inner_text=True)
 
 
-def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served, tmp_path: Path) -> None:
+def test_an_attached_file_is_used_in_one_conversation(visit: Visit, served: Served, tmp_path: Path) -> None:
     page = visit("ann")
     note = tmp_path / "tender <img src=x>.md"
     note.write_text("# Tender\n\nThe aardwolf tender closes on 17 March at noon.\n", encoding="utf-8")
@@ -211,7 +211,7 @@ def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served,
     expect(answer(page, "")).not_to_contain_text("17 March")
 
 
-def test_two_people_cannot_see_each_other(visit: Visit, served: Served) -> None:
+def test_two_people_cannot_see_each_others_conversations(visit: Visit, served: Served) -> None:
     ann, bob = visit("ann"), visit("bob")
     ask(bob, "How long does trimming a drive take?")
     answer(bob, "40 seconds")
@@ -249,7 +249,7 @@ def test_two_people_cannot_see_each_other(visit: Visit, served: Served) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_telephone_shows_everything_and_everything_has_a_name(visit: Visit, scheme: str) -> None:
+def test_a_phone_shows_everything_and_every_control_has_a_name(visit: Visit, scheme: str) -> None:
     page = visit("ann", viewport={"width": 390, "height": 780}, color_scheme=scheme)
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
@@ -274,7 +274,7 @@ def test_a_telephone_shows_everything_and_everything_has_a_name(visit: Visit, sc
     expect(picture).to_have_count(0)
 
 
-def test_a_telephone_comes_back_to_its_conversation(visit: Visit, served: Served) -> None:
+def test_a_phone_returns_to_its_conversation(visit: Visit, served: Served) -> None:
     page = visit("ann", viewport={"width": 390, "height": 780})
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
@@ -296,7 +296,7 @@ def test_a_telephone_comes_back_to_its_conversation(visit: Visit, served: Served
     assert page.url != first
 
 
-def test_a_new_conversation_begun_on_a_telephone_before_any_reload_is_another(visit: Visit, served: Served) -> None:
+def test_a_new_conversation_on_a_phone_is_a_separate_one(visit: Visit, served: Served) -> None:
     page = visit("bob", viewport={"width": 390, "height": 780})
     ask(page, "How much does a late tariff filing cost?")
     answer(page, "500 dollars")

@@ -16,7 +16,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(ended.value.code or 0), out, err
 
 
-def test_what_was_asked(tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_insight_command_reports_counts_by_period(
+    tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = ["--home", str(shutil.copytree(tiny_home, tmp_path / "kb"))]
     code, out, err = run(capsys, "insight", *home)
     assert (code, out) == (0, "") and "No question has been counted yet" in err

@@ -46,7 +46,9 @@ def gangways(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_of_twelve_uploaded_files_two_invalid_ones_are_reported(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/documents")
     tab.locator("summary", has_text="Add documents").click()
@@ -73,7 +75,7 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     expect(tab.get_by_text("Gangway 5 is 35 m long.")).to_be_visible()
 
 
-def test_files_are_dropped_and_a_whole_folder_chosen(
+def test_files_are_dropped_and_a_whole_folder_is_chosen(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -103,7 +105,7 @@ def test_files_are_dropped_and_a_whole_folder_chosen(
     expect(tab.locator("#uploads .failed")).to_contain_text("lies in a private network")
 
 
-def test_several_are_selected_and_a_citation_leads_to_its_place(
+def test_several_documents_are_selected_and_a_citation_leads_to_its_place(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -151,7 +153,7 @@ def test_several_are_selected_and_a_citation_leads_to_its_place(
     expect(tab.locator("#results .row")).to_have_count(2)
 
 
-def test_a_folder_becomes_a_source_and_what_is_deleted_there_goes(
+def test_a_folder_becomes_a_source_and_deletions_in_it_are_followed(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
@@ -188,7 +190,7 @@ def test_a_folder_becomes_a_source_and_what_is_deleted_there_goes(
     expect(tab.get_by_text("There are no sources yet")).to_be_visible()
 
 
-def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
+def test_a_manager_edits_replaces_and_removes_a_document_by_keyboard(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -236,7 +238,9 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     expect(answer(tab, "grey")).not_to_contain_text("Only mooring.md was searched")
 
 
-def test_without_script_and_on_a_narrow_screen(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_the_pages_work_without_script_on_a_narrow_screen(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
     tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
     long = tmp_path / f"{'a-name-without-an-end-' * 8}.md"
     long.write_text(f"# {'Long' * 60}\n\n{'word' * 100}\n\n| a | b |\n|---|---|\n| {'x' * 200} | 1 |\n")

@@ -85,7 +85,9 @@ def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield visit
 
 
-def test_from_the_navigation_to_what_was_asked_and_on(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_insight_page_is_reached_and_leads_to_sources_and_terms(
+    open_page: Callable[..., Any], served: Served
+) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary")
     tab.get_by_role("link", name="Insight").click()
@@ -112,7 +114,7 @@ def test_from_the_navigation_to_what_was_asked_and_on(open_page: Callable[..., A
     expect(tab.get_by_role("heading", name="QTFX").first).to_be_visible()
 
 
-def test_on_a_telephone_and_without_a_script(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_insight_page_works_on_a_phone_and_without_script(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
     for query in ("", "?days=365", "?since=2020-01-01&until=2020-01-02"):
         tab.goto(f"{served.url}/insight{query}")
@@ -122,7 +124,7 @@ def test_on_a_telephone_and_without_a_script(open_page: Callable[..., Any], serv
 
 
 @pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
-def test_screenshots_of_what_is_asked(chromium: Any, tmp_path: Path) -> None:
+def test_screenshots_of_the_insight_page(chromium: Any, tmp_path: Path) -> None:
     import json
 
     home = tmp_path / "kb"

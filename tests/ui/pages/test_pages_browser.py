@@ -48,7 +48,7 @@ def scripted(tab: Any) -> None:
     tab.wait_for_load_state("load")
 
 
-def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable[..., Any], served: Served) -> None:
+def test_a_missed_question_leads_to_a_definition_and_an_answer(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     open_window(tab, served.url)
     ask(tab, "How much does a late QTFX cost?")
@@ -84,7 +84,7 @@ def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable
     expect(answer(tab, "500 dollars")).to_contain_text("QTFX: tariff filing", use_inner_text=True)
 
 
-def test_search_as_one_types_with_the_keyboard_alone(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_search_works_while_typing_and_by_keyboard_only(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary")
     rows = tab.locator("#results .row")
@@ -141,7 +141,7 @@ def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..
         assert tab.locator("main").bounding_box()["width"] <= 390, path
 
 
-def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..., Any], served: Served) -> None:
+def test_no_text_of_people_or_documents_is_active(open_page: Callable[..., Any], served: Served) -> None:
     """Scorecard 17: script in a file name, a citation, a glossary entry and the pages of managers and admins."""
     tab = open_page()
     dialogs: list[str] = []
@@ -191,7 +191,7 @@ def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..
     assert dialogs == []
 
 
-def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_effects_of_an_edit_are_shown_before_it_is_saved(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary/term?t=MPL")
     tab.get_by_role("link", name="Edit").click()
@@ -208,7 +208,7 @@ def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callabl
     expect(tab.get_by_role("heading", name="Media panel")).to_be_visible()
 
 
-def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path) -> None:
+def test_the_first_hundred_terms_come_from_the_documents(chromium: Any, tmp_path: Path) -> None:
     """An empty glossary: look for terms, leave, come back, tick what is right, approve it, and take it all back."""
     for number in range(30):
         name = chr(ord("A") + number % 26) + chr(ord("A") + number // 26)
@@ -244,7 +244,7 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         expect(ticks).to_have_count(29)
 
 
-def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_home: Path, tmp_path: Path) -> None:
+def test_an_administrator_adds_and_suspends_people(chromium: Any, tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     with Served(home) as server, visitors(chromium, server.url) as visit:
         tab, other = visit(), visit()

@@ -29,7 +29,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
-async def test_states_are_shown_to_managers_alone(kb: KnowledgeBase) -> None:
+async def test_states_of_derivation_are_shown_to_managers_only(kb: KnowledgeBase) -> None:
     store = kb.document_store
     found = {one.name: one.id for one in store.documents(MIA)}
     states, wanted = DerivationStates(store.database), describe_wanted_texts(kb.settings)

@@ -85,7 +85,7 @@ def test_no_connection_leaves_the_machine(watched: Path, tiny_home: Path, tmp_pa
     assert any("socket" in one for one in watched.read_text().splitlines())  # the watch was on: the socket was used
 
 
-def test_the_watch_sees_a_connection(watched: Path) -> None:
+def test_the_audit_hook_sees_a_connection(watched: Path) -> None:
     script = f"import socket\ntry: socket.create_connection(('{TRACKER}', 80), 1)\nexcept OSError: pass"
     subprocess.run([sys.executable, "-c", script], check=True)
     assert outward(watched)[0] == ["socket.getaddrinfo", TRACKER]  # some resolvers find a place for any name

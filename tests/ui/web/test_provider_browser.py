@@ -13,7 +13,7 @@ from serving import Served
 
 
 @pytest.mark.browser
-def test_a_person_signs_in_at_the_provider_asks_and_is_signed_out_there(
+def test_a_person_signs_in_at_the_provider_asks_and_signs_out_there(
     chromium: Any, tiny_home: Path, tmp_path: Path
 ) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))

@@ -100,7 +100,7 @@ def refused(answer: httpx.Response, words: str) -> None:
 # -- in and out -------------------------------------------------------------------------------------------------------
 
 
-async def test_somebody_signs_in_and_comes_to_the_page_they_wanted(door: Door) -> None:
+async def test_a_person_signs_in_at_the_provider_and_reaches_the_wanted_page(door: Door) -> None:
     async with door.browser() as browser:
         away = await browser.get("/account?x=1")
         page = await browser.get(away.headers["location"])
@@ -119,7 +119,7 @@ async def test_somebody_signs_in_and_comes_to_the_page_they_wanted(door: Door) -
     assert (zoe.groups, zoe.role, zoe.linked, zoe.has_password) == (("vault",), "asker", True, False)
 
 
-async def test_one_is_signed_out_here_and_at_the_provider(door: Door) -> None:
+async def test_a_person_signs_out_here_and_at_the_provider(door: Door) -> None:
     async with door.browser() as browser:
         for way in ("/logout", "/sign-out"):
             await door.enter(browser, "zoe")
@@ -138,7 +138,7 @@ async def test_one_is_signed_out_here_and_at_the_provider(door: Door) -> None:
             assert 'class="button"' in (await browser.get("/sign-in")).text  # shown out once
 
 
-async def test_an_account_is_its_subject_not_its_name(door: Door, provider: IdentityProvider) -> None:
+async def test_an_account_is_identified_by_its_subject_not_its_name(door: Door, provider: IdentityProvider) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
     provider.people["zoe"].claims = {"preferred_username": "root2"}
@@ -148,7 +148,9 @@ async def test_an_account_is_its_subject_not_its_name(door: Door, provider: Iden
     assert door.kb.people.find("root2") is None
 
 
-async def test_a_new_key_of_the_provider_counts_and_an_old_one_does_not(door: Door, provider: IdentityProvider) -> None:
+async def test_a_new_key_of_the_provider_is_accepted_and_an_old_one_refused(
+    door: Door, provider: IdentityProvider
+) -> None:
     async with door.browser() as browser:
         assert (await door.enter(browser, "zoe")).status_code == 303
         old = provider.keys[0]
@@ -158,7 +160,7 @@ async def test_a_new_key_of_the_provider_counts_and_an_old_one_does_not(door: Do
         refused(await door.enter(browser, "zoe"), "token is not valid")
 
 
-async def test_clocks_two_minutes_apart_are_borne(door: Door) -> None:
+async def test_clocks_two_minutes_apart_are_accepted(door: Door) -> None:
     async with door.browser() as browser:
         for minutes in (-2, 2):
             door.provider.skew = 60 * minutes
@@ -168,7 +170,7 @@ async def test_clocks_two_minutes_apart_are_borne(door: Door) -> None:
 # -- attacks and faults -----------------------------------------------------------------------------------------------
 
 
-async def test_clocks_ten_minutes_apart_are_not(door: Door) -> None:
+async def test_clocks_ten_minutes_apart_are_refused(door: Door) -> None:
     async with door.browser() as browser:
         for minutes in (-10, 10):
             door.provider.skew = 60 * minutes
@@ -186,7 +188,7 @@ LIES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-async def test_a_token_that_says_something_wrong_is_refused(door: Door) -> None:
+async def test_a_token_with_a_wrong_claim_is_refused(door: Door) -> None:
     async with door.browser() as browser:
         for lie in LIES:
 
@@ -232,9 +234,7 @@ async def test_a_token_that_the_provider_did_not_sign_is_refused(door: Door) -> 
     assert door.kb.people.find("zoe") is None
 
 
-async def test_a_sign_in_ends_in_the_browser_that_began_it_and_once(
-    door: Door, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_sign_in_is_completed_once_and_in_the_same_browser(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     async with door.browser() as browser, door.browser() as other:
         begun = await browser.get("/sign-in/provider")
         back = door.provider.enter(begun.headers["location"], "zoe")
@@ -259,7 +259,7 @@ async def test_a_sign_in_ends_in_the_browser_that_began_it_and_once(
         refused(await browser.get(door.provider.enter(begun.headers["location"], "zoe")), "started too long ago")
 
 
-async def test_a_ticket_that_was_made_up_opens_nothing(door: Door) -> None:
+async def test_a_forged_sign_in_cookie_is_refused(door: Door) -> None:
     async with door.browser() as browser:
         for ticket in ["", "~", "x", "a.b.c~%2F", "..~", "a.é.c", "a.9.~//evil.example"]:
             headers = {"Cookie": f"argot_8123_in={ticket}".encode()}
@@ -267,21 +267,21 @@ async def test_a_ticket_that_was_made_up_opens_nothing(door: Door) -> None:
             refused(answer, "Sign in again")
 
 
-async def test_nobody_is_sent_to_another_site(door: Door) -> None:
+async def test_signing_in_never_redirects_to_another_site(door: Door) -> None:
     async with door.browser() as browser:
         for next in ("//evil.example", "https://evil.example", "/\\evil.example", "/sign-in/provider", "javascript:x"):
             assert (await door.enter(browser, "zoe", next)).headers["location"] == "/"
             await browser.post("/logout")
 
 
-async def test_whoever_cancels_is_told_and_nothing_of_the_address_is_shown(door: Door) -> None:
+async def test_a_cancelled_sign_in_is_reported_without_text_from_the_address(door: Door) -> None:
     async with door.browser() as browser:
         answer = await browser.get("/sign-in/provider/return?error=<script>alert(1)</script>&error_description=You+won")
         refused(answer, "The provider did not sign you in")
         assert "<script>" not in answer.text and "You won" not in answer.text
 
 
-async def test_while_the_provider_is_down_passwords_go_on(door: Door) -> None:
+async def test_passwords_work_while_the_provider_is_down(door: Door) -> None:
     door.kb.people.set_password("ann", GOOD)
     async with door.browser() as browser:
         begun = await browser.get("/sign-in/provider")
@@ -294,7 +294,7 @@ async def test_while_the_provider_is_down_passwords_go_on(door: Door) -> None:
         assert "<dd>ann</dd>" in (await browser.get("/account")).text
 
 
-async def test_a_provider_that_was_never_reached_is_told_of_at_once(opened: Any, provider: IdentityProvider) -> None:
+async def test_an_unreachable_provider_is_reported_at_once(opened: Any, provider: IdentityProvider) -> None:
     provider.down = True
     door = await opened(provider)
     async with door.browser() as browser:
@@ -304,7 +304,7 @@ async def test_a_provider_that_was_never_reached_is_told_of_at_once(opened: Any,
     assert len(provider.asked) == 1  # not everybody waits for it
 
 
-async def test_a_provider_that_is_another_one_is_not_asked(opened: Any, provider: IdentityProvider) -> None:
+async def test_a_provider_with_wrong_metadata_is_not_used(opened: Any, provider: IdentityProvider) -> None:
     door, own = await opened(provider), dict(provider.published)
     wrong = {
         "calls itself": {"issuer": "https://evil.example"},
@@ -321,7 +321,7 @@ async def test_a_provider_that_is_another_one_is_not_asked(opened: Any, provider
 # -- who is who -------------------------------------------------------------------------------------------------------
 
 
-async def test_a_name_at_the_provider_takes_over_nobody_here(door: Door) -> None:
+async def test_a_provider_account_does_not_take_over_a_user_of_the_same_name(door: Door) -> None:
     people = door.kb.people
     people.add("root")
     people.set_role("root", "admin")
@@ -343,7 +343,7 @@ async def test_a_name_at_the_provider_takes_over_nobody_here(door: Door) -> None
         people.set_password("root", GOOD)
 
 
-async def test_an_administrator_may_let_the_next_of_that_name_in(opened: Any, provider: IdentityProvider) -> None:
+async def test_an_administrator_may_admit_the_next_account_of_a_name(opened: Any, provider: IdentityProvider) -> None:
     door = await opened(provider, unknown_people="refuse")
     async with door.browser() as browser:
         refused(await door.enter(browser, "zoe"), "argot user link NAME --subject sub-zoe")
@@ -357,7 +357,7 @@ async def test_an_administrator_may_let_the_next_of_that_name_in(opened: Any, pr
         refused(await door.enter(browser, "eve"), "not linked")
 
 
-async def test_a_name_that_cannot_be_one_is_refused(door: Door) -> None:
+async def test_an_invalid_name_from_the_provider_is_refused(door: Door) -> None:
     async with door.browser() as browser:
         for name in ("local", "@ann", "", None, 7, "a" * 65, "x\x00y", "a,b"):
             door.provider.people["eve"].claims = {"preferred_username": name}
@@ -366,7 +366,7 @@ async def test_a_name_that_cannot_be_one_is_refused(door: Door) -> None:
     assert len(door.kb.people.users()) == 2
 
 
-async def test_an_unverified_address_is_nobodys_name(opened: Any, provider: IdentityProvider) -> None:
+async def test_an_unverified_mail_address_is_not_taken_as_a_name(opened: Any, provider: IdentityProvider) -> None:
     door = await opened(provider, oidc_name_claim="email")
     provider.people["eve"].claims = {"email": "boss@example.com", "email_verified": False}
     async with door.browser() as browser:
@@ -375,7 +375,7 @@ async def test_an_unverified_address_is_nobodys_name(opened: Any, provider: Iden
         assert (await door.enter(browser, "eve")).status_code == 303
 
 
-async def test_who_is_suspended_here_stays_out(door: Door) -> None:
+async def test_a_suspended_user_cannot_sign_in_at_the_provider(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
         door.kb.people.suspend("zoe")
@@ -385,7 +385,7 @@ async def test_who_is_suspended_here_stays_out(door: Door) -> None:
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
-async def test_the_groups_claim_may_be_anything(door: Door) -> None:
+async def test_any_groups_claim_is_handled(door: Door) -> None:
     odd = ["vault", 7, None, {"x": 1}, "", "@root", "a/b", "x" * 65, "managers", "/hr"]
     many = [f"g{n}" for n in range(5000)]
     cases: list[tuple[Any, list[str]]] = [
@@ -404,7 +404,7 @@ async def test_the_groups_claim_may_be_anything(door: Door) -> None:
     assert result.cited_passages
 
 
-async def test_groups_are_mapped_and_one_makes_administrators(opened: Any, provider: IdentityProvider) -> None:
+async def test_groups_are_mapped_and_one_of_them_makes_administrators(opened: Any, provider: IdentityProvider) -> None:
     door = await opened(provider, oidc_groups="3f-2a=vault, cn=bosses=managers", oidc_admin_group="admins")
     provider.people["zoe"].groups = ["3f-2a", "cn=bosses"]
     async with door.browser() as browser:
@@ -420,14 +420,14 @@ async def test_groups_are_mapped_and_one_makes_administrators(opened: Any, provi
         assert door.kb.people.user("root").role == "asker"
 
 
-async def test_groups_that_only_userinfo_says_count(door: Door) -> None:
+async def test_groups_found_only_in_userinfo_count(door: Door) -> None:
     door.provider.groups_in_token = False
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
     assert door.kb.people.user("zoe").groups == ("vault",)
 
 
-async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_keys(door: Door) -> None:
+async def test_a_lost_group_ends_access_in_open_threads_and_by_keys(door: Door) -> None:
     kb = door.kb
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
@@ -455,7 +455,7 @@ async def test_a_lost_group_takes_the_documents_at_once_in_open_threads_and_by_k
         assert (await browser.get("/account")).status_code == 200  # and is still signed in
 
 
-async def test_groups_are_taken_anew_at_each_sign_in(door: Door) -> None:
+async def test_groups_are_updated_at_each_sign_in(door: Door) -> None:
     door.kb.people.add("zoe", ("kept",))
     door.kb.people.link("zoe", door.provider.url, "sub-zoe")
     async with door.browser() as browser:
@@ -465,7 +465,7 @@ async def test_groups_are_taken_anew_at_each_sign_in(door: Door) -> None:
             assert door.kb.people.user("zoe").groups == tuple(sorted([*groups, "kept"]))
 
 
-async def test_whoever_is_disabled_at_the_provider_is_out_and_stays_out(door: Door) -> None:
+async def test_a_user_disabled_at_the_provider_loses_access_permanently(door: Door) -> None:
     kb, people = door.kb, door.kb.people
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
@@ -491,7 +491,7 @@ async def test_whoever_is_disabled_at_the_provider_is_out_and_stays_out(door: Do
         assert people.user("zoe").groups == ("vault",)
 
 
-async def test_nobody_is_kept_for_ever_by_a_provider_that_cannot_be_asked(door: Door) -> None:
+async def test_a_session_ends_if_the_provider_stays_unreachable(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
         door.provider.down = True
@@ -504,7 +504,7 @@ async def test_nobody_is_kept_for_ever_by_a_provider_that_cannot_be_asked(door: 
         assert door.kb.people.user("zoe").groups == ("vault",)
 
 
-async def test_without_a_refresh_token_people_sign_in_anew(door: Door) -> None:
+async def test_without_a_refresh_token_people_must_sign_in_again(door: Door) -> None:
     door.provider.refreshes = False
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
@@ -514,7 +514,7 @@ async def test_without_a_refresh_token_people_sign_in_anew(door: Door) -> None:
         assert (await browser.get("/account")).status_code == 303
 
 
-async def test_a_refresh_that_tells_of_somebody_else_counts_for_nobody(door: Door) -> None:
+async def test_a_refresh_for_another_subject_is_ignored_and_ends_the_session(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
         door.provider.lie = lambda claims: claims.update(sub="sub-root", groups=["admins"])
@@ -523,7 +523,7 @@ async def test_a_refresh_that_tells_of_somebody_else_counts_for_nobody(door: Doo
         assert (await browser.get("/account")).status_code == 303
 
 
-async def test_a_refresh_with_a_wrong_clock_or_secret_is_held_against_nobody_at_once(door: Door) -> None:
+async def test_a_refresh_with_a_wrong_clock_does_not_end_the_session_at_once(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
         door.provider.skew = -900
@@ -532,7 +532,7 @@ async def test_a_refresh_with_a_wrong_clock_or_secret_is_held_against_nobody_at_
         assert door.kb.people.user("zoe").groups == ("vault",)
 
 
-async def test_tokens_are_not_told_with_ones_own_data(door: Door) -> None:
+async def test_exported_personal_data_contain_no_tokens(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
         data = (await browser.get("/account/data")).json()
@@ -541,7 +541,7 @@ async def test_tokens_are_not_told_with_ones_own_data(door: Door) -> None:
     assert door.kb.people.erase(["zoe"]) and door.kb.people.links.find(door.provider.url, "sub-zoe") is None
 
 
-async def test_administrators_link_and_unlink(door: Door, provider: IdentityProvider) -> None:
+async def test_administrators_link_and_unlink_accounts(door: Door, provider: IdentityProvider) -> None:
     kb, admin = door.kb, make_local_principal()
     kb.people.set_password("ann", GOOD)
     token = kb.people.sessions.begin("ann")
@@ -594,7 +594,7 @@ async def test_a_proxy_names_the_groups_at_each_request(tiny_home: Path, tmp_pat
             assert answer.status_code == 303 and kb.people.user("ann").groups == ()
 
 
-def test_groups_without_people_are_refused() -> None:
+def test_a_groups_header_without_a_user_header_is_refused() -> None:
     with pytest.raises(InvalidSettings, match="sign_in_header"):
         require_consistent(Settings(sign_in_groups_header="X-Groups"), signing_in=True)
 
@@ -613,7 +613,7 @@ def test_groups_without_people_are_refused() -> None:
     ],
     ids=str,
 )
-def test_settings_by_which_nobody_could_sign_in_are_refused(wrong: dict[str, str], words: str) -> None:
+def test_settings_with_which_nobody_could_sign_in_are_refused(wrong: dict[str, str], words: str) -> None:
     given = {"oidc_issuer": "https://login.example.com", "oidc_client_id": "argot", "oidc_client_secret": "s"}
     with pytest.raises(InvalidSettings, match=re.escape(words)):
         require_consistent(Settings(**{**given, **wrong}), signing_in=True)  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ async def test_a_client_that_left_before_its_connection_stood_is_no_failure(capl
     assert caplog.records == []
 
 
-async def test_the_server_says_nothing_of_it_either(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_server_does_not_log_a_client_that_left_early(caplog: pytest.LogCaptureFixture) -> None:
     """The server's own protocol over a connection that is lost while the application makes up its mind."""
     began, left, ended, lost = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -78,7 +78,7 @@ async def test_the_server_says_nothing_of_it_either(caplog: pytest.LogCaptureFix
     assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
-async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_in_a_connection_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def fails(scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("broken")
 
@@ -87,6 +87,6 @@ async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("path", [f"{root}{more}" for root in PAGE_ROOTS for more in ("", "/one")])
-def test_every_page_of_ours_is_counted_as_one(path: str) -> None:
+def test_every_page_is_counted_under_the_surface_pages(path: str) -> None:
     assert get_surface(path) == "pages"
     assert get_surface(f"/chat{path}") == "chat"

@@ -1,4 +1,4 @@
-"""Measures of an answer against its reference, of retrieval beside correctness, and of references, by hand."""
+"""Tests of answer similarity, of retrieval beside correctness, and of references, with values calculated by hand."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_rouge_1_counts_a_repeated_word_as_often_as_both_texts_have_it() -> None
 
 
 def test_bert_score_takes_the_most_similar_token_of_the_other_text() -> None:
-    # two tokens said, three wanted: rows (0.9, 0.6), columns (0.9, 0.6, 0.5)
+    # Two tokens in the answer, three in the reference: row maxima (0.9, 0.6), column maxima (0.9, 0.6, 0.5).
     found = match_greedily([[0.9, 0.1, 0.5], [0.2, 0.6, 0.3]])
     assert (found.precision, found.recall) == (pytest.approx(0.75), pytest.approx(2 / 3))
     assert found.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))

@@ -1,4 +1,4 @@
-"""The suite `answers`: what counts as whole, and what an all-knowing and a lying model show of the journey."""
+"""Tests of the suite `answers`: what counts as complete, and how an ideal and a lying model are reported."""
 
 import json
 import shutil
@@ -276,7 +276,7 @@ def test_known_answers_refuse_without_a_gold_passage() -> None:
         assert heard.asked and not heard.gold_shown
 
 
-# -- knowledge bases that are kept -------------------------------------------------------------------------------------
+# -- kept knowledge bases ----------------------------------------------------------------------------------------------
 
 
 def test_a_new_base_is_made_kept_and_measured_again_without_change(drive_questions: AnswerSet, tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_a_base_is_measured_with_its_adopted_models(tiny_home: Path, tmp_path: P
     keep_adopted(home, Adopted({"reranker": (model,)}))
     with open_base(home, Settings()) as base:
         assert base.settings.search.reranker == str(find_model_path(home, model))
-    # What is named wins; and a base of its own has adopted nothing.
+    # A named setting takes precedence, and a temporary base has adopted no model.
     with open_base(home, Settings(reranker="lexical")) as base:
         assert base.settings.search.reranker == "lexical"
     with open_base(None, Settings()) as base:

@@ -1,4 +1,4 @@
-"""BEIR folders, measures, and the share of the gap that is closed."""
+"""Tests of BEIR folders, of the measures, and of the share of the gap that is closed."""
 
 import json
 from pathlib import Path
@@ -78,7 +78,7 @@ def test_each_measure_at_its_depths_agrees_with_values_by_hand() -> None:
     first = measured.by_question["q1"]
     assert first["mrr"] == pytest.approx(1 / 2)
     assert first["map@1"] == 0.0
-    assert first["map@3"] == pytest.approx((1 / 2) / 2)  # by all two that are relevant, not by the one found
+    assert first["map@3"] == pytest.approx((1 / 2) / 2)  # divided by both relevant documents, not by the one found
     assert first["map@10"] == pytest.approx((1 / 2 + 2 / 4) / 2)
     assert [first[f"recall@{depth}"] for depth in (1, 3, 5)] == [0.0, 0.5, 1.0]
     ideal = 1 + 0.63093  # 1 / log2(2) + 1 / log2(3)

@@ -1,4 +1,4 @@
-"""What bench/latency.py counts as one call after the other."""
+"""Tests of how bench/latency.py counts sequential model calls."""
 
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ PATH = ROOT / "bench" / "latency.py"
     [
         (["cited_answer"], 1),
         (["identify_jargon", "identify_context", "cited_answer"], 2),
-        (["identify_context", "cited_answer"], 2),  # the glossary knew the terms, only their context was asked for
+        (["identify_context", "cited_answer"], 2),  # the glossary knew the terms, so only their context was asked for
         (["identify_jargon", "identify_context", "identify_context", "cited_answer"], 3),
         ([], 0),
     ],

@@ -1,4 +1,4 @@
-"""Judges beside people: kappa by hand, files of labels, and the whole road with a scripted model."""
+"""Tests of judges against people: kappa by hand, files of labels, and the whole calibration with a scripted model."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ from argot.ui.cli.main import app
 
 
 def test_cohens_kappa_agrees_with_values_by_hand() -> None:
-    # Of 50: both yes 20, both no 15, people alone yes 5, the judge alone yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
+    # Of 50: both yes 20, both no 15, only people yes 5, only the judge yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     table = np.array([[15, 10], [5, 20]])
     assert compute_observed_agreement(table) == pytest.approx(0.7)
     assert compute_cohen_kappa(table) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
@@ -38,9 +38,9 @@ def test_cohens_kappa_agrees_with_values_by_hand() -> None:
 
 
 def test_weighted_kappa_agrees_with_a_value_by_hand() -> None:
-    # One of four is off by one of three labels: cost 1; by chance (1*2*1 + 4*2*1 + 1*... ) worked out as below.
+    # One of four differs by one of three labels: cost 1. The cost by chance is calculated below.
     table = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 2]])
-    # rows 2, 0, 2; columns 1, 1, 2; expected by row 0: .5, .5, 1, and by row 2 the same
+    # Row sums 2, 0, 2; column sums 1, 1, 2; expected in row 0: .5, .5, 1, and the same in row 2.
     by_chance = 0.5 * 1 + 1 * 4 + 0.5 * 4 + 0.5 * 1
     assert compute_cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
 
@@ -58,10 +58,10 @@ def test_agreement_has_intervals_over_questions_and_a_confusion_table() -> None:
     people, judge = [1, 1, 0, 0] * 10, [1.0, 0.0, 0.0, 0.0] * 10
     found = measure_agreement(people, judge, (0, 1), [place // 4 for place in range(40)])
     assert (found.agreement, found.questions, found.confusion) == (0.75, 10, ((20, 0), (10, 10)))
-    assert found.agreement95 == (0.75, 0.75)  # every question is like the others
+    assert found.agreement95 == (0.75, 0.75)  # every question has the same agreement
     assert found.kappa == pytest.approx(0.5)
     scale = measure_agreement([1, 2, 5, 4], [1.2, 2.5, 4.5, 4.4], (1, 2, 3, 4, 5), range(4))
-    assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 counts as 3
+    assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 is rounded to 3
     assert scale.rank_correlation == pytest.approx(1.0)
     with pytest.raises(ValueError, match="7 is none of the labels"):
         measure_agreement([7], [1.0], (0, 1), [0])
@@ -141,7 +141,7 @@ def test_labels_are_read_from_the_results_of_financebench(tmp_path: Path) -> Non
         load_financebench_labels(tmp_path)
 
 
-# -- the road ---------------------------------------------------------------------------------------------------------
+# -- the whole calibration --------------------------------------------------------------------------------------------
 
 
 def measured(path: Path, judges: list[str], settings: Settings, **more: Any) -> tuple[dict[str, Any], list[str]]:
@@ -151,7 +151,7 @@ def measured(path: Path, judges: list[str], settings: Settings, **more: Any) -> 
 
 
 def test_a_judge_is_asked_about_every_answer_and_its_faults_are_counted(scripted_model: Any, tmp_path: Path) -> None:
-    # By what is asked, since four are asked at once.
+    # The reply depends on the request, since four are sent at once.
     scripted_model.reply("judge_correct", lambda asked: {"verdict": "TRUE" if "GOOD" in asked.user else "FALSE"})
     lines = [
         line_of(question=f"Q{n}?", answer="GOOD" if n < 2 else "BAD", label=n < 2, kind="a" if n < 2 else "b")
@@ -185,7 +185,7 @@ def test_judges_that_give_scores_are_calibrated_on_scores(scripted_model: Any, t
         measured(path, ["geval", "aspects", "correct"], scripted_model.settings(model_seconds=60))
     with pytest.raises(InvalidInput, match="'geval' is calibrated on labels that are scores"):
         measured(labelled(tmp_path, line_of(label=True)), ["correct", "geval"], scripted_model.settings())
-    # Nothing is asked and thrown away.
+    # No request is made in vain.
     assert len(scripted_model.asked()) == asked
 
 

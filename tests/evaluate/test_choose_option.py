@@ -1,4 +1,4 @@
-"""Which option of a multiple-choice question the passages speak for."""
+"""Tests of choosing the option of a multiple-choice question that the passages support."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_a_part_of_an_expansion_is_not_taken_for_the_term() -> None:
 
 
 def test_the_words_of_the_question_count_beside_the_expansion() -> None:
-    """Read in the wrong sense, the passage that writes the short form still speaks for its option."""
+    """Check a wrong sense: the passage with the short form itself still supports its option."""
     question = "What is the DST rate?\nTerms:\n- DST: device self-test (Firmware)."
     assert choose_option(question, ["1 percent", "3 percent"], [BARE]) == 1
 

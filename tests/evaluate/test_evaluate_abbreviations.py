@@ -1,4 +1,4 @@
-"""The suite `abbreviations`: how its questions are made, what is counted, and both sides on them."""
+"""Tests of the suite `abbreviations`: how its questions are made, what is counted, and the results of both sides."""
 
 import asyncio
 import json

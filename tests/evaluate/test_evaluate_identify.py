@@ -1,4 +1,4 @@
-"""The SDU shared tasks' measure of short and long forms, and the files it reads."""
+"""Tests of the SDU shared tasks' measure of short and long forms, and of the files it reads."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The suite `quiz`: the folder's form, the three ways of answering, and what their scores count."""
+"""Tests of the suite `quiz`: the form of its folder, the three ways of answering, and their scores."""
 
 import asyncio
 import json
@@ -175,11 +175,11 @@ def test_only_argots_prompt_explains_the_terms_of_the_question(
     ]
 
 
-# -- with one ---------------------------------------------------------------------------------------------------------
+# -- with a model -----------------------------------------------------------------------------------------------------
 
 
 def option_saying(pattern: str) -> Any:
-    """A model that picks the option that matches, and the first where none does."""
+    """Return the reply of a model that picks the matching option, or the first if none matches."""
 
     def reply(request: Any) -> dict[str, str]:
         listed = re.findall(r"^([A-J])\. (.*)$", request.user.rsplit("<options>", maxsplit=1)[-1], re.MULTILINE)

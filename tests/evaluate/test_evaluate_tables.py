@@ -1,4 +1,4 @@
-"""The cell-adjacency measure of the ICDAR 2013 table competition, and what the command prints of it."""
+"""Tests of the cell-adjacency measure of the ICDAR 2013 table competition, and of the command's output."""
 
 import io
 import json
@@ -69,7 +69,7 @@ def test_readers_are_compared_over_all_documents_and_both_halves(tmp_path: Path)
     report = evaluate_tables(folder_with(tmp_path, ROWS), lambda *_: None)
     assert report.scores["Argot"]["all"].pooled.f1 == 1.0
     assert report.scores["pdfplumber"]["all"].mean_f1 == 1.0
-    assert len(report.scores["Argot"]) == 2  # all, and the half that the file is in
+    assert len(report.scores["Argot"]) == 2  # "all", and the half that contains the file
     assert report.by_document["Argot, its Markdown"]["own"].gold == 7
 
 

@@ -1,4 +1,4 @@
-"""The papers' experiments: each runs end to end with a scripted model, on data of our own in each form."""
+"""Tests of the papers' experiments: each runs end to end with a scripted model, on small data in each form."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def data_for(experiment: Experiment, folder: Path) -> Path | None:
 
 
 def answers_well(model: Any) -> None:
-    """A model that answers from the first passage, finds everything good, and derives a text of each kind."""
+    """Script a model that answers from the first passage, rates everything good, and derives a text of each kind."""
     model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")
     model.reply("closed_book", {"answer": "I guess 40 seconds."})
     model.reply("judge_correct", {"verdict": "TRUE"})
@@ -156,7 +156,7 @@ def answers_well(model: Any) -> None:
 def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: Any, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[name]
     answers_well(scripted_model)
-    # A chunk of the table's sizes is one of each kind: the others differ in their size alone.
+    # Two of the table's chunk sizes are enough: the other rows differ in size only.
     rows = [row.label for row in experiment.rows if name != "raidd-1" or row.variant in ("64/10", "256/50")]
     options = ExperimentOptions(data_for(experiment, tmp_path), rows, limit=1 if name == "golden-retriever-2" else None, trials=1)  # fmt: skip  # noqa: E501
     settings = scripted_model.settings(home=tmp_path / "kb")
@@ -168,7 +168,7 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
         row = by_label[result.label]
         assert (result.state == "not run") == bool(row.never or row.tuned), result
         assert result.figures or result.state == "not run", result
-    # The paper's figures stand beside ours, in the terminal and on the page.
+    # The paper's figures stand beside Argot's, in the terminal and on the page.
     told = str([table.rows for table in tables])
     page = (place / "report.html").read_text("utf-8")
     for row in (by_label[label] for label in rows):
@@ -332,7 +332,7 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
     with pytest.raises(InvalidInput, match="is no run of an experiment"):
         kept_experiments.show_experiment(ids[0], tmp_path)
-    # One that is damaged does not hide the others.
+    # A damaged run does not hide the others.
     listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids[1:]
     assert "is no run of an experiment" in tables[0].rows[-1][-1]
@@ -342,7 +342,7 @@ def test_runs_on_different_questions_are_not_compared() -> None:
     from argot.evaluate.experiments.run_comparison import compare_runs
 
     row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}, "r": {"hit@3": 0.0}})
-    # Limited, as two sets may be of which each begins with a question "q".
+    # With a limit, two different sets may both begin with a question "q".
     asked = {"q": "1", "r": "1"}
     first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", limit=2, asked=asked, rows=[row])
     second = first.model_copy(update={"id": "b", "fingerprint": "2", "asked": {"q": "2", "r": "2"}})
@@ -370,7 +370,7 @@ def test_every_figure_of_a_paper_has_a_column_in_its_table(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert len({row.label for row in experiment.rows}) == len(experiment.rows)
     if experiment.paper == "AccurateRAG":
-        # It has no re-ranker; Argot as it is has one.
+        # AccurateRAG has no re-ranker; the row for Argot as it is has one.
         reranked = {row.label for row in experiment.rows if experiment.build_profile(row).rerank and not row.never}
         assert reranked <= {"Argot as it is", "Argot with the model given"}
     for row in experiment.rows:
@@ -388,7 +388,7 @@ def test_texts_of_a_data_set_are_escaped_on_the_page() -> None:
     assert build_run_tables(find_experiment("kapqa-3"), run)
 
 
-# -- forms of data ----------------------------------------------------------------------------------------------------
+# -- formats of data --------------------------------------------------------------------------------------------------
 
 
 def test_the_error_for_incomplete_data_says_what_is_missing(tmp_path: Path) -> None:
@@ -459,7 +459,7 @@ def test_the_same_data_in_another_folder_has_the_same_fingerprint(tmp_path: Path
     assert load_experiment_data(experiment, here, tmp_path, limit=1).fingerprint != first.fingerprint
 
 
-# -- parts ------------------------------------------------------------------------------------------------------------
+# -- single functions -------------------------------------------------------------------------------------------------
 
 
 def test_overlapping_chunks_are_joined_and_cut_again() -> None:
@@ -502,7 +502,7 @@ async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(script
     first, second = scripted_model.asked("solution_score")
     assert "solved_question" not in first.user
     assert "Question number 0?" in second.user
-    # 4 of 1 to 5.
+    # The verdict 4 on the scale from 1 to 5 gives 75.
     assert 'score="75"' in second.user
     loop.solved = [SolvedQuestion("?", "a", "t", score) for score in range(100)]
     assert [one.score for one in loop.list_shown()] == [0, 1, 2, 3, 96, 97, 98, 99]

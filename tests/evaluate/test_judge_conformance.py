@@ -1,7 +1,7 @@
-"""What every `Judge` must hold to, whatever judges.
+"""Tests of what every `Judge` must fulfil.
 
-Another implementation joins by adding its factory to `JUDGES`; a factory gets the scripted model server, whose model
-judges like a sensible one: TRUE where the answer holds every number and most words of the reference.
+Add another implementation by adding its factory to `JUDGES`. A factory gets the scripted model server, whose model
+judges sensibly: TRUE if the answer contains every number and most words of the reference.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Judges on their road: asked of a scripted server, in drawn orders, and what is no verdict counted apart."""
+"""Tests of judges with a scripted server: random orders, and invalid verdicts counted apart."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ FENCE = re.compile(r"<(answer(?:_[abcd])?)>\n(.*?)\n</\1>", re.DOTALL)
 
 
 def shown(request: Any) -> dict[str, str]:
-    """The answers of a request by their places."""
+    """Return the answers of a request by their places."""
     return {name.removeprefix("answer_"): text for name, text in FENCE.findall(request.user)}
 
 
@@ -108,7 +108,7 @@ async def test_an_invalid_verdict_is_counted_as_malformed(scripted_model: Any) -
     )
     scripted_model.fault("invalid_json")
     own = judge(scripted_model, "correct")
-    for _ in range(12):  # a model that never writes a verdict is measured, and ends nothing
+    for _ in range(12):  # a model that never writes a verdict is measured without ending the run
         assert await own.judge(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="malformed")]
 
 
@@ -154,7 +154,7 @@ def test_judge_scores_are_reported_beside_the_measures(scripted_model: Any) -> N
     own = judge(scripted_model, "raidd")
     assert own.model is not None
     report = run_closing(judge_answers(own, by_profile, lambda *_: None), own.model.server)
-    # without a reference there is nothing to compare with
+    # Without a reference there is nothing to compare with.
     assert [row.questions for row in report.rows.values()] == [2, 2]
     assert report.rows["better"].mean == {"TRUE": 1.0}
     change = report.compared["better against plain"]["TRUE"]
@@ -162,7 +162,7 @@ def test_judge_scores_are_reported_beside_the_measures(scripted_model: Any) -> N
     assert report.model
     whole = build_answers_report("set", asked, by_profile, [report])
     assert whole.right_by == "judge raidd"
-    # which are right is what the judge says, over those it was asked about
+    # The judge decides which answers are right, among those it was asked about.
     assert whole.chunks["better"]["sum"].accuracy == 1.0 and whole.chunks["better"]["sum"].questions == 2
     assert whole.to_json()["judges"][0]["each"][0] == {
         "profile": "plain", "id": "q1", "scores": {"TRUE": 0.0}, "fault": "",

@@ -1,4 +1,4 @@
-"""The suite `questions`: its labels, its measure, and the public sets that it reads from outside the repository."""
+"""Tests of the suite `questions`: its labels, its measure, and the public sets it reads from outside the repository."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The sample knowledge base holds together: questions, quotes, senses and documents agree with each other."""
+"""Tests of the sample knowledge base: questions, quotes, senses and documents are consistent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIELDS = {
 
 
 def squeeze(text: str) -> str:
-    """Collapse white space, which is how quotes are compared."""
+    """Collapse white space before quotes are compared."""
     return " ".join(text.split())
 
 
@@ -256,7 +256,7 @@ def test_no_document_contains_a_question() -> None:
 
 
 def test_jargon_is_an_obstacle_in_most_questions() -> None:
-    """Most gold documents spell the term out and never abbreviate it, while others use it in another meaning."""
+    """Check that most gold documents spell the term out only, while others use its short form in another meaning."""
     hidden = told = 0
     for q in questions():
         if q["kind"] == "ambiguous":

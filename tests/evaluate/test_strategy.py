@@ -1,4 +1,4 @@
-"""Choice of strategy: what is tried, that fusing kept lists finds what the search does, and when one is chosen."""
+"""Tests of the choice of strategy: what is tried, that fused stored lists equal the search, and when one is chosen."""
 
 from pathlib import Path
 from typing import Any
@@ -70,13 +70,13 @@ def test_fusing_stored_lists_gives_the_results_of_the_search(tiny_kb: Any, switc
 
 
 def report_of(present: list[float], other: list[float]) -> Any:
-    """As many questions as values: 1 is found first, 0 not at all."""
+    """Build a report with one question per value: 1 is found first, 0 not at all."""
     qrels = {str(n): {"right": 1} for n in range(len(present))}
     runs = [
         measure({str(n): ["right"] if value else ["wrong"] for n, value in enumerate(values)}, qrels)
         for values in (present, other)
     ]
-    # Questions of one document would be drawn together.
+    # Questions of one document would be resampled together.
     alone = [type(one)(one.questions, one.mean, one.by_question, range(len(present))) for one in runs]
     return _report("set", {PLAIN: alone[0], KEYWORD: alone[1]}, PLAIN, "ndcg@10")
 
@@ -119,7 +119,7 @@ def test_a_profile_is_saved_only_if_its_strategy_is_better(
     write_marker(tiny_kb.folder)
     present = Profile()
     report, tables = choose_strategy(asked, tiny_kb.folder, present, "mrr", "ours", tiny_kb.settings, quiet)
-    # Two questions cannot show anything beyond doubt.
+    # Two questions cannot give a significant difference.
     assert not report["better"]
     assert report["saved"] == ""
     assert SavedProfiles(tiny_kb.folder).names() == []

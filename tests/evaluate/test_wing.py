@@ -1,4 +1,4 @@
-"""The wing joins the service through its `wing.py`, and its experiments can be left out."""
+"""Tests of the wing: it joins the service through its `wing.py`, and its experiments can be left out."""
 
 import subprocess
 import sys

@@ -54,10 +54,10 @@ def test_an_embedder_is_trained_measured_and_loaded(tmp_path: Path, model: Path)
         change = measured["differences"]["after against before"]["map@10"]
         assert change["interval95"][0] <= change["difference"] <= change["interval95"][1] and change["clusters"] == 10
     assert [one.name for one in run.model.rglob("*.bin")] == []
-    # as it is, by the setting
+    # loaded directly, by the setting
     embedder = load_embedder(Settings(embedder=str(run.model), cache=tmp_path / "cache", threads=1))
     assert embedder.embed_queries(["how long ?"]).shape == (1, 16)
-    # and as what another training starts from
+    # as the base of another training
     following = made(tmp_path / "runs", run.id, epochs=1)
     assert run_training(following).status == "done" and following.card["base"] == run.id
     assert following.card["fingerprint"] != card["fingerprint"]
@@ -120,7 +120,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, model: Path, monk
     assert run_training(run).status == "done"
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- invalid input ----------------------------------------------------------------------------------------------------
 
 
 def test_invalid_values_of_a_recipe_are_refused(tmp_path: Path, model: Path) -> None:

@@ -1,4 +1,4 @@
-"""argot learn without a service: trained by the command itself and by a worker, adopted, asked, taken back."""
+"""Tests of `argot learn` without a service: models trained by the command and by a worker, adopted, used, withdrawn."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Argot works without the wing `learn`, also where a knowledge base holds what it made."""
+"""Tests of Argot without the `learn` wing, even where a knowledge base holds data of that wing."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Sets of training pairs: made of documents, gone on with, looked through, and for whom they are."""
+"""Tests of sets of training pairs: made from documents, continued, reviewed, and visible to permitted readers only."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_set_from_restricted_documents_is_visible_to_their_readers_only(
     with pytest.raises(NotAllowed):
         await data_list(kb, Principal("ann"))
     assert (await load_training_inputs(kb, HR, "all")).readers == (("hr",),)
-    # Whoever reads a model of the open set may not read this one: it is not even searched for it.
+    # Readers of a model trained on the open set may not read this document, so the set contains nothing from it.
     inputs = await load_training_inputs(kb, HR, "open")
     assert inputs.readers == () and {one.document for one in inputs.passages} == {"valves.md"}
 

@@ -1,4 +1,4 @@
-"""The pages of training data in a real browser: a set is made, looked through, corrected and struck."""
+"""Tests of the training data pages in a real browser: a set is made, reviewed, corrected and struck."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Only what measures better goes in: in one step, reversibly, and never past who may read what it learnt from."""
+"""Tests of adopting models: only better ones, in one reversible step, and only for readers of the training data."""
 
 import asyncio
 import json
@@ -102,7 +102,7 @@ async def test_a_killed_adoption_leaves_the_former_model_in_force(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
-        # As a kill leaves it: neither vectors nor file were changed.
+        # The state that a kill leaves: neither vectors nor file were changed.
         during.setattr(kb.corpus, "change_embedder", killed)
         during.setattr(adopted_models, "settle_adopted", lambda home, **given: None)
         with pytest.raises((KeyboardInterrupt, asyncio.CancelledError)):
@@ -192,7 +192,7 @@ async def test_a_new_run_with_a_reused_number_is_a_different_model(
 ) -> None:
     first = finished_run(kb.home, passages_of(kb), model)
     await get_outcome(model_adopt(kb, MIA, run=first.id))
-    # As after a restore, which brings the adopted models and not every training.
+    # The state after a restore, which includes the adopted models but not every training.
     shutil.rmtree(first.path)
     second = finished_run(kb.home, passages_of(kb), tiny_embedder(tmp_path / "other", seed=4))
     assert second.id == first.id and not (await training_show(kb, MIA, run=second.id)).run.in_force

@@ -1,4 +1,4 @@
-"""The pages of training data: what they show and do, with whatever is in documents and typed. No browser here."""
+"""Tests of the training data pages, with hostile documents and input, without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the workbench: what they show of trainings, who may open them, and what they refuse."""
+"""Tests of the workbench pages: what they show of trainings, who may open them, and what they refuse."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""Sets of pairs as they are kept, and whether pairs are enough to train on."""
+"""Tests of stored sets of pairs, and of the check whether pairs are enough to train on."""
 
 from __future__ import annotations
 

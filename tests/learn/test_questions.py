@@ -1,4 +1,4 @@
-"""Questions that are made without a model: they read as people ask, and none is asked twice."""
+"""Tests of questions made without a model: they are worded as people ask, and none is repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs trained one after the other, each in a process of its own: stopped, cut off, failing, and going on."""
+"""Tests of runs trained one after another, each in its own process: stopped, interrupted, failing and resumed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_run_waits_when_its_worker_ends_and_stops_when_a_person_stops_it(tmp_p
         run.stop() if ended_by_person else at_work.end()
         thread.join(PATIENCE)
         assert run.state.status == ("stopped" if ended_by_person else "waiting")
-    assert find_next_run(tmp_path) is None  # whoever stopped it has it go on
+    assert find_next_run(tmp_path) is None  # a run that a person stopped waits until that person resumes it
 
 
 def test_a_run_interrupted_by_a_crash_is_continued(tmp_path: Path) -> None:

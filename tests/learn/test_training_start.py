@@ -1,4 +1,4 @@
-"""What a training starts from is looked at before anybody waits, and opens no way round who may see what."""
+"""Tests of starting a training: its base is checked at once, and it opens no way to hidden documents."""
 
 import json
 import shutil

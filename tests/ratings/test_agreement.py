@@ -1,4 +1,4 @@
-"""Krippendorff's alpha against the worked example of its author, and at its edges."""
+"""Tests of Krippendorff's alpha against its author's worked example, and at its limits."""
 
 from itertools import zip_longest
 

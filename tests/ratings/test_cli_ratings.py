@@ -1,4 +1,4 @@
-"""argot ratings: a study from a file to its end, and one of questions asked through profiles."""
+"""Tests of `argot ratings`: a study made from a file, and one of questions asked through profiles."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ Ratings = Callable[..., tuple[int, str, str]]
 def ratings(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Ratings:
-    """Runs a command in this process: its exit code, output and messages."""
+    """Run a command in this process, and return its exit code, output and messages."""
     monkeypatch.setenv("ARGOT_HOME", str(shutil.copytree(tiny_home, tmp_path / "kb")))
 
     def run(*arguments: object) -> tuple[int, str, str]:

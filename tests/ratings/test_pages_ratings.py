@@ -1,4 +1,4 @@
-"""The pages of rating studies: raters never learn which system wrote what, and lose nothing. No browser here."""
+"""Tests of the rating pages without a browser: raters never learn which system wrote what, and lose no input."""
 
 import json
 import re
@@ -52,7 +52,7 @@ async def mia(desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def ann(desk: Desk, mia: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Invited to a study of three questions."""
+    """Provide a client of ann, who is invited to a study of three questions."""
     assert (await make(mia)).status_code == 303
     invited = await mia.post("/ratings/manage/Autumn%20round/invite", data={"csrf": CSRF, "people": "ann"})
     assert invited.status_code == 303
@@ -72,7 +72,7 @@ async def make(client: httpx.AsyncClient, **fields: str) -> httpx.Response:
 
 
 def chosen(html: str) -> dict[str, str]:
-    """What the form would send back."""
+    """Return what the form would send back."""
     found = dict(re.findall(r'<input type="radio" name="([^"]+)" value="(\d)" checked>', html))
     for name, options in re.findall(r'<select id="[^"]+" name="([^"]+)">(.*?)</select>', html):
         if value := re.search(r'value="(\d)" selected', options):
@@ -165,7 +165,7 @@ async def test_a_manager_sees_progress_and_downloads_the_results(
     assert (await post(mia, f"{manage}/close")).status_code == 303
     closed = await post(ann, f"{ADDRESS}/2", **FULL, go="next")
     assert closed.status_code == 409 and "closed" in closed.text
-    # What was chosen for it is on the page, and nowhere else.
+    # The choices for it are on the page only, and not stored.
     assert "nothing you chose is lost" not in closed.text
     assert (await post(mia, f"{manage}/reopen")).status_code == 303
     assert (await post(mia, f"{manage}/uninvite", person="ann")).status_code == 303

@@ -1,4 +1,4 @@
-"""Studies and ratings as they are kept, on SQLite and on PostgreSQL."""
+"""Tests of stored studies and ratings, on SQLite and on PostgreSQL."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -32,7 +32,7 @@ def test_a_study_is_found_in_any_case_of_its_name(store: RatingStore, study: Stu
     with pytest.raises(Conflict, match="already"):
         store.create(Study(name="grÖße äb".replace("Ö", "ö").replace("ä", "Ä")), ITEMS)
     with pytest.raises(NotFound):
-        store.get_study("größe äb")  # as SQLite, which knows the case of A to Z alone
+        store.get_study("größe äb")  # as in SQLite, which folds the case of A to Z only
     assert store.close_study(study.name, closed=True).closed_at
     assert store.close_study(study.name, closed=False).closed_at is None
 
@@ -62,7 +62,7 @@ def test_a_rating_is_stored_once_and_replaces_its_draft(store: RatingStore, stud
     (first,) = store.list_ratings(study)
     assert first.said == said and first.draft is None
     store.save(item, "ann", said)
-    store.keep_draft(item, "ann", said)  # it says what is saved already
+    store.keep_draft(item, "ann", said)  # the same as the saved rating
     assert store.list_ratings(study) == [first]
     store.keep_draft(item, "ann", draft)
     store.keep_draft(item, "ann", Judgement())

@@ -1,4 +1,4 @@
-"""Rating studies: made, rated blindly by several people, read, exported, closed, and forgotten with their people."""
+"""Tests of rating studies: made, rated blindly, read, exported, closed, and erased with their people."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ def full(task: Any, points: int = 4) -> dict[str, Any]:
 
 
 def by_quality(task: Any) -> dict[str, Any]:
-    """As somebody rates who likes the first system best, whatever its letter."""
+    """Return a rating that prefers the first system, whatever its letter."""
     best = {one["letter"]: int(one["text"][-1]) for one in task["answers"]}
     scores = {letter: dict.fromkeys(ASPECTS, 5 - place) for letter, place in best.items()}
     return {"place": task["place"], "scores": scores, "ranks": {one: place + 1 for one, place in best.items()}}
@@ -145,10 +145,10 @@ async def test_a_draft_outlives_the_browser_and_is_not_counted(kb: KnowledgeBase
     assert shown["ratings"] == 0 and shown["progress"][0]["rated"] == 0
     saved = await do(kb, ann, "rating_save", study="Autumn", **full(task))
     assert saved["study"]["rated"] == 1
-    # A late draft of what is saved already, as of a second tab, makes nothing unfinished.
+    # A late draft that equals the saved rating, as from a second tab, does not make it unfinished.
     await do(kb, ann, "rating_save", study="Autumn", **full(task), draft=True)
     assert (await do(kb, ann, "rating_task", study="Autumn", place=1))["saved"]
-    # One that differs is kept beside it, and the rating goes on to count.
+    # A different draft is kept beside the rating, which still counts.
     await do(kb, ann, "rating_save", study="Autumn", **full(task, 1), draft=True)
     assert not (await do(kb, ann, "rating_task", study="Autumn", place=1))["saved"]
     assert (await do(kb, MIA, "rating_show", study="Autumn"))["results"]["measured"][0]["systems"][0]["mean"] == 4
@@ -185,7 +185,7 @@ async def test_only_invited_raters_rate_and_only_while_the_study_is_open(kb: Kno
     assert shown["progress"] == [{"person": "ann", "invited": False, "rated": 1, "passed": 0, "of": 12}]
 
 
-# -- what they say ----------------------------------------------------------------------------------------------------
+# -- results and exports ----------------------------------------------------------------------------------------------
 
 
 async def test_three_agreeing_raters_give_the_expected_results_and_export(kb: KnowledgeBase) -> None:
@@ -226,7 +226,7 @@ async def test_a_comment_is_not_a_formula_in_a_spreadsheet(kb: KnowledgeBase) ->
     assert next(csv.DictReader(io.StringIO(text)))["comment"] == '\'=HYPERLINK("http://x")'
 
 
-# -- making -----------------------------------------------------------------------------------------------------------
+# -- creating a study -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ async def test_an_export_leaves_out_texts_its_reader_may_not_read(kb: KnowledgeB
     for form in FORMS:
         text = (await do(kb, MIA, "rating_export", study="Autumn", form=form))["text"]
         assert not any(word in text for word in ("Question 1?", "secret", "answer of 1"))
-        # The results, which everybody's scores make, stay.
+        # The results, which come from everybody's scores, stay.
         assert len(text.splitlines()) == len(exported[form].splitlines()) and "Zebra-7B" in text
     whole = (await do(kb, LOCAL, "rating_export", study="Autumn"))["text"]
     assert whole == exported["jsonl"]
@@ -301,7 +301,7 @@ async def test_a_stopped_study_of_asked_questions_is_continued(kb: KnowledgeBase
     await do(kb, MIA, "rating_create_asked", **given)
     await do(kb, MIA, "rating_invite", study="Ways", people=["ann"])
     events = catalogue.dispatch(kb, MIA, "rating_ask", {"study": "Ways"})
-    for _ in range(4):  # stopped while the last of four is asked
+    for _ in range(4):  # stopped while the last of four questions is asked
         event = await anext(events)
     assert (event["done"], event["total"]) == (3, 4)
     await events.aclose()
@@ -328,9 +328,9 @@ async def test_shared_answers_with_thumbs_are_rated_by_managers_only(kb: Knowled
     await do(kb, MIA, "rating_invite", study="Thumbs", people=["mia"])
     task = await do(kb, MIA, "rating_task", study="Thumbs")
     assert task["question"] == question and len(task["answers"]) == 1 and not task["ranking"]
-    assert (await do(kb, Principal("mia"), "rating_studies_mine"))[0]["of"] == 0  # no manager any more
+    assert (await do(kb, Principal("mia"), "rating_studies_mine"))[0]["of"] == 0  # she is no longer a manager
     await do(kb, MIA, "rating_save", study="Thumbs", **{**full(task), "ranks": {}})
-    await do(kb, ann, "feedback", thread=threads[0], turn=0, value=0)  # taken back
+    await do(kb, ann, "feedback", thread=threads[0], turn=0, value=0)  # feedback withdrawn
     assert (await do(kb, MIA, "rating_list"))[0]["questions"] == 0
 
 
@@ -355,7 +355,7 @@ async def test_a_persons_ratings_are_in_their_export_and_anonymous_after_erasure
     shown = await do(kb, MIA, "rating_show", study="Autumn")
     assert shown["progress"][0]["person"] == "ben"
     assert shown["progress"][1]["person"].startswith("erased person ") and shown["progress"][1]["rated"] == 1
-    # The order that she saw was drawn by her name: it is left out, rather than told wrongly.
+    # Her order was drawn from her name, so the export omits it rather than giving a wrong one.
     (row,) = map(json.loads, (await do(kb, MIA, "rating_export", study="Autumn"))["text"].splitlines())
     assert row["order"] == {} and row["scores"].keys() == set(SYSTEMS)
     exported = csv.DictReader(io.StringIO((await do(kb, MIA, "rating_export", study="Autumn", form="csv"))["text"]))

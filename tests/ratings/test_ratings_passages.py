@@ -1,4 +1,4 @@
-"""Studies in which passages are judged: whether they are relevant, and which sentences of an answer they bear out."""
+"""Tests of studies that judge whether passages are relevant, and which sentences of an answer they support."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ async def task_of(kb: KnowledgeBase, who: Principal) -> Any:
 
 
 async def say(kb: KnowledgeBase, who: Principal, says: Any, **more: Any) -> Any:
-    """Saves what `says(passage, what is judged)` gives for each."""
+    """Save the judgement `says(passage, subject)` for each passage and subject."""
     task = await task_of(kb, who)
     scores = {
         one["letter"]: {aspect["name"]: int(says(one["text"], aspect["wording"])) for aspect in task["aspects"]}
@@ -123,7 +123,7 @@ async def test_references_are_annotated_and_exported_for_the_experiment(kb: Know
     assert [one["wording"] for one in (await task_of(kb, ANN))["aspects"]] == list(SENTENCES)
     await say(kb, ANN, lambda text, sentence: text in BEARS_OUT[sentence])
     await say(kb, BEN, lambda text, sentence: text in BEARS_OUT[sentence])
-    # Alone with it, a rater does not make a passage one that the sentence rests on.
+    # A single rater's vote does not make a passage the source of a sentence.
     await say(kb, Principal("eve"), lambda text, sentence: text == PASSAGES[1] and sentence == SENTENCES[0])
     (row,) = await rows_of(kb, MIA, "annotated")
     assert row == {
@@ -158,7 +158,7 @@ async def test_only_references_are_exported_as_annotated(kb: KnowledgeBase) -> N
         await rows_of(kb, MIA, "annotated")
 
 
-# -- making, and who may see it ---------------------------------------------------------------------------------------
+# -- creating a study, and who may see it -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

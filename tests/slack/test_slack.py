@@ -1,4 +1,4 @@
-"""Argot's manners in Slack, against a fake of its Web API: who is answered, where, from what, and how it looks."""
+"""Tests of Argot in Slack against a fake Web API: who is answered, where, from which documents, and in what form."""
 
 import json
 import re
@@ -124,7 +124,7 @@ async def test_an_empty_mention_gets_help_or_answers_the_message_before_it(slack
     assert "4.5 V" in words(answer)
 
 
-# -- from what -------------------------------------------------------------------------------------------------------
+# -- from which documents --------------------------------------------------------------------------------------------
 
 
 async def test_answers_in_a_channel_use_public_documents_only(slack: Service) -> None:
@@ -340,7 +340,7 @@ async def test_a_channels_conversation_continues_in_the_web_as_a_private_copy(sl
     assert (await slack.client.get(f"/slack/threads/{foreign['t']}", headers=cookie)).status_code == 404
 
 
-# -- beside the answer -----------------------------------------------------------------------------------------------
+# -- actions beside the answer ---------------------------------------------------------------------------------------
 
 
 async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
@@ -454,7 +454,7 @@ async def test_a_user_who_manages_no_context_cannot_add_a_term(slack: Service, u
     assert await catalogue.get_result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
 
 
-# -- what documents say ----------------------------------------------------------------------------------------------
+# -- text of documents -----------------------------------------------------------------------------------------------
 
 HOSTILE = """# Zebra protocol <!channel>
 
@@ -477,7 +477,7 @@ async def test_no_text_of_a_document_mentions_anybody_or_becomes_a_link(slack: S
     assert all(one["parse"] == "none" for one in answers)
 
 
-# -- whose words they are --------------------------------------------------------------------------------------------
+# -- signatures ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -506,7 +506,7 @@ async def test_requests_with_a_forged_or_outdated_signature_are_refused(slack: S
 
     channel = slack.channel()
 
-    # The service asks by itself who it is, when it comes to it.
+    # The service itself asks Slack for its own identity when it needs it.
     def calls() -> int:
         return sum(name != "auth.test" for name, _ in slack.fake.log)
 

@@ -1,4 +1,4 @@
-"""Slack's view for agents: the conversation with us, its questions to begin with, title, status and channel in view."""
+"""Tests of Slack's view for agents: suggested questions, title, status, and the context of the channel in view."""
 
 import json
 from collections.abc import AsyncIterator

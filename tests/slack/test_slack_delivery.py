@@ -1,4 +1,4 @@
-"""Slack sends things twice, out of order, or while nobody is there; it limits, refuses, fails. One answer each."""
+"""Tests of delivery: Slack repeats, reorders, limits and refuses; each message still gets one answer."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def shared(workspace_with_model: Service) -> Service:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def fake() -> AsyncIterator[FakeSlack]:
-    """One for services that are started and ended by the test."""
+    """Provide a fake Slack for services that the test starts and ends itself."""
     started = await FakeSlack().start()
     yield started
     await started.close()
@@ -48,22 +48,22 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 
 
 async def stopped(slack: Service) -> None:
-    """Nothing is dealt with from now on, as after a `kill -9`; what comes is still noted."""
+    """Handle no event from now on, as after a `kill -9`; new events are still stored."""
     await slack.running.inbox.stop()
     slack.running.inbox._thread = ThreadPoolExecutor(1)
 
 
-# -- once ------------------------------------------------------------------------------------------------------------
+# -- answered once ---------------------------------------------------------------------------------------------------
 
 
 async def test_one_event_sent_four_times_out_of_order_is_answered_once(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 10: acknowledged long before a slow model is done, and answered once."""
+    """Check scorecard 10: an event is acknowledged long before a slow model is done, and answered once."""
     model.fault("pause", tokens=0)
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
     for retry in (2, 0, 3, 1):
         await slack.send(body, retry=retry)
-    assert slack.fake.said(channel) == []  # acknowledged, and not answered yet
+    assert slack.fake.said(channel) == []  # acknowledged, but not answered yet
     model.heal()
     await slack.quiet()
     await slack.send(body, retry=3)
@@ -108,7 +108,7 @@ async def test_a_retry_of_an_unseen_event_is_answered(slack: Service) -> None:
 
 
 async def test_a_replayed_request_is_ignored(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 9: the very same once more, an event and a button: nothing is done, no model is asked."""
+    """Check scorecard 9: a repeated event or button press has no effect and does not reach the model."""
     channel = slack.channel()
     body = slack.fake.message("What is a PUC?", channel=channel)
     await slack.act(body)
@@ -123,7 +123,7 @@ async def test_a_replayed_request_is_ignored(slack: Service, model: ScriptedServ
 
 
 async def test_forged_and_outdated_requests_do_not_reach_the_model(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 9."""
+    """Check scorecard 9."""
     channel = slack.channel()
     for signing in ({"secret": "forged"}, {"at": time.time() - 301}):
         answer = await slack.fake.send(slack.client, slack.fake.message(VOLTAGE, channel=channel), **signing)
@@ -156,13 +156,13 @@ async def test_the_text_of_an_answered_message_is_not_stored(slack: Service) -> 
     assert rows and "canarytext" not in json.dumps(rows)
 
 
-# -- not lost --------------------------------------------------------------------------------------------------------
+# -- no message is lost ----------------------------------------------------------------------------------------------
 
 
 async def test_a_message_acknowledged_before_a_crash_is_answered_afterwards(
     home: Path, fake: FakeSlack, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And what was posted just before it, but not noted any more, is not posted again."""
+    """Check also that a message posted just before the crash, but not recorded, is not posted again."""
     async with served(home, fake, model_url=model.url) as slack:
         with monkeypatch.context() as patched:
             for lost in ("keep_sent", "finish"):
@@ -185,7 +185,7 @@ async def test_a_message_acknowledged_before_a_crash_is_answered_afterwards(
 async def test_a_message_still_open_in_an_older_backup_is_not_answered_twice(
     home: Path, fake: FakeSlack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same people.db as it was when the question had just come."""
+    """Restore people.db as it was when the question had just arrived."""
     async with served(home, fake) as slack:
         with monkeypatch.context() as patched:
             for later in ("begin", "keep_answer", "keep_stream", "keep_sent", "finish"):
@@ -208,7 +208,7 @@ async def test_a_changed_clock_delays_no_event_and_events_expire_after_a_week(tm
     assert first is not None
     store.postpone(first.id, 600.0)
     assert store.find_next(()) is None
-    now[0] -= 86_400.0  # the clock was a day ahead
+    now[0] -= 86_400.0  # the clock had been a day ahead
     assert store.find_next(()) is not None
     now[0] += 86_400.0
     assert store.note("e2", "p2", "other", "2.0", {"text": "two"})
@@ -218,7 +218,7 @@ async def test_a_changed_clock_delays_no_event_and_events_expire_after_a_week(tm
     now[0] += 2 * 86_400.0
     store.take_over()
     assert store.count_waiting() == 0
-    assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # and is still known again
+    assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # the event is still known
     people.close()
 
 
@@ -277,7 +277,7 @@ async def test_an_answer_to_an_archived_channel_is_tried_once(slack: Service) ->
     assert len(slack.fake.calls("chat.postMessage")) == 1
 
 
-# -- as it is written ------------------------------------------------------------------------------------------------
+# -- streaming -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("at_once")
@@ -286,11 +286,11 @@ async def test_an_answer_is_streamed_and_then_completed_with_its_sources(
 ) -> None:
     monkeypatch.setattr(
         "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
-    )  # a server this fast is heard in one piece
+    )  # without this, all tokens of so fast a server arrive as one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)
-    model.speed = 0.02  # seconds a token: sent faster, they may all arrive as one
+    model.speed = 0.02  # seconds per token: if sent faster, all may arrive as one piece
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel, user="U7")
     await slack.act(body)
@@ -336,11 +336,11 @@ async def test_an_answer_is_complete_although_its_stream_breaks_off(slack: Servi
     assert "|[1]>" in words(answer)
 
 
-# -- roads and settings ----------------------------------------------------------------------------------------------
+# -- Socket Mode, restarts and logs ----------------------------------------------------------------------------------
 
 
 async def test_socket_mode_acknowledges_and_answers_messages(home: Path, fake: FakeSlack) -> None:
-    """Also when Slack cannot be reached at the start."""
+    """Check it also when Slack cannot be reached at the start."""
     fake.down = True
     async with served(home, fake, slack_app_token=APP_TOKEN, slack_signing_secret="") as slack:
         await fake.until(lambda: fake.refused)
@@ -357,11 +357,11 @@ async def test_socket_mode_acknowledges_and_answers_messages(home: Path, fake: F
 
 
 async def test_a_killed_service_answers_after_its_restart(home: Path, fake: FakeSlack, model: ScriptedServer) -> None:
-    """`argot serve` itself, over HTTP, ended by `kill -9` while the model writes."""
+    """End `argot serve`, which runs over HTTP, by `kill -9` while the model writes."""
     model.fault("hang", prompt="cited_answer")
     given = {"bot_token": BOT_TOKEN, "signing_secret": SECRET, "api_url": fake.url}
     variables = {f"ARGOT_SLACK_{name.upper()}": value for name, value in given.items()}
-    # On a busy machine a connection may take longer than the two seconds after which it answers without the model.
+    # On a busy machine a connection may take longer than the default two seconds, after which the answer has no model.
     variables["ARGOT_MODEL_CONNECT_SECONDS"] = "60"
     server = await asyncio.to_thread(Served, home, ARGOT_MODEL_URL=model.url, **variables)
     try:
@@ -374,7 +374,7 @@ async def test_a_killed_service_answers_after_its_restart(home: Path, fake: Fake
         assert fake.said("C1") == []
         model.heal()
         await asyncio.to_thread(server.start)
-        # A message that is still being written has no words yet.
+        # A message still being streamed has no text yet.
         await fake.until(lambda: any("4.5 V" in words(one) for one in fake.said("C1")))
         await fake.until(lambda: fake.reactions == set())
     finally:
@@ -389,7 +389,7 @@ async def test_slack_leaves_the_log_level_of_the_service_unchanged(slack: Servic
 
 
 async def test_no_token_and_no_question_appears_in_the_log(slack: Service, caplog: pytest.LogCaptureFixture) -> None:
-    """Scorecard 23, for this road."""
+    """Check scorecard 23 for Slack."""
     caplog.set_level(logging.DEBUG)
     fake, channel = slack.fake, slack.channel()
     fake.refuse("chat.update", "canary")

@@ -1,4 +1,4 @@
-"""What goes amiss in a workspace: buttons pressed twice, people who are not there, a Web API that fails or limits."""
+"""Tests of faults in a workspace: buttons pressed twice, absent people, a Web API that fails or limits."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ def shared(workspace_with_model: Service) -> Service:
     return workspace_with_model
 
 
-# -- pressed twice ---------------------------------------------------------------------------------------------------
+# -- buttons pressed twice -------------------------------------------------------------------------------------------
 
 
 async def test_a_choice_pressed_twice_counts_once_and_shows_no_error(slack: Service) -> None:
@@ -175,7 +175,7 @@ async def test_a_server_error_of_slack_is_retried_later(
 
 
 async def test_an_answer_in_a_long_thread_is_not_posted_twice(slack: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An earlier try posted it, and was ended before it could note that: it stands behind hundreds of others."""
+    """Check a retry after a try that posted the answer, but ended before recording it; hundreds of messages follow."""
     monkeypatch.setattr(said_module, "PAGE", 5)
     monkeypatch.setattr(said_module, "MAX_PAGES", 2)
     channel = slack.channel()
@@ -245,7 +245,7 @@ async def test_an_answer_for_another_workspaces_user_is_streamed_to_that_workspa
     assert (start["recipient_user_id"], start["recipient_team_id"]) == ("U8", "T8")
 
 
-# -- what is written -------------------------------------------------------------------------------------------------
+# -- texts and forms -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

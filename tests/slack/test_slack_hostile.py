@@ -1,4 +1,4 @@
-"""A stranger before Argot in Slack: somebody of another company, a forged address, text that wants to act."""
+"""Tests of attacks in Slack: users of another company, forged mail addresses, and text with active markup."""
 
 import json
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
 
 
 async def test_a_foreign_companys_user_with_a_known_address_gets_no_rights(slack: Service) -> None:
-    """What Slack sends of a button names the presser's own workspace: it must not vouch for them."""
+    """Check that the workspace Slack names for a button press, which is the presser's own, gives no rights."""
     spy = slack.fake.person("USPY", "vera@example.com", team_id=OTHER_COMPANY)
     channel = slack.channel()
     (public,) = await slack.asked(VAULT, channel=channel, is_ext_shared_channel=True)
@@ -37,7 +37,7 @@ async def test_a_foreign_companys_user_with_a_known_address_gets_no_rights(slack
     await slack.act(press)
     (alone,) = slack.fake.alone(channel, spy)
     assert "14 days" not in json.dumps(alone)
-    assert "do not seem" in json.dumps(alone)  # answered as whoever asks in that channel
+    assert "do not seem" in json.dumps(alone)  # answered with the rights of everybody in that channel
     direct = slack.fake.message(VAULT, channel=slack.channel("D"), user=spy)
     await slack.act({**direct, "team_id": OTHER_COMPANY})
     (told,) = slack.fake.said(direct["event"]["channel"])
@@ -62,7 +62,7 @@ async def test_an_event_for_another_workspace_is_ignored(slack: Service) -> None
     assert slack.fake.said(body["event"]["channel"]) == []
 
 
-# -- what a message may look like -------------------------------------------------------------------------------------
+# -- forms of a message -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Socket Mode: events, buttons, forms and shortcuts over the connection that Argot opens; and when it is hung up."""
+"""Tests of Socket Mode: events, buttons, forms and shortcuts over Argot's own connection, and its loss."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Slack's markup and limits, which messages are ours, the manifest, the settings, and `argot slack`."""
+"""Tests of Slack's markup and limits, of reading messages, of the manifest and the settings, and of `argot slack`."""
 
 import json
 import re
@@ -275,7 +275,7 @@ def test_forms_stay_within_slacks_limits() -> None:
     assert render_notice("x" * 7000)["blocks"][2]
 
 
-# -- setting it up ---------------------------------------------------------------------------------------------------
+# -- setup -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_shipped_manifest_equals_the_printed_one() -> None:
@@ -285,7 +285,7 @@ def test_the_shipped_manifest_equals_the_printed_one() -> None:
     assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
     assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
     assert made["settings"]["interactivity"]["request_url"] == "https://argot.example.com/slack/events"
-    # new apps have Slack's view for agents; the older one for assistants is refused in their manifests
+    # New apps have Slack's view for agents; manifests with the older assistant view are refused.
     assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts"}
     assert {"app_home_opened", "app_context_changed", "message.im"} <= set(EVENTS)
     assert made["settings"]["socket_mode_enabled"] is False and "user" not in made["oauth_config"]["scopes"]

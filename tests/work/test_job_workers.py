@@ -1,4 +1,4 @@
-"""`argot work` on PostgreSQL: real processes that are killed, poisoned, stopped and cut off from their server."""
+"""Tests of `argot work` on PostgreSQL: real processes that are killed, stopped or cut off from the server."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ FILES = 150
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresqlServer]:
-    """Of this file alone: it is restarted."""
+    """Provide a PostgreSQL server for this file only, because it is restarted."""
     if programs() is None:
         pytest.skip(MISSING)
     with tempfile.TemporaryDirectory(prefix="argot-jobs-") as folder:
@@ -49,7 +49,7 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaRun]:
 
 @pytest.fixture
 def given(server: PostgresqlServer, chroma: ChromaRun) -> Iterator[dict[str, Any]]:
-    """The settings that all processes of a test share."""
+    """Provide the settings that all processes of a test share."""
     with server.database() as url:
         yield {
             "store": url,
@@ -63,7 +63,7 @@ def given(server: PostgresqlServer, chroma: ChromaRun) -> Iterator[dict[str, Any
 
 @pytest.fixture
 async def kb(tmp_path: Path, given: dict[str, Any]) -> AsyncIterator[KnowledgeBase]:
-    """The process that puts jobs and does none."""
+    """Provide the process that submits jobs and runs none."""
     home = tmp_path / "asking"
     async with KnowledgeBase.open(home, Settings(home=home, **given), create=True) as opened:
         yield opened
@@ -74,7 +74,7 @@ Worker = Callable[..., Working]
 
 @pytest.fixture
 def worker(kb: KnowledgeBase, tmp_path: Path, given: dict[str, Any]) -> Iterator[Worker]:
-    """Starts `argot work` on the same stores, as on another machine."""
+    """Provide a function that starts `argot work` on the same stores, as on another machine."""
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}
     with ExitStack() as stack:
         started: list[Working] = []
@@ -139,7 +139,7 @@ async def test_another_worker_continues_the_job_of_a_killed_worker(
     await source_add(kb, ME, address=str(folder_of(tmp_path)), every="6h")
     await source_sync_start(kb, ME, name="docs")
     (job,) = await kb.jobs.list_jobs("sync")
-    # The first word of how far it is comes at once, and many documents are still to come.
+    # The first progress report comes at once, while many documents are still to come.
     while not job.done:
         assert job.is_under_way
         job = await kb.jobs.job(job.id)
@@ -197,7 +197,7 @@ async def test_no_other_worker_takes_the_job_of_a_paused_worker(
     job = await kb.jobs.submit(logging_job(path, 1, "key", until=str(gate)))
     await until(kb, job.id, "running")
     await there(path)
-    first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock stays
+    first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock is still held
     worker("--kinds", "log")
     while "Another process" not in (seen := await kb.jobs.job(job.id)).error:
         assert seen.is_under_way
@@ -219,7 +219,7 @@ async def test_a_job_continues_after_a_restart_of_postgresql(
     await asyncio.to_thread(server.start)
     gate.touch()
     assert (await ended(kb, job.id)).state == "done"
-    # The same worker takes the next one.
+    # The same worker takes the next job.
     again = await kb.jobs.submit(logging_job(path, 2))
     assert (await ended(kb, again.id)).outcome == at_work.process.pid
 

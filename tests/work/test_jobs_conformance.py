@@ -1,4 +1,4 @@
-"""What keeps jobs does so alike: this process, and a queue on PostgreSQL with a worker."""
+"""Tests of all implementations of `Jobs`: in this process, and a queue on PostgreSQL with a worker."""
 
 import asyncio
 import secrets
@@ -22,7 +22,7 @@ BUSY = "'{label}' is at work."
 
 
 class Scripted:
-    """Jobs of the kinds `scripted` and `scripted_long`: what comes of each try, by the label of the job."""
+    """Jobs of the kinds `scripted` and `scripted_long`, with the outcome of each try given by the job's label."""
 
     def __init__(self) -> None:
         self.runs: list[JobRun] = []
@@ -171,7 +171,7 @@ async def test_a_failing_job_is_tried_three_times_and_then_set_aside(jobs: Jobs,
     scripted.fails = [RuntimeError(f"poison {n}") for n in range(3)]
     job = await ended(jobs, (await jobs.submit(wanted("bad", key="k", data=b"kept"))).id)
     assert job.state == "aside" and job.tries == 3 and "poison 2" in job.error and len(scripted.runs) == 3
-    # Nobody who only looks what is due puts it again.
+    # Work that only checks what is due does not submit a job again that was set aside.
     assert (await jobs.submit(wanted("bad", key="k"), again=False)).id == job.id and len(scripted.runs) == 3
     back = await jobs.retry(job.id)
     assert back.state in ("waiting", "running", "done")

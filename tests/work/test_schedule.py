@@ -1,4 +1,4 @@
-"""Scheduled work is done when it is due, again after a fault, and later each time while a server does not answer."""
+"""Tests of scheduled work: it runs when due, again after a fault, and less often while a server does not answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that the schedule would have slept; it sleeps for none of them."""
+    """Record the seconds for which the schedule would sleep, without sleeping."""
     slept: list[float] = []
     sleep = asyncio.sleep
 
@@ -36,7 +36,7 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 class Scripted:
-    """Work whose outcome of each time is given; after the last it never ends."""
+    """Scheduled work with a given outcome for each run; after the last outcome it never ends."""
 
     def __init__(self, *outcomes: Exception | None) -> None:
         self.outcomes = list(outcomes)

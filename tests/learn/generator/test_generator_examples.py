@@ -98,7 +98,7 @@ def test_invalid_generator_recipes_are_refused() -> None:
     refuse_large(7_000_000_000, build_generator_recipe({}))
 
 
-# -- as a model reads them --------------------------------------------------------------------------------------------
+# -- examples as a model reads them -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

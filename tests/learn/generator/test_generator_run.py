@@ -90,7 +90,7 @@ def test_a_killed_generator_training_resumes_and_gives_the_same_figures(tmp_path
     whole = made(tmp_path / "whole", base, dropout=0.2)
     assert run_training(whole).status == "done"
     killed = made(tmp_path / "killed", base, dropout=0.2)
-    # It kills itself behind a step between two checkpoints, as a power cut would.
+    # The process kills itself after a step between two checkpoints, as a power cut would.
     code = (
         "import os, sys; from pathlib import Path; from argot.learn.run_process import *\n"
         "class Killing(Reporter):\n"

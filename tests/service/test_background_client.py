@@ -1,4 +1,4 @@
-"""The knowledge base for programs that are no command: calls side by side, cancelled ones, and as what they count."""
+"""Tests of the client for programs other than commands: concurrent and cancelled calls, and how they are counted."""
 
 import asyncio
 import shutil

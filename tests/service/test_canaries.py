@@ -1,7 +1,7 @@
-"""A canary for each audience, and every road to it: who may read it meets it there, nobody else does, anywhere.
+"""Tests with a canary for each audience and every way to reach it: its readers are shown it, and nobody else ever is.
 
-The words of a canary are coined, so that each can come from its document, context or sense alone. Questions never hold
-them: what is asked may be said again.
+The words of a canary are coined, so that each can come only from its document, context or sense. Questions never
+contain them, because an answer may repeat the question.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ USERS = (OUTSIDER, MANAGER, HR, FAB, NILS)
 
 @dataclass(frozen=True)
 class Canary:
-    """What only `reader` may know. `word` is in all of it; the others are ways to ask that do not hold it."""
+    """Content that only `reader` may know. All of it contains `word`; the other fields are queries without it."""
 
     reader: str
     word: str
@@ -89,7 +89,7 @@ def may(principal: Principal, canary: Canary) -> bool:
 
 
 class QuestionDeriver:
-    """Triples by the rules, and for each passage a question that stands for it."""
+    """A deriver of triples by the rules, and of a question for each passage."""
 
     def __init__(self) -> None:
         from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
@@ -115,7 +115,7 @@ def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kb(places: Places) -> AsyncIterator[KnowledgeBase]:
-    """The small knowledge base with a document, a context, senses and a miss of every audience."""
+    """Provide the small knowledge base with a document, a context, senses and a miss for every audience."""
     async with made_tiny(places("guarded", questions_per_minute=0)) as opened:
         for canary in CANARIES:
             put_in(opened, canary)
@@ -132,7 +132,7 @@ def put_in(kb: KnowledgeBase, one: Canary) -> None:
     glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
     glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
     glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
-    # One more meaning of a term that everybody knows, and as common as can be in its readers' documents.
+    # A further sense of a well-known term, which is as common as possible in the documents of its readers.
     glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
     glossary.misses.record(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
 
@@ -142,7 +142,7 @@ async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **paramete
 
 
 async def told(road: Awaitable[Any], *asked: str) -> str:
-    """All a road tells, error messages too, in lower case and without the caller's own words."""
+    """Return everything the call reports, errors too, in lower case and without the caller's own words."""
     try:
         found = json.dumps(await road, ensure_ascii=False, default=str)
     except ArgotError as error:
@@ -153,7 +153,7 @@ async def told(road: Awaitable[Any], *asked: str) -> str:
 
 
 def ids(kb: KnowledgeBase, canary: Canary) -> dict[str, Any]:
-    """Everything there is to know by heart: what an outsider could have been told, or guess."""
+    """Return all identifiers that an outsider could have been told or could guess."""
     store = kb.corpus.store
     document = store.document(ADMIN, canary.document)
     passages = [passage.id for passage in store.passages_of(ADMIN, document.id)]
@@ -167,7 +167,7 @@ def ids(kb: KnowledgeBase, canary: Canary) -> dict[str, Any]:
     }
 
 
-# -- the roads --------------------------------------------------------------------------------------------------------
+# -- the ways to reach content ----------------------------------------------------------------------------------------
 
 Road = Callable[[KnowledgeBase, Principal, Canary], Awaitable[Any]]
 ROADS: dict[str, Road] = {}
@@ -340,7 +340,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("a choice by its id")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    """The button of a hidden sense, pressed by who was never offered it."""
+    """Press the button of a hidden sense that was never offered to the presser."""
     (sense,) = (s.id for s in kb.glossary.senses.find(ADMIN, query="PUC") if canary.word in s.expansion)
     asked = await call(kb, principal, "ask", question="What is PUC?")
     return await call(kb, principal, "answer", thread=asked["thread"], choice=f"sense:{sense}")
@@ -356,7 +356,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("the local socket")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    """All that the window and the socket share is one table of use cases; this sees that the name is passed on."""
+    """Check that the socket, which shares its table of use cases with the window, passes on the name."""
     name = None if principal.sees_all else principal.name
     question = f"How long does the {canary.holiday} holiday last?"
     async with serve_socket(kb) as path:
@@ -367,7 +367,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @asynccontextmanager
 async def window(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[httpx.AsyncClient]:
-    """The addresses a citation opens, in a browser that this person has signed in with."""
+    """Serve the addresses of a citation to a browser in which this person has signed in."""
     app = FastAPI()
     app.include_router(build_source_pages(kb))
 
@@ -404,7 +404,7 @@ async def test_every_user_is_tested_with_a_canary_of_another() -> None:
 
 
 async def test_hidden_content_does_not_change_the_answers_of_others(kb: KnowledgeBase, places: Places) -> None:
-    """The same questions to a knowledge base without any canary: every word and number of the result is the same."""
+    """Check that a base without any canary gives the same words and numbers for the same questions."""
     questions = (
         "What is PUC?", "What is the WL voltage during a read?", "Who runs the BRAMBLTON?", "What is BTX?",
         "How long does the winterfeast holiday last?", "calibrate winterfeast valve", "How do I trim a drive?",
@@ -418,7 +418,7 @@ async def test_hidden_content_does_not_change_the_answers_of_others(kb: Knowledg
             assert with_canaries == alone
 
 
-# -- what somebody may no longer see ----------------------------------------------------------------------------------
+# -- content that a person may no longer see --------------------------------------------------------------------------
 
 WAYS = (
     "answer, citations, passages",
@@ -447,13 +447,13 @@ async def test_a_conversation_omits_content_its_owner_may_no_longer_see(kb: Know
 @pytest.mark.parametrize(
     ("profile", "question"),
     [
-        # the context of the question, named although no term was read in it
+        # the context of the question, named although no term of it was recognised
         ("default", "Which WLX do birds of the wards have that nest, moult and sing in spring?"),
         # the context of the augmented question, whose terms agree on none
         ("default", "Which WLX do birds have by the WL that nest, moult and sing in spring?"),
-        # a sense that lost and was searched for nevertheless
+        # a sense that lost but was searched for
         ("lenient", "What is PUC?"),
-        # senses offered
+        # the offered senses
         ("default", "What is PUC?"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The table of use cases, roles, and the local socket through which a second command goes."""
+"""Tests of the table of use cases, of roles, and of the local socket that a second command uses."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) ->
     with pytest.raises(InvalidInput, match="not valid Unicode"):
         await catalogue.get_result(kb, ADMIN, "user_add", name="\ud800")
     assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
-    # What no keyboard has, and PostgreSQL keeps in no text, is left out.
+    # NUL, which no keyboard has and PostgreSQL stores in no text, is left out.
     added = await catalogue.get_result(kb, ADMIN, "glossary_add", term="A\0B", context="Tools", expansion="a \0b")
     assert (added["term"], added["expansion"]) == ("AB", "a b")
 
@@ -121,7 +121,7 @@ async def test_invalid_audiences_are_refused(kb: KnowledgeBase, audience: list[s
     assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
 
 
-# -- questions and documents side by side ---------------------------------------------------------------------------
+# -- questions while documents are added ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ async def test_work_with_progress_stops_at_its_next_report() -> None:
 
 
 async def test_cancelled_work_is_awaited_even_after_several_cancellations() -> None:
-    """A second cancellation let go of the lock around it once, while its thread still wrote."""
+    """Check it because a second cancellation once released the surrounding lock while the thread still wrote."""
     may_end = threading.Event()
 
     async def read() -> None:
@@ -300,7 +300,7 @@ async def test_cancelled_work_is_awaited_even_after_several_cancellations() -> N
         await reading
 
 
-# -- the wire -------------------------------------------------------------------------------------------------------
+# -- encoding of errors ---------------------------------------------------------------------------------------------
 
 
 def every_error() -> list[type[ArgotError]]:
@@ -329,7 +329,7 @@ def test_an_error_with_an_unknown_class_becomes_a_general_error() -> None:
 
 
 async def through_socket(kb: KnowledgeBase, name: str, as_user: str | None = None, **parameters: Any) -> Any:
-    """A call as another process makes it."""
+    """Make a call as another process does."""
 
     def call() -> Any:
         with connect(kb.home, SETTINGS) as client:
@@ -431,7 +431,7 @@ async def test_an_invalid_request_gets_an_error_and_the_service_continues(kb: Kn
 
 
 class Endless(threading.Event):
-    """Set when the work was stopped."""
+    """An event that is set when the work is stopped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -440,11 +440,11 @@ class Endless(threading.Event):
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
-    """A use case that never ends by itself; the event says that it was stopped."""
+    """Provide a use case that never ends by itself, with an event that says that it was stopped."""
     stopped = Endless()
 
     async def endless(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[dict[str, Any]]:
-        """Goes on and on."""
+        """Go on endlessly."""
         try:
             while True:
                 stopped.began.set()
@@ -453,7 +453,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
         finally:
             stopped.set()
 
-    monkeypatch.setitem(usecase_registry.CASES, "endless", None)  # taken out again in the end
+    monkeypatch.setitem(usecase_registry.CASES, "endless", None)  # so that it is removed at the end
     usecase_registry.usecase("asker")(endless)
     return stopped
 
@@ -531,15 +531,15 @@ def test_the_remains_of_a_killed_service_are_in_nobodys_way(tmp_path: Path) -> N
             assert [user.name for user in client.call(catalogue.users.user_list)] == ["ann"]
 
 
-# -- an asker who leaves ----------------------------------------------------------------------------------------------
+# -- askers who disconnect --------------------------------------------------------------------------------------------
 
 
 async def test_a_transaction_left_open_by_a_cancellation_is_rolled_back(kb: KnowledgeBase) -> None:
-    """Whoever is cancelled between a statement and its commit leaves a transaction on the shared connection."""
+    """Check a cancellation between a statement and its commit, which leaves a transaction on the shared connection."""
     threads = await kb.threads()
     kept = await threads.start("ann", "first")
     await threads.saver.conn.execute("BEGIN")
-    await threads.saver.conn.execute("DELETE FROM threads")  # no commit: here it was cancelled
+    await threads.saver.conn.execute("DELETE FROM threads")  # cancelled here, before the commit
 
     again = await threads.start("ann", "second")
 

@@ -1,4 +1,4 @@
-"""Wings: Argot works without each of them and without all, and what each names is there."""
+"""Tests of wings: Argot works without each of them and without all, and each part that a wing names exists."""
 
 import shutil
 import subprocess
@@ -29,7 +29,7 @@ WITHOUT_REFERENCES = ("links", "account_links", "workbench", "templates")
 
 
 def command_without(absent: list[str]) -> list[str]:
-    """The command `argot` where these wings are not installed."""
+    """Return the command `argot` in a process where these wings are not installed."""
     hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
     return [*COMMAND[:2], hidden + COMMAND[2]]
 

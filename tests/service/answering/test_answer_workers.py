@@ -1,5 +1,5 @@
-"""Questions that are answered by other processes: what is told, kept and counted, and what becomes of them when such a
-process ends, is left or never comes.
+"""Tests of answer workers: what is reported, stored and counted when other processes answer questions, and what happens
+when such a process ends, is stopped or never starts.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ PATIENCE = 300.0
 """Seconds; no measure of anything."""
 
 
-# -- a service with two of them ---------------------------------------------------------------------------------------
+# -- a service with two workers ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Running:
 
 
 def children(pid: int) -> list[int]:
-    """The answer workers of a service, by their command lines."""
+    """Return the answer workers of a service, found by their command lines."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (task / "children").read_text("ascii").split()):
@@ -183,7 +183,7 @@ def test_a_client_that_disconnects_stops_its_answer(running: Running) -> None:
 
 
 def test_workers_end_when_the_service_is_stopped_or_killed(running: Running) -> None:
-    """The last but one: the service is started again for whoever comes after."""
+    """Restart the service at the end for the tests that follow."""
     workers = running.workers
     running.served.stop()
     assert not any(Path(f"/proc/{one}").exists() for one in workers)
@@ -200,7 +200,7 @@ def test_workers_end_when_the_service_is_stopped_or_killed(running: Running) -> 
 
 @pytest.fixture
 async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
-    """A knowledge base that one worker answers for."""
+    """Provide a knowledge base with one answer worker."""
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home, workers=1)) as opened, run_answer_workers(opened):
         await opened.warm()
@@ -216,7 +216,7 @@ async def test_every_way_of_asking_uses_a_worker(kb: KnowledgeBase) -> None:
     who, pool = make_local_principal(), pool_of(kb)
     back = await get_answer(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
     assert back.status == "needs_choice"
-    # What is asked back is known to the worker that comes next.
+    # The next worker knows the question back.
     await kill(pool)
     legal = next(one.answer for one in back.choices if one.context == "Legal")
     chosen = await get_answer(answer(kb, who, thread=back.thread, choice=legal))
@@ -237,7 +237,7 @@ async def kill(pool: WorkerPool) -> None:
 
 
 async def test_a_turn_already_stored_is_not_asked_again(kb: KnowledgeBase) -> None:
-    """The worker ended after the last step was kept, and before anybody was told."""
+    """Check a worker that ended after its last step was stored and before the client was told."""
     who = make_local_principal()
     thread = (await (await kb.threads()).start(who.name, QUESTION)).id
     job = TurnJob(who, thread, QUESTION)
@@ -269,7 +269,7 @@ async def test_changed_models_are_in_force_after_the_workers_are_renewed(kb: Kno
     worker = pool._workers[0]
     await kb.answers.renew(kb.settings.replace(reranker="lexical"))
     assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
-    # One that cannot is replaced; the next one begins with what it was told last.
+    # A worker that cannot load its models is replaced; its successor starts with the latest settings.
     await kb.answers.renew(kb.settings.replace(reranker="/nowhere/at/all"))
     assert not worker.ready
     await kb.answers.renew(kb.settings)
@@ -288,11 +288,11 @@ async def test_a_worker_that_never_starts_is_reported(kb: KnowledgeBase, monkeyp
     assert "none is ready" in pool.describe()
 
 
-# -- alone ------------------------------------------------------------------------------------------------------------
+# -- single classes ---------------------------------------------------------------------------------------------------
 
 
 class Job:
-    """A thousand pieces."""
+    """A job of a thousand pieces."""
 
     async def events(self, kb: object) -> AsyncIterator[AskEvent]:
         for _ in range(1000):
@@ -300,7 +300,7 @@ class Job:
 
 
 class Sent:
-    """The worker's end of a connection, of which only what is sent is looked at."""
+    """The worker's end of a connection that records what is sent."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []

@@ -1,4 +1,4 @@
-"""What is kept in memory between questions: it is bounded, nobody gets another's, and a change makes it stale."""
+"""Tests of caches between questions: limited in size, separate for different readers, cleared by changes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ def add(corpus: Corpus, name: str, audience: Audience = EVERYONE) -> None:
 
 
 def shared(corpus: Corpus, principal: Principal, value: str) -> str:
-    """The one id that is kept under one name, worked out as `value` if it is not there yet."""
+    """Return the cached ids of one name, after storing `value` if none are cached."""
     (found,) = cache_evidence(corpus.store, principal, "name", lambda: (value,))
     return found
 
@@ -69,7 +69,7 @@ def test_an_entry_larger_than_the_cache_is_not_stored() -> None:
     assert (kept.get("small"), kept.get("huge"), kept.size) == (1, None, 1)
 
 
-# -- what is worked out about senses ----------------------------------------------------------------------------------
+# -- cached evidence of senses ----------------------------------------------------------------------------------------
 
 
 def test_readers_of_the_same_documents_share_cached_evidence(corpus: Corpus) -> None:
@@ -80,7 +80,7 @@ def test_readers_of_the_same_documents_share_cached_evidence(corpus: Corpus) -> 
 def test_readers_of_different_documents_do_not_share_cached_evidence(corpus: Corpus) -> None:
     assert shared(corpus, INSIDER, "of ida") == "of ida"
     assert shared(corpus, ANN, "of ann") == "of ann"
-    assert shared(corpus, ROOT, "of root") == "of ida"  # both may read all there is
+    assert shared(corpus, ROOT, "of root") == "of ida"  # both may read everything
 
 
 def test_a_document_of_one_conversation_separates_its_owner_from_admins(corpus: Corpus) -> None:

@@ -1,4 +1,4 @@
-"""How many questions are taken on: per person, at once, all together; whose turn it is; and what a stop does."""
+"""Tests of the limits on questions: per person, at once, in all; the order of waiting questions; and a stop."""
 
 import asyncio
 import shutil
@@ -64,7 +64,7 @@ async def test_questions_per_minute_are_limited_and_the_error_says_how_long_to_w
 
 
 async def test_a_refused_question_does_not_count() -> None:
-    """Who keeps trying is not kept out by trying."""
+    """Check that repeated tries do not prolong the wait."""
     clock = Clock()
     at = gate(clock, questions_per_minute=1)
     await ask(at)
@@ -94,7 +94,7 @@ async def test_the_local_user_has_no_personal_limit() -> None:
     assert at.running == 5
     done.set()
     await asyncio.gather(*running)
-    # A user who is only called so is nobody special.
+    # A user who merely has the name of the local user has no privilege.
     await ask(at, Principal("local"))
     with pytest.raises(TooManyQuestions):
         await ask(at, Principal("local"))
@@ -127,7 +127,7 @@ async def test_running_questions_and_the_queue_are_limited() -> None:
 
 
 async def test_a_question_cancelled_at_any_moment_frees_its_place() -> None:
-    """Cancelled while waiting, at the moment the turn comes, and while running: every place comes back."""
+    """Check that a question cancelled while waiting, at its turn, or while running frees its place."""
     at = gate(running_questions=1)
     for moment in range(6):
         done = asyncio.Event()
@@ -225,7 +225,7 @@ BLOW_UPS = ("a" * 4000, "(" * 4000, "[" * 2000 + "]" * 2000, "1." * 2000, "A" * 
 
 
 async def test_no_question_causes_exponential_pattern_matching(kb: KnowledgeBase) -> None:
-    """Scorecard 25. Exponential ones would never end; the longest of these takes under a second of processor time."""
+    """Check scorecard 25: exponential matching would never end; none of these takes a second of processor time."""
     kb.settings = Settings(home=kb.home)
     for question in BLOW_UPS:
         try:

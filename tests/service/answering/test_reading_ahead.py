@@ -1,4 +1,4 @@
-"""What a small knowledge base has in passages is read before anybody asks; no question waits for it."""
+"""Tests of reading ahead: the passages of a small knowledge base are read before any question, and delay none."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the reader has read anew, in their order."""
+    """Record the texts that the reader newly reads, in order."""
     texts: list[str] = []
     original = TokenReader._read_vectors
 
@@ -68,8 +68,8 @@ async def test_all_passages_are_read_by_the_reranker_before_a_question(home: Pat
             kb, make_local_principal(), "ask", question="What does a late tariff filing cost?"
         )
     assert asked["status"] == "answered"
-    # The question itself is read, and no passage as it is put in order: those have their headings on a line of their
-    # own. What is compared with a statement is read without them.
+    # Only texts without a heading line are read with the question: the question itself, and passages compared with a
+    # statement. Passages to be ranked have a heading line of their own.
     assert not [text for text in read[len(before) :] if "\n" in text]
 
 

@@ -1,4 +1,4 @@
-"""Sources as use cases: who may name which, what is stored of them, syncing, and the schedule."""
+"""Tests of the use cases of sources: who may add which, what is stored of them, syncing, and the schedule."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -192,7 +192,7 @@ async def test_a_source_is_synced_once_at_a_time(kb: KnowledgeBase, folder: Path
     with pytest.raises(Conflict, match="is being synced"):
         await source_remove(kb, ADMIN, name="docs")
     await running.aclose()
-    # Stopped half way, it goes on there.
+    # A sync stopped half way is continued.
     assert (await synced(kb, "docs")).state == "synced"
 
 
@@ -211,7 +211,7 @@ async def test_the_service_syncs_sources_that_are_due(kb: KnowledgeBase, folder:
     (failed,) = [one for one in await source_list(kb, ADMIN) if one.name == "docs"]
     assert (failed.state, failed.failures) == ("failed", 1)
     assert await sync_due(kb) == []
-    # Sooner than it would have been.
+    # This is earlier than its regular schedule.
     (tmp_path / "away").rename(folder)
     assert await sync_due(kb, utc_now() + timedelta(minutes=2, seconds=1)) == ["docs"]
     assert [one.failures for one in await source_list(kb, ADMIN)] == [0, 0]

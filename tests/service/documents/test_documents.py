@@ -1,4 +1,4 @@
-"""The use cases behind the pages of documents: find, label, read again, replace, compare, remove and bring back."""
+"""Tests of the use cases behind the document pages: find, label, read again, replace, compare, remove and restore."""
 
 import asyncio
 import io
@@ -224,7 +224,7 @@ async def test_restoring_does_not_overwrite_a_document_added_again(kb: Knowledge
     await put(kb, SECOND)
     with pytest.raises(Conflict, match="added again"):
         await do(kb, MIA, "document_restore", document="gangway.md")
-    await do(kb, MIA, "remove", document="gangway.md")  # takes the place of the first removal
+    await do(kb, MIA, "remove", document="gangway.md")  # replaces the first removed version
     assert len(await do(kb, MIA, "removed_list")) == 1
     await do(kb, MIA, "document_restore", document="gangway.md")
     assert "42 metres" in await asked(kb)

@@ -1,4 +1,4 @@
-"""What a document says of its own age, owner and standing: read from it, and shown at each citation of it."""
+"""Tests of what a document says of its own date, owner and status, and of its display at each citation."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -118,7 +118,7 @@ async def test_a_superseded_document_ranks_behind_its_successor_and_is_marked(kb
     order = [one["document"] for one in both["passages"]]
     assert order.index("rules-2025.md") < order.index("rules-2023.md")
     assert "10 people" in both["answer"] and "12 people" not in both["answer"]
-    # Said of documents that are cited; this one is not, and its disagreement tells what became of it.
+    # The note is about cited documents. This one is not cited; the note on the disagreement says why.
     told = "rules-2023.md says that it is superseded by rules-2025.md, which counts first."
     assert told not in both["notes"]
     older = await do(kb, "ask", question=f"{asked[:-1]} in 2023?", switches={"choose_document": False})

@@ -1,4 +1,4 @@
-"""A file whose reader hangs or eats memory is given up, and meanwhile and afterwards the service answers."""
+"""Tests of files whose reader hangs or needs too much memory: they are refused, and the service still answers."""
 
 import asyncio
 import os
@@ -23,12 +23,12 @@ QUESTION = "What does a late tariff filing cost?"
 
 @pytest.fixture(params=[2])
 async def kb(tiny_home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[KnowledgeBase]:
-    """Its parameter: how many seconds a file may take."""
+    """Provide a knowledge base; the parameter is the number of seconds a file may take."""
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     settings = Settings(home=home, parse_seconds=request.param, parse_memory_mb=256)
     async with KnowledgeBase.open(home, settings) as opened:
         yield opened
-    # Grown, it would have room for what other tests expect to be too much.
+    # A process that has grown would have room for what other tests expect to be too much.
     _HOSTS["documents"].child.stop()
 
 

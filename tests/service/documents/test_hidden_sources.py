@@ -1,4 +1,4 @@
-"""A source that is for others is as if it were not there: no trace of it, no change to it, by whatever road."""
+"""Tests of a source with a closed audience: no use case reveals it to outsiders or lets them change it."""
 
 import asyncio
 import inspect
@@ -60,7 +60,7 @@ async def told(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) ->
 
 
 def cases_without_parameters() -> list[str]:
-    """Every use case that tells something to whoever calls it with nothing in hand."""
+    """Return every use case that reads something and can be called without parameters."""
     catalogue_names = sorted(CASES)
     found = []
     for name in catalogue_names:
@@ -76,7 +76,7 @@ async def test_no_use_case_reveals_a_hidden_source_to_an_outsider(kb: KnowledgeB
 
 
 async def test_those_who_may_see_a_hidden_source_are_shown_it(kb: KnowledgeBase) -> None:
-    """Else the test above would find nothing anywhere."""
+    """Check that the previous test can find anything at all."""
     for who in (INSIDER, LOCAL):
         heard = {name for name in cases_without_parameters() if WORD in (await told(kb, who, name)).casefold()}
         assert {"source_list", "list_documents"} <= heard
@@ -113,7 +113,7 @@ async def test_an_outsider_neither_sees_nor_changes_a_job_of_a_hidden_source(kb:
         with pytest.raises(NotFound):
             await do(kb, OUTSIDER, case, job=job["id"])
     shown = await do(kb, INSIDER, "job_show", job=job["id"])
-    # What came of it names documents, and is for whoever asked.
+    # Its outcome names documents and is shown to the person who asked for it only.
     assert shown["job"]["label"] == f"{WORD}-hr" and shown["outcome"] is None
 
 

@@ -1,4 +1,4 @@
-"""Nobody waits for another's file: only its rows are written while everybody else's change waits."""
+"""Tests of lanes: nobody waits for another person's file, because changes wait only while its rows are written."""
 
 import asyncio
 import base64
@@ -36,7 +36,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 class Held:
-    """An embedder that does not go on with some texts before it may."""
+    """An embedder that waits on certain texts until it may continue."""
 
     def __init__(self, embedder: Embedder, holds: Callable[[str], bool] = lambda _: True) -> None:
         self._embedder = embedder
@@ -106,7 +106,7 @@ async def test_a_managers_folder_does_not_hold_up_an_asker(kb: KnowledgeBase, he
 
 
 async def test_a_backup_is_a_snapshot_of_one_moment(kb: KnowledgeBase, held: Held) -> None:
-    """What is being embedded waits for whoever holds off all changes, and is written afterwards."""
+    """Check that a file being embedded is written after whoever has stopped all changes allows them again."""
     slow = asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG))
     await until(held.begun)
     async with kb.writing:
@@ -126,7 +126,7 @@ async def test_the_same_file_sent_twice_at_once_is_added_once(kb: KnowledgeBase,
 
 
 async def test_an_audience_changed_while_a_file_is_embedded_stays_changed(kb: KnowledgeBase, held: Held) -> None:
-    """Adding a file again without saying who may read it must not make it public."""
+    """Check that adding a file again without an audience does not make it public."""
     first = await call(kb, "mia", "upload", name="plan.md", data=SHORT)
     again = asyncio.create_task(call(kb, "mia", "upload", name="plan.md", data=LONG))
     await until(held.begun)
@@ -146,7 +146,7 @@ def _texts(kb: KnowledgeBase, who: Principal, vectors: Vectors) -> list[str]:
     return [one.text for one, _ in kb.document_store.passages(who, [id_ for id_, _ in found]).values()]
 
 
-# -- how many ---------------------------------------------------------------------------------------------------------
+# -- limits on the number of files ------------------------------------------------------------------------------------
 
 
 async def test_the_number_of_files_a_person_sends_at_once_is_limited(kb: KnowledgeBase, held: Held) -> None:
@@ -198,7 +198,7 @@ async def test_a_file_sent_to_a_deleted_conversation_is_removed(kb: KnowledgeBas
     assert kb.corpus.check() == []
 
 
-# -- turns at what embeds ---------------------------------------------------------------------------------------------
+# -- turns at the embedder --------------------------------------------------------------------------------------------
 
 
 def test_lanes_alternate_and_each_lane_is_first_come_first_served() -> None:

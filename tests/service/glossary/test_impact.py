@@ -1,4 +1,4 @@
-"""What a change to the glossary would do to past questions, before it is made; and the commands of the loop."""
+"""Tests of the effects of a glossary change on past questions, shown before it is made; and of the review commands."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ async def test_the_effects_of_a_draft_are_shown_without_changing_anything(kb: Kn
     assert (row["question"], row["source"]) == (COST, "yours")
     assert "reading" in row["changed"]
     assert row["before"]["unknown"] == ["LTF"]
-    # No sense of the glossary's: as the documents spell it out.
+    # The expansion comes from the documents rather than from a sense of the glossary.
     assert [(one["expansion"], one["context"]) for one in row["before"]["terms"]] == [("late tariff filing", "")]
     assert row["after"]["unknown"] == []
     assert [(one["surface"], one["expansion"]) for one in row["after"]["terms"]] == [("LTF", "late tariff filing")]
@@ -173,7 +173,7 @@ async def test_effects_of_a_change_that_one_may_not_approve_are_refused(kb: Know
         await catalogue.get_result(kb, MANAGER, "glossary_effects")
 
 
-# -- several at once --------------------------------------------------------------------------------------------------
+# -- several changes at once ------------------------------------------------------------------------------------------
 
 
 async def test_the_combined_effects_of_several_drafts_are_shown(kb: KnowledgeBase) -> None:
@@ -218,7 +218,7 @@ async def test_the_number_of_changes_measured_together_is_limited_and_reported(
             await catalogue.get_result(kb, ADMIN, "glossary_effects_together", **nothing)
 
 
-# -- bounds -----------------------------------------------------------------------------------------------------------
+# -- limits -----------------------------------------------------------------------------------------------------------
 
 
 async def test_effects_are_limited_in_questions_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

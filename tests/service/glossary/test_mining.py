@@ -1,4 +1,4 @@
-"""What running text says about its terms: pairs, tables, lists, sentences; and proposals made of them."""
+"""Tests of mining terms from text: pairs, tables, lists and sentences; and of the proposals made from them."""
 
 import asyncio
 import json
@@ -213,7 +213,7 @@ async def test_mining_again_reads_only_new_documents_and_keeps_dismissals(home: 
 
 @pytest.fixture
 def many(tiny_kb: Any) -> Iterator[Path]:
-    """Twenty documents, each with a term of its own; the last two spell one term more fully than the first two."""
+    """Provide twenty documents, each with its own term; the last two spell one term more fully than the first two."""
     for number in range(20):
         name = chr(ord("A") + number)
         more = {0: "A word line (WDL) is raised.", 19: "A selected word line (WDL) is raised."}.get(number, "")
@@ -236,7 +236,7 @@ async def test_an_interrupted_mining_keeps_its_results_and_is_continued(many: Pa
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         async with aclosing(dispatch(kb, ADMIN, "glossary_mine", {})) as events:
             async for event in events:
-                if event["done"] == 12:  # eight were stored; four are read and not stored yet
+                if event["done"] == 12:  # eight are stored; four are read but not stored yet
                     break
         part = offered(kb)
         assert part and part < expected
@@ -247,7 +247,7 @@ async def test_an_interrupted_mining_keeps_its_results_and_is_continued(many: Pa
         assert rest["documents"] == mined["unread"] and rest["skipped"] == mined["documents"] - mined["unread"]
         assert offered(kb) == expected
         again = await get_result(kb, ADMIN, "glossary_mine", again=True)
-        assert again["offered"] == len(again["proposals"]) and offered(kb) == expected  # nothing is doubled
+        assert again["offered"] == len(again["proposals"]) and offered(kb) == expected  # nothing is stored twice
 
 
 async def test_a_fragment_of_a_more_certain_meaning_is_not_proposed(many: Path) -> None:
@@ -268,7 +268,7 @@ async def test_background_mining_can_be_stopped_and_ends_with_the_service(many: 
         assert begun["state"] == "running"
         assert (await get_result(kb, ADMIN, "glossary_mine_start"))["state"] in ("running", "done")  # the same run
         other = Principal("mia", manages=frozenset({"NAND"}))
-        assert (await get_result(kb, other, "glossary_mined"))["state"] == "idle"  # each sees their own
+        assert (await get_result(kb, other, "glossary_mined"))["state"] == "idle"  # each person sees their own run
         await work_ended(kb)
         done = await get_result(kb, ADMIN, "glossary_mined")
         assert (done["state"], done["done"], done["unread"]) == ("done", done["total"], 0)
@@ -276,7 +276,7 @@ async def test_background_mining_can_be_stopped_and_ends_with_the_service(many: 
         await get_result(kb, ADMIN, "glossary_mine_start", again=True)
         stopped = await get_result(kb, ADMIN, "glossary_mine_stop")
         assert stopped["state"] in ("stopped", "done")
-        await get_result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits for its sound end
+        await get_result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits until the run has ended properly
 
 
 async def test_a_failure_of_background_mining_is_reported(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:

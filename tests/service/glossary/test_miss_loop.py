@@ -1,4 +1,4 @@
-"""From a missed term to its asker being told: queue, proposals from the documents and the model, notices, use."""
+"""Tests of the review of a missed term: queue, proposals from documents and model, notices to the asker, and use."""
 
 import asyncio
 import shutil
@@ -42,7 +42,7 @@ async def add(kb: KnowledgeBase, folder: Path, name: str, text: str, audience: l
 
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str, **more: Any) -> dict[str, Any]:
-    """The result, once everything that follows it is done."""
+    """Ask a question and return the result after all follow-up work is done."""
     found: dict[str, Any] = await catalogue.get_result(kb, principal, "ask", question=question, **more)
     await asyncio.gather(*kb._chores)
     return found
@@ -251,7 +251,7 @@ async def test_concurrent_readers_of_a_thread_get_its_news_once(kb: KnowledgeBas
 async def test_a_sense_is_counted_once_per_question_and_not_before_the_choice(kb: KnowledgeBase) -> None:
     def used() -> Counter[tuple[str, str]]:
         counted: Counter[tuple[str, str]] = Counter()
-        for one in kb.glossary.usage.by_week(ADMIN):  # two weeks, where one ends in the middle of this test
+        for one in kb.glossary.usage.by_week(ADMIN):  # two weeks, if one ends during this test
             counted[one.term, one.context] += one.count
         return counted
 

@@ -1,4 +1,4 @@
-"""What is kept of people beside who they are, on SQLite and on PostgreSQL: notices, links to the provider, Slack."""
+"""Tests of stored data about people, on SQLite and on PostgreSQL: notices, links to the provider, Slack."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ def test_new_groups_from_the_provider_replace_the_former_ones(people: People) ->
     assert people.links.confirm(link, Confirmed(frozenset({"hr", "legal"}), True, "token"))
     assert people.user("ann").groups == ("hr", "legal") and people.user("ann").admin
     assert people.links.list_groups("ann") == {"hr", "legal"}
-    # It is another one by now.
+    # The link has changed since.
     assert not people.links.confirm(link, Confirmed(frozenset(), None, None))
     (now,) = people.links.in_force()
     assert people.lapse("ann", expecting=now) and not people.lapse("ann", expecting=now)
@@ -90,7 +90,7 @@ def test_every_row_of_a_person_is_exported_and_erased(people: People) -> None:
         "users", "memberships", "managed", "sessions", "keys", "notices", "slack_people", "slack_threads",
     }  # fmt: skip
     assert all(not {"hash", "password"} & row.keys() for rows in kept.values() for row in rows)
-    # Those that hang on the user alone go with it; here they are counted, for they go first.
+    # Rows that depend only on the user are deleted with it, but are counted here because they are deleted first.
     assert people.erase(["ann"]) == 8
     assert people.kept_of(["ann"]) == {} and people.kept_of(["bob"]).keys() == {"users", "memberships"}
 
@@ -138,7 +138,7 @@ def test_slack_events_are_taken_by_lane_and_time(people: People) -> None:
     assert other is not None and other.job == {"say": "two"}
     slack.postpone(other.id, 10)
     assert slack.find_next(["lane 1"]) is None and slack.find_next_due() == 10.0
-    slack.postpone(other.id, MAX_WAIT_SECONDS * 2)  # as of a clock that was ahead
+    slack.postpone(other.id, MAX_WAIT_SECONDS * 2)  # as from a clock that was ahead
     assert slack.find_next(["lane 1"]) is not None
     slack.begin(found.id)
     slack.keep_answer(found.id, [{"text": "an answer"}])

@@ -1,4 +1,4 @@
-"""Keys: how they are kept, made on the command line and on one's own page, and when they end."""
+"""Tests of keys: how they are stored, created on the command line and on the account page, and when they end."""
 
 import re
 import shutil
@@ -159,7 +159,7 @@ def test_keys_are_managed_on_the_command_line(
     assert code == 1 and "argot key list" in told
 
 
-# -- on one's own page ------------------------------------------------------------------------------------------------
+# -- on the account page ----------------------------------------------------------------------------------------------
 
 
 @pytest_asyncio.fixture
@@ -198,7 +198,7 @@ async def test_a_person_creates_sees_and_revokes_their_own_keys(site: Site) -> N
 
 
 async def test_a_person_with_a_password_needs_it_to_create_a_key(site: Site) -> None:
-    """A key outlives the session, and every password: a stolen page must not make one."""
+    """Check it because a key outlives session and password: a stolen page must not be enough to create one."""
     site.kb.people.set_password("ann", "tilted copper llama 9")
     token = site.kb.people.sessions.begin("ann")
     browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}

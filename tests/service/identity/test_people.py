@@ -1,4 +1,4 @@
-"""Users and groups, and what they are allowed."""
+"""Tests of users and groups, and of what they are allowed to do."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_names_in_other_scripts_are_allowed(people: People) -> None:
 def test_an_added_user_is_there_after_reopening(stores: Stores) -> None:
     store = People(stores)
     store.add("ann", ("hr",))
-    # Not closed: as after a kill.
+    # The store is not closed, as after a kill.
     again = People(stores)
 
     assert again.principal("ann").groups == {"hr"}

@@ -1,4 +1,4 @@
-"""Sessions and passwords: what is stored of them, when they end, and how often one may guess."""
+"""Tests of sessions and passwords: what is stored, when they end, and how often a password may be guessed."""
 
 import asyncio
 import shutil
@@ -40,7 +40,7 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same algorithm with less memory: a test may hash often."""
+    """Use the same algorithm with less memory, because tests hash often."""
     from argon2 import PasswordHasher
 
     monkeypatch.setattr(passwords, "_make_hasher", cache(lambda: PasswordHasher(1, 64, 1)))
@@ -110,7 +110,7 @@ def test_a_clock_that_was_ahead_does_not_prolong_a_session(people: People, clock
     clock.now += DAY
     token = people.sessions.begin("ann")
     clock.now -= DAY
-    assert people.sessions.find(token)  # and with that it is known when it began
+    assert people.sessions.find(token)  # this use records when it really began
     clock.now += 2 * HOUR + 1
     assert people.sessions.find(token) is None
 
@@ -119,7 +119,7 @@ def test_a_clock_that_is_ahead_ends_sessions_until_it_is_corrected(people: Peopl
     token = people.sessions.begin("ann")
     clock.now += DAY
     assert people.sessions.find(token) is None
-    people.sessions.begin("ann")  # tidies up
+    people.sessions.begin("ann")  # deletes sessions that have ended
     clock.now -= DAY
     assert people.sessions.find(token)
 
@@ -242,7 +242,7 @@ async def test_name_and_password_begin_a_session(kb: KnowledgeBase) -> None:
 
 async def test_the_error_does_not_reveal_whether_a_name_exists(kb: KnowledgeBase) -> None:
     sign_in = SignIn(kb)
-    kb.people.add("carl")  # has no password
+    kb.people.add("carl")  # a user without a password
     said = {str(await _refused(sign_in, name, OTHER)) for name in ("ann", "carl", "nobody", "", "' --")}
     assert len(said) == 1
 
@@ -263,7 +263,7 @@ async def test_repeated_guesses_are_refused_even_at_once(kb: KnowledgeBase) -> N
     assert sorted(one.status for one in tries) == [401] * LIMITS["both"] + [429] * (12 - LIMITS["both"])
     late = await _refused(sign_in, "ann", GOOD)
     assert late.status == 429 and late.wait > 0 and "minute" in str(late)
-    assert await sign_in.with_password("ann", GOOD, "198.51.100.1")  # from elsewhere it goes on
+    assert await sign_in.with_password("ann", GOOD, "198.51.100.1")  # another address may still sign in
 
 
 async def test_a_password_appears_in_no_message_and_no_log(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture) -> None:

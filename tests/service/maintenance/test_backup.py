@@ -1,4 +1,4 @@
-"""Backup and restore: everything comes back, and nothing but a whole backup is ever taken."""
+"""Tests of backup and restore: everything is restored, and only a complete backup is accepted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = Settings()
 
 @pytest.fixture
 async def home(tmp_path: Path) -> Path:
-    """A knowledge base with a user, a thread, a sense and an original, all of it small."""
+    """Provide a small knowledge base with a user, a thread, a sense and an original."""
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
         kb.people.add("ann", ("hr",))
         await (await kb.threads()).start("ann", "What is a PUC?")
@@ -179,7 +179,7 @@ def test_links_and_devices_in_an_archive_are_refused(tmp_path: Path, kind: bytes
 
 @pytest.mark.parametrize("name", [MANIFEST, "blobs/ab12"])
 def test_a_member_larger_than_its_archive_is_refused(tmp_path: Path, name: str) -> None:
-    """GNU's sparse files: one block of data that claims to be 8 GB, which would be written out."""
+    """Check GNU sparse files: one block of data that claims to be 8 GB, which unpacking would write."""
     entry = tarfile.TarInfo(name)
     entry.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(8 << 30)}
     manifest = json.dumps({"format": 1, "files": [{"name": "blobs/ab12", "size": 8 << 30, "hash": ""}]}).encode()
@@ -240,7 +240,7 @@ async def test_an_interrupted_unpacking_keeps_the_old_knowledge_base(home: Path,
 
 
 def restoring(home: Path, backup: Path) -> None:
-    """A restore whose every change of the folder is a step."""
+    """Restore in a process in which every change of the folder is a step."""
     for owner, name in (
         (shutil, "rmtree"), (layout, "write_atomically"), (restore, "write_atomically"), (restore, "flush_folder"),
         (files, "flush_folder"), (Path, "rename"), (Path, "unlink"),
@@ -278,7 +278,7 @@ async def test_a_killed_restore_is_completed_or_undone_and_reported(
         restore_backup(cut, tmp_path / "b.tar", force=True)
         assert await contents(cut) == new
     taken_back, completed = "A restore that was cut off was undone", "A restore that was cut off was completed"
-    # without a word: killed before it had begun, or after it had ended
+    # no message: killed before the restore began or after it ended
     assert (
         {(False, taken_back), (True, completed)} <= seen <= {(False,), (False, taken_back), (True, completed), (True,)}
     )
@@ -306,7 +306,7 @@ async def test_a_backup_into_the_knowledge_base_itself_is_refused(home: Path) ->
 
 
 def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
-    """What a function of `argot.service.maintenance.backup` says in a process that may write no longer files."""
+    """Return what a function of `argot.service.maintenance.backup` reports if files may not exceed 20 kB."""
     code = (
         "import resource, sys; from pathlib import Path; from argot.service.maintenance import backup\n"
         "from argot.errors import ArgotError\n"

@@ -1,4 +1,4 @@
-"""What `argot doctor` says of models and saved profiles: the value at fault, and a remedy that harms nothing."""
+"""Tests of `argot doctor` on models and saved profiles: it names the wrong value and a remedy that does no harm."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ def problems(home: Path, settings: Settings) -> dict[str, Any]:
 def test_doctor_suggests_unsetting_an_unknown_embedder(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_EMBEDDER", "nope")
     found = problems(tiny, load_settings(home=tiny))
-    # Nothing is wrong with the index, which nobody could look at.
+    # The index, which could not be checked, is not reported as damaged.
     assert list(found) == ["embedding model"]
     assert "'nope', which is neither" in found["embedding model"]["detail"]
     assert found["embedding model"]["remedy"] == (

@@ -1,4 +1,4 @@
-"""What `argot doctor` says of the language model: each fault with the remedy that mends it, never the key."""
+"""Tests of `argot doctor` on the language model: each fault with its remedy, and never the key."""
 
 import asyncio
 from typing import Any

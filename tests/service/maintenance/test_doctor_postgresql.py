@@ -1,4 +1,4 @@
-"""What `argot doctor` says of a knowledge base on PostgreSQL: each fault by its name, with what helps."""
+"""Tests of `argot doctor` on a knowledge base on PostgreSQL: each fault by name, with its remedy."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ ROLE = "doctors_user"
 
 @pytest.fixture
 def url(postgresql_server: Any, postgresql_url: str) -> str:
-    """As an ordinary user, whom policies bind."""
+    """Provide the address of an ordinary user, to whom row policies apply."""
     if not postgresql_server.execute(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"):
         postgresql_server.execute(f"CREATE ROLE {ROLE} LOGIN")
     postgresql_server.execute(f"GRANT CREATE ON DATABASE {postgresql_url.rpartition('/')[2]} TO {ROLE}")

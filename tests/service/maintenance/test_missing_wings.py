@@ -1,4 +1,4 @@
-"""Data of a wing that is not installed: nothing is erased or moved past it, a backup has it, and doctor names it."""
+"""Tests of data of a wing that is not installed: it blocks erasure and moves, is in backups, and is named by doctor."""
 
 import asyncio
 import shutil
@@ -45,7 +45,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def fill(home: Path, wing: str) -> None:
-    """Leave data of a wing, and of Slack, in a knowledge base that is closed then."""
+    """Store data of a wing, and of Slack, in a knowledge base, and close it."""
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         kb.open_store(STORES[wing])
         await do(kb, "user_add", name="ann")
@@ -54,7 +54,7 @@ async def fill(home: Path, wing: str) -> None:
 
 @pytest.fixture
 def leave_out(monkeypatch: pytest.MonkeyPatch) -> Leave:
-    """Take a wing for one that is not installed."""
+    """Treat a wing as not installed."""
     installed = wings.wings()
 
     def leave(name: str) -> None:
@@ -127,7 +127,7 @@ async def test_a_document_is_not_erased_while_a_wing_with_its_data_is_missing(
         await do(kb, "removed_erase")
     with pytest.raises(MissingWing, match=remedy(wing)):
         await erase_old_removed(kb, datetime.now(UTC) + timedelta(days=400))
-    # It can still be brought back.
+    # The document can still be restored.
     assert (await do(kb, "document_restore", document=first))["kind"] == "added"
     await do(kb, "remove", document=second)
 

@@ -1,5 +1,5 @@
-"""What is kept of a person: they get all of it, and when it is erased no file holds any of it; retention does the same
-for conversations that were not used for long.
+"""Tests of personal data: a person can export all of it, and after erasure no file contains any; retention erases
+conversations that were not used for a long time.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 
 async def lived(kb: KnowledgeBase) -> Principal:
-    """Ann, who leaves traces wherever a person can."""
+    """Let Ann leave traces in every place a person can."""
     await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], display_name=f"Ann {CANARY}", password="wide llama 91 x")
     await do(kb, LOCAL, "user_roles", name="ann", role="manager")
     ann = kb.people.user("ann").principal
@@ -77,7 +77,7 @@ def _base64(text: str) -> str:
 
 
 def files_with(folder: Path, word: str) -> list[str]:
-    """Files that hold the word, in any of the encodings in which stores write text."""
+    """Return the files that contain the word in any encoding in which stores write text."""
     forms = [word.encode("utf-8"), word.encode("utf-16-le"), word.encode("utf-16-be")]
     found = []
     for path in sorted(folder.rglob("*")):
@@ -88,7 +88,7 @@ def files_with(folder: Path, word: str) -> list[str]:
 
 
 async def test_the_canary_appears_in_every_store_beforehand(kb: KnowledgeBase) -> None:
-    """Else the tests below would find nothing anywhere."""
+    """Check that the tests below can find anything at all."""
     await lived(kb)
     found = {name.removesuffix("-wal") for name in files_with(kb.home, CANARY)}
     assert {"corpus.db", "glossary.db", "people.db", "threads.db"} <= found
@@ -138,7 +138,7 @@ async def test_after_an_erasure_no_file_contains_data_of_the_person(kb: Knowledg
     with pytest.raises(NotFound):
         kb.principal("ann")
     assert await do(kb, ann, "thread_list") == []
-    # What others have is untouched, and every store is sound.
+    # The data of others are unchanged, and every store is sound.
     assert (await do(kb, LOCAL, "thread_read", thread=kept["thread"]))["turns"]
     assert await do(kb, LOCAL, "check") == []
 
@@ -166,7 +166,7 @@ async def test_an_erasure_reports_audiences_that_still_name_the_person(kb: Knowl
 
 
 async def test_an_erasure_waits_for_the_answer_in_progress(kb: KnowledgeBase) -> None:
-    """Else its end would be written into a thread without an owner."""
+    """Check it because the end of the answer would otherwise be written into a thread without an owner."""
     ann = await lived(kb)
     events = catalogue.dispatch(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
     await anext(events)
@@ -181,7 +181,7 @@ async def test_an_erasure_waits_for_the_answer_in_progress(kb: KnowledgeBase) ->
 
 
 async def test_every_table_of_people_is_classified_as_personal_or_not(tmp_path: Path) -> None:
-    """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
+    """Check that `service/identity/personal_rows.py` calls each table personal (and names its column) or impersonal."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
         found = personal_rows.list_tables(db, SQLITE)
         assert found - personal_rows.IMPERSONAL == personal_rows.PERSONAL.keys()
@@ -211,7 +211,7 @@ async def test_without_the_setting_nothing_is_erased(kb: KnowledgeBase) -> None:
 
 
 async def test_erasing_a_person_removes_their_questions_from_sets_and_trainings(kb: KnowledgeBase) -> None:
-    """Also where the set was removed, or taken out and in again, and names nobody any more."""
+    """Check also a set that was removed, and one that was exported and imported again and names nobody any more."""
     await do(kb, LOCAL, "user_add", name="ann")
     for name in ("ours", "given-up"):
         await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())

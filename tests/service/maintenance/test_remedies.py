@@ -1,4 +1,4 @@
-"""What messages tell people to do: damage or a refusal of the system, and commands that can be typed as they are."""
+"""Tests of suggested remedies: damage is distinguished from a system error, and commands can be typed as shown."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_suggested_commands_are_quoted_for_any_path(tmp_path: Path) -> None:
 def test_a_new_store_is_complete_when_it_gets_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any
 ) -> None:
-    """With a write-ahead log, what a full disk kept from leaving the log would be lost with the old name."""
+    """Check it because a log that a full disk kept from being written back would be lost with the old name."""
     moved = []
 
     def look(source: Any) -> None:
-        moved.append(Path(source).read_bytes()[18:20])  # how it is to be read and written: 1 without, 2 with a log
+        moved.append(Path(source).read_bytes()[18:20])  # version for writing and reading: 1 without, 2 with a log
 
     link, rename = os.link, Path.rename
     monkeypatch.setattr(os, "link", lambda source, target: (look(source), link(source, target)))

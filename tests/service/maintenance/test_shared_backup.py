@@ -1,4 +1,4 @@
-"""Backups of a knowledge base on PostgreSQL: of one moment, and taken by either engine."""
+"""Tests of backups of a knowledge base on PostgreSQL: they hold one moment, and either engine restores them."""
 
 import asyncio
 import shutil
@@ -29,7 +29,7 @@ async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
 
 @pytest.fixture
 async def settings(tiny_home: Path, tmp_path: Path, postgresql_url: str) -> Settings:
-    """A knowledge base on PostgreSQL, with a person, a conversation and a session."""
+    """Provide a knowledge base on PostgreSQL with a person, a conversation and a session."""
     home = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         await do(kb, "user_add", name="ann", groups=["hr"])

@@ -1,4 +1,4 @@
-"""The log holds no secret and no question, whoever writes it and whatever goes wrong (scorecard 23)."""
+"""Tests that the log contains no secret and no question, whatever writes it and whatever fails (scorecard 23)."""
 
 import json
 import logging
@@ -150,7 +150,7 @@ def test_values_that_do_not_fit_a_message_cause_no_error() -> None:
 
 
 def test_cleaning_a_hostile_text_takes_little_time() -> None:
-    """Patterns that went back and forth over such texts would take minutes; it takes a fraction of a second."""
+    """Check it because backtracking patterns would take minutes on such texts; it takes a fraction of a second."""
     cleaner = Cleaner(["canary"])
     said_now.set(("word " * 4000,))
     began = time.thread_time()
@@ -161,7 +161,7 @@ def test_cleaning_a_hostile_text_takes_little_time() -> None:
 
 @contextmanager
 def own_root() -> Iterator[logging.Logger]:
-    """The root logger as a new process has it."""
+    """Provide the root logger as in a new process."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers[:] = []
@@ -200,7 +200,7 @@ def test_packages_that_log_request_contents_stay_quiet_at_debug(capsys: pytest.C
     assert "WARNING uvicorn.error: second form" in said
 
 
-# -- a running service whose parts all fail (scorecard 23) ------------------------------------------------------------
+# -- a running service in which everything fails (scorecard 23) -------------------------------------------------------
 
 CANARIES = {
     "model key": "canarymodelkey5711",
@@ -215,7 +215,7 @@ CANARIES = {
 def failing(
     tiny_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Served, httpx.Client, Callable[[], str]]]:
-    """A service with a model server that refuses its key and repeats it, and ann, who signs in."""
+    """Provide a service whose model server refuses its key and repeats it, and ann, who signs in."""
     from scripted_server import ScriptedServer
 
     model = ScriptedServer().start()

@@ -1,4 +1,4 @@
-"""What a process that serves for long does about its memory."""
+"""Tests of what a long-running process does to limit its memory."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Metrics to an OpenTelemetry endpoint: those of /metrics, bucket by bucket, and what one that is down costs."""
+"""Tests of metrics sent to an OpenTelemetry endpoint: equal to /metrics, bucket by bucket; and of its failure."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ async def test_metrics_are_exported_regularly_and_once_more_at_the_end(receiver:
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
     assert receiver.metrics["argot_missed_terms"].sum.data_points[0].as_double == 1
-    await export_metrics(metrics, Settings())  # nowhere to send to: it ends
+    await export_metrics(metrics, Settings())  # without an endpoint it ends at once
 
 
 def test_an_unreachable_metrics_endpoint_is_logged_once(receiver: Receiver, caplog: pytest.LogCaptureFixture) -> None:
@@ -87,7 +87,7 @@ def test_an_unreachable_metrics_endpoint_is_logged_once(receiver: Receiver, capl
         export.send()
         export.send()
         began = time.monotonic()
-        export.close()  # a stop does not wait for it
+        export.close()  # stopping does not wait for the endpoint
         assert time.monotonic() - began < 60
         receiver.code = 200
         export.send()

@@ -1,5 +1,5 @@
-"""A running service as others meet it: metrics for who may read them, headers on every page, hostile questions, a stop
-that lets answers finish and a start that goes on where a kill cut off.
+"""Tests of a running service: metrics for permitted readers, headers on every page, hostile questions, a stop that lets
+answers finish, and a start that continues after a kill.
 """
 
 import base64
@@ -45,7 +45,7 @@ class Running:
         return httpx.Client(base_url=self.served.url, headers=headers, timeout=120, **options)
 
     def signed_in(self) -> httpx.Client:
-        """The browser of root, who signed in with a password once."""
+        """Provide a browser in which root has signed in with a password."""
         if not self.cookies:
             with self.client() as client:
                 said = {"name": "root", "password": "tilted copper llama 9"}
@@ -125,7 +125,7 @@ def test_each_response_has_its_own_request_id(running: Running) -> None:
     assert len(numbers) == 3
 
 
-# -- what browsers are told -------------------------------------------------------------------------------------------
+# -- headers for browsers ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -147,7 +147,7 @@ def test_every_page_has_a_content_policy_that_allows_own_assets_only(running: Ru
 
 
 def assert_own_assets(html: str, policy: dict[str, str]) -> None:
-    """No asset of another server, no script in the page but those the policy names by their hash."""
+    """Check that a page loads no asset of another server and no script but those whose hash the policy names."""
     assets = re.findall(r"""<(?:script|img|iframe|link|source|video|audio)\b[^>]*?(?:src|href)=["']([^"']*)""", html)
     for address in [*assets, *re.findall(r"url\(([^)]*)\)|@import\s+[\"']([^\"']+)", html)]:
         assert not re.match(r"(?:[a-z]+:)?//", "".join(address)), address
@@ -158,7 +158,7 @@ def assert_own_assets(html: str, policy: dict[str, str]) -> None:
     assert not re.search(r"<[a-z][^>]*\son[a-z]+=", html), "a handler in the page"
 
 
-# -- one's own data ---------------------------------------------------------------------------------------------------
+# -- a person's own data ----------------------------------------------------------------------------------------------
 
 
 def test_a_person_downloads_their_own_data(running: Running) -> None:
@@ -183,7 +183,7 @@ def test_a_huge_question_is_refused_and_the_next_is_answered(running: Running) -
 
 
 def test_a_stopping_service_finishes_answers_and_begins_none(running: Running) -> None:
-    """Last but one: the service is started again for whoever comes after."""
+    """Restart the service at the end for the tests that follow."""
     running.model.fault("pause", prompt="cited_answer", tokens=3)
     began, told, events = threading.Event(), [], []
 

@@ -1,4 +1,4 @@
-"""Traces of questions to an OpenTelemetry endpoint: what is in them, what never is, and what one that is down costs."""
+"""Tests of traces of questions sent to an OpenTelemetry endpoint: their content, and the cost of a failing endpoint."""
 
 import asyncio
 import json
@@ -153,7 +153,7 @@ async def test_an_unreachable_or_slow_trace_endpoint_is_logged_once_and_costs_no
                     assert (await get_answer(ask(kb, ANN, question=QUESTION))).status == "answered"
                     sending = kb.tracing
                     assert sending is not None
-                    if not hold:  # sent now, rather than when the time has come
+                    if not hold:  # send at once rather than at the regular interval
                         await asyncio.to_thread(sending._provider.force_flush)
             assert time.monotonic() - begun < 60
         said = [one.getMessage() for one in caplog.records if "traces" in one.getMessage()]

@@ -1,4 +1,4 @@
-"""What is asked and how it went: what is counted, what managers may read of it, and what erasing leaves."""
+"""Tests of insight into questions: what is counted, what managers may read of it, and what erasing leaves."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 def today(monkeypatch: pytest.MonkeyPatch) -> date:
-    """A day that does not end in the middle of a test."""
+    """Return a day that does not end during a test."""
     noon = datetime(2028, 2, 29, 12, tzinfo=UTC)
     monkeypatch.setattr("argot.clock.utc_now", lambda: noon)
     monkeypatch.setattr("argot.service.usecases.questions.insight.utc_now", lambda: noon)
@@ -54,7 +54,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> date:
 
 
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
-    """The thread in which it was asked."""
+    """Ask a question and return its thread."""
     result = await get_answer(ask(kb, who, question=question))
     await kb.chores.finish()
     return result.thread
@@ -73,7 +73,7 @@ async def test_questions_are_counted_by_day_surface_and_outcome(kb: KnowledgeBas
     assert found.whole_answer.p95 and found.whole_answer.p50 and found.whole_answer.p95 >= found.whole_answer.p50 > 0
     assert found.model.calls == 0
 
-    # A choice that was made goes on with the same question.
+    # Answering a choice continues the same question.
     await get_answer(answer(kb, ANN, thread=thread, choice="1"))
     await kb.chores.finish()
     found = (await insight(kb, ADA)).counts
@@ -86,7 +86,7 @@ async def test_only_questions_with_an_outcome_are_recorded(kb: KnowledgeBase) ->
         await get_answer(ask(kb, ANN, question="?" * 5000))
     await kb.chores.finish()
     assert (await insight(kb, ADA)).counts.questions == 0
-    # Of a conversation that is kept nowhere neither words nor thread.
+    # A conversation that is not stored leaves neither words nor a thread.
     await get_answer(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
     await kb.chores.finish()
     rows = await (await kb.threads()).read("SELECT thread, question, vector, terms FROM asked", ())
@@ -129,7 +129,7 @@ async def test_questions_are_shown_as_far_as_managers_may_read_them_elsewhere(kb
     await thread_share(kb, BEN, thread=missed)
     everything, some = await told(OF_ALL), await told(OF_NAND)
     assert "football world cup" in everything and "no football" in everything
-    assert "football" not in some  # what was shared with a thumb is for managers of all contexts
+    assert "football" not in some  # comments shared with a thumb are for managers of all contexts
     for words in (everything, some):
         assert "late QTFX" in words
         assert "moon" not in words and "ann" not in words.split('"') and "cem" not in words.split('"')
@@ -137,7 +137,7 @@ async def test_questions_are_shown_as_far_as_managers_may_read_them_elsewhere(kb
     with pytest.raises(NotAllowed):
         await insight(kb, ANN)
 
-    # What is taken back is shown no more.
+    # A withdrawn share is no longer shown.
     await feedback(kb, ANN, thread=judged, turn=0, value=0)
     await thread_share(kb, BEN, thread=missed, share=False)
     assert "football" not in await told(OF_ALL) and "late QTFX" not in await told(OF_ALL)
@@ -194,7 +194,7 @@ async def test_cited_and_uncited_documents_are_listed_as_far_as_readable(kb: Kno
     before = (await insight(kb, ADA)).documents
     assert before.cited == [] and before.never == len(before.never_cited) > 2
     few = (await insight(kb, OF_NAND)).documents
-    assert 0 < few.never < before.never  # those of legal alone she does not see
+    assert 0 < few.never < before.never  # she does not see documents for the group legal
     await asked(kb, ADA, "How much does a late tariff filing cost?")
     after = (await insight(kb, ADA)).documents
     assert after.cited and after.cited_in_all == len(after.cited)

@@ -1,4 +1,4 @@
-"""Profiles as use cases: listed, shown, saved by managers, asked with, and kept by a backup."""
+"""Tests of the use cases of profiles: listed, shown, saved by managers, used for questions, and part of a backup."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -100,7 +100,7 @@ async def test_a_backup_contains_the_profiles(kb: KnowledgeBase, tmp_path: Path)
     write_backup(kb.home, tmp_path / "b.tar")
     restore_backup(tmp_path / "new", tmp_path / "b.tar")
     assert [path.name for path in (tmp_path / "new" / "profiles").iterdir()] == ["lab.toml"]
-    # What is not in the backup is gone once it is restored.
+    # Profiles that the backup lacks are gone after the restore.
     (kb.home / "profiles" / "lab.toml").unlink()
     (kb.home / "profiles" / "notes.txt").unlink()
     write_backup(kb.home, tmp_path / "c.tar")

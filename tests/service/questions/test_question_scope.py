@@ -1,4 +1,4 @@
-"""Questions asked of some documents only: by tag, date and fields, which come from the files or from managers."""
+"""Tests of questions limited to some documents by tag, date and fields, which come from the files or from managers."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -69,7 +69,7 @@ async def test_searches_return_only_documents_within_the_scope(kb: KnowledgeBase
     corpus = await kb.load()
     inside = corpus.store.documents_within(MIA, QuestionScope(fields=(DocumentField("region", "EU"),)))
     vector = corpus.embedder.embed_queries([ASKED])[0]
-    # The best one is found although others are nearer: nothing is cut before it is narrowed.
+    # The best passage within the scope is found although others are nearer: the scope applies before the cut.
     by_meaning = corpus.search_semantic(MIA, "passage", corpus.embedder.embed_queries(["drive"])[0], 1, inside)
     by_words = corpus.store.keyword_search(MIA, "leave days", 1, inside)
     for found in (by_meaning, by_words, corpus.search_semantic(MIA, "passage", vector, 1, inside)):
@@ -109,7 +109,7 @@ async def test_possible_values_are_offered_as_far_as_the_asker_may_know_them(kb:
     told = "Values of region: EU, R0, R1, R2, R3, R4, R5, R6 and others."
     assert (await do(kb, MIA, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith(told)
     assert (await do(kb, ANN, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith("region: EU, US.")
-    # The value is there: only with the date nothing has it.
+    # The value exists, but no document has both it and the date.
     dated = await do(kb, ANN, "ask", question=ASKED, fields={"region": ["eu"]}, since="2026")
     assert dated["answer"].endswith("is dated 2026 or later and has region “eu”, so nothing was searched.")
 

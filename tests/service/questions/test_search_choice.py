@@ -1,4 +1,4 @@
-"""What is searched is chosen with the question: passages, or what was derived of them, alone or together (RAIDD)."""
+"""Tests of choosing what is searched for a question: passages, derived texts, or both (RAIDD)."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ async def test_each_search_choice_searches_its_own_texts_only(kb: KnowledgeBase)
         letters = {texts[name] for name in names if name in texts}
         if choice in ("S", "Q", "SQ"):
             assert letters == set(choice) and names <= set(texts), choice
-        # Only the passage itself says "Trim".
+        # Only the passage itself contains "Trim".
         else:
             assert "drive-tool.md" in names, choice
 
@@ -78,7 +78,7 @@ async def test_a_search_choice_without_its_derived_texts_is_refused(kb: Knowledg
         kb, ROOT, "ask", question="How long does trimming a drive take?", search="passages"
     )
     assert "40 seconds" in asked["answer"]
-    # A switch that is given by itself counts more.
+    # A switch given singly takes precedence.
     more = {"search_passages": True, "derived_kinds": ["summary"]}
     asked = await catalogue.get_result(
         kb, ROOT, "ask", question="How long does trimming a drive take?", search="S", switches=more

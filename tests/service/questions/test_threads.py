@@ -1,4 +1,4 @@
-"""The order of conversations and of the files in them is that of use, whatever the clock says."""
+"""Tests of threads: conversations and their files are ordered by use, whatever the clock says."""
 
 import asyncio
 import operator
@@ -69,7 +69,7 @@ async def test_migrated_threads_are_ordered_by_their_last_use(tmp_path: Path) ->
         await threads.close()
 
 
-# -- what is kept of a question ---------------------------------------------------------------------------------------
+# -- records of questions ---------------------------------------------------------------------------------------------
 
 
 def noted(thread: str, turn: int, status: str, **more: Any) -> AskedQuestion:
@@ -183,7 +183,7 @@ async def test_conversations_continue_after_postgresql_connections_are_cut(postg
         end_connections(postgresql_url)
         assert await threads.own("ann", thread.id) == thread
         await threads.close()
-        # As another process would: everything is there.
+        # Opened as by another process, everything is there.
         threads = await Threads.open(stores)
         assert (await counting(threads.saver).aget_state(place)).values["last"] == "one"
         await threads.close()

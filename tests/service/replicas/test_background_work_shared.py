@@ -1,4 +1,4 @@
-"""Work that a person begins at one of two services on one PostgreSQL is known at the other, and done once."""
+"""Tests of background work with two services on one PostgreSQL: known at both services and done once."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ async def services(
     with postgresql_server.database() as url, ChromaRun(folder) as chroma:
 
         def settings(name: str) -> Settings:
-            # Nobody listens there: no test comes to a call of the model.
+            # Nothing listens at this address, because no test reaches a call of the model.
             model = "http://127.0.0.1:9/v1"
             return Settings(home=folder / name, store=url, chroma_url=chroma.url, model_url=model, stop_seconds=0)
 
@@ -120,7 +120,7 @@ Begin = Callable[[KnowledgeBase], Awaitable[Any]]
 
 @dataclass
 class Case:
-    """A kind of work. `is_busy`: what a service says of it; `joins`: a second one is not refused."""
+    """A kind of work. `is_busy` says what a service reports of it; `joins` says that a second one is not refused."""
 
     kind: str
     begin: Begin
@@ -131,7 +131,7 @@ class Case:
 
 @dataclass
 class HeldWork:
-    """Work of a kind that begins, and ends only when it is stopped."""
+    """Work of a kind that begins and ends only when it is stopped."""
 
     runs: list[JobRun] = field(default_factory=list)
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -211,7 +211,7 @@ CASES = [
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def working(services: tuple[KnowledgeBase, KnowledgeBase]) -> AsyncIterator[None]:
-    """The first service takes jobs, as `argot serve` does."""
+    """Let the first service run jobs, as `argot serve` does."""
     for job in await services[0].jobs.list_jobs():
         if job.is_under_way:
             await stop_job(services[0].jobs, job.id)

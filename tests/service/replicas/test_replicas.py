@@ -1,4 +1,4 @@
-"""Two services on one PostgreSQL and one Chroma server are one service to whoever asks them."""
+"""Tests of two services on one PostgreSQL and one Chroma server, which act as one service."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ class Pair:
         return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE)
 
     def command(self, name: str, /, **parameters: Any) -> Any:
-        """What a use case comes to in a third process on the same stores, as a command is."""
+        """Return the result of a use case in a third process on the same stores, as a command runs it."""
 
         async def done() -> Any:
             async with KnowledgeBase.open(self.settings.home, self.settings) as kb:
@@ -61,7 +61,7 @@ class Pair:
 
 
 async def made(settings: Settings, folder: Path) -> dict[str, str]:
-    """A knowledge base with documents, people and a glossary; the keys by name."""
+    """Create a knowledge base with documents, people and a glossary, and return the keys by name."""
     keys: dict[str, str] = {}
     async with KnowledgeBase.open(settings.home, settings, create=True) as kb:
 
@@ -100,7 +100,7 @@ def pair(
         served: dict[str, Served] = {}
 
         def start(name: str) -> None:
-            # Behind a public address it does not say on which port it is open.
+            # With a public address the service does not print its port.
             port = _free_port()
             served[name] = Served(folder / name, "--port", str(port), **settings)
             served[name].port = port
@@ -139,7 +139,7 @@ def test_a_session_begun_at_one_replica_is_valid_at_the_other(pair: Pair) -> Non
     signed_in = {"Cookie": cookie, "Accept": "text/html"}
     account = httpx.get(f"{pair.other.url}/account", headers=signed_in, timeout=PATIENCE)
     assert account.status_code == 200 and "ann" in account.text
-    # Its forms may be sent to either: both sign with one secret.
+    # Its forms may be sent to either service, because both sign with one secret.
     there = httpx.get(f"{pair.one.url}/account", headers=signed_in, timeout=PATIENCE)
     assert _form_tokens(there.text) == _form_tokens(account.text)
 
@@ -217,7 +217,7 @@ def test_an_unknown_thread_is_not_found(pair: Pair) -> None:
 
 
 def test_a_document_added_at_one_replica_is_found_at_the_other(pair: Pair, tmp_path: Path) -> None:
-    # Both have answered before, so that whatever they keep in memory is there.
+    # Both answer first, so that their caches are filled.
     for server in (pair.one, pair.other):
         assert pair.ask(server, TARIFF).status_code == 200
     text = b"# Canteen\n\nThe canteen of building seven opens at 11:45 on Tuesdays.\n"
@@ -314,7 +314,7 @@ def test_the_other_replica_completes_the_answer_of_a_killed_one(pair: Pair) -> N
     calls = len(pair.model.requests)
     found = pair.ask(pair.other, TARIFF, "root", thread=thread)
     assert found.status_code == 200 and found.json()["turn"] == 0 and "500 dollars" in found.json()["answer"]
-    # What was done before is not done again: only the answer is written.
+    # Earlier steps are not repeated: only the answer is written.
     assert [one.prompt for one in pair.model.requests[calls:] if one.prompt] == ["cited_answer"]
     pair.one.start()
     assert pair.ask(pair.one, "Who approves a tariff?", "root", thread=thread).json()["turn"] == 1
@@ -332,7 +332,7 @@ def test_replicas_wait_for_a_restarted_postgresql(pair: Pair, postgresql_server:
     finally:
         postgresql_server.start()
     for server in (pair.one, pair.other):
-        # Within some seconds: lost connections are tried again with pauses.
+        # This takes some seconds, because lost connections are retried with pauses.
         while (back := pair.ask(server, "Hello!", "root")).status_code == 503:
             time.sleep(0.2)
         assert back.status_code == 200

@@ -1,4 +1,4 @@
-"""What services on one PostgreSQL have in common: locks, messages, limits, a secret; and what comes of its loss."""
+"""Tests of what services on one PostgreSQL share: locks, messages, limits and a secret; and of its loss."""
 
 import asyncio
 import secrets
@@ -78,7 +78,7 @@ async def test_a_persons_limits_apply_to_all_replicas_together(replicas: Callabl
                 pass
         async with one.gate.place(BOB):
             pass
-    # What was refused did not count.
+    # The refused question did not count.
     for gate in (one.gate, other.gate):
         async with gate.place(ANN):
             pass
@@ -94,12 +94,12 @@ async def test_places_of_a_killed_replica_expire(replicas: Callable[..., Any], m
     monkeypatch.setattr(shared_limits, "LEASE_SECONDS", 0.5)
     taken = [await killed.shared.take("question", "ann", at_once=1, per_minute=0)]
     assert isinstance(taken[0], str) and await other.shared.take("question", "ann", at_once=1, per_minute=0) == -1
-    # Nobody renews it any more.
+    # Nobody renews the killed service's place.
     held = "SELECT 1 FROM service_places WHERE until > service_seconds()"
     await until(lambda: not other.shared.database.rows(held))
     monkeypatch.setattr(shared_limits, "LEASE_SECONDS", 30.0)
     mine = await other.shared.take("question", "ann", at_once=1, per_minute=0)
-    # The crash of a server empties the table; who still answers takes their places again.
+    # A crash of the server empties the table; services that still answer take their places again.
     other.shared.database.write("DELETE FROM service_places")
     await other.shared.run(other.shared.places.renew)
     assert await killed.shared.take("question", "ann", at_once=1, per_minute=0) == -1
@@ -120,7 +120,7 @@ async def test_sign_in_attempts_are_counted_across_replicas(replicas: Callable[.
     one, other = (await replicas()).shared.attempts, (await replicas()).shared.attempts
     begun = [(one, other)[n % 2].begin("ann", "192.0.2.7") for n in range(LIMITS["both"])]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
-    # From elsewhere, and another one from there, may still try; and who signed in there before is held to less.
+    # Other addresses and other names may still try, and a known address of the name has a limit of its own.
     assert other.begin("bob", "192.0.2.7") == 0 == one.begin("ann", "198.51.100.1")
     one.note_success("ann", "198.51.100.1")
     for number in range(LIMITS["name"]):
@@ -172,7 +172,7 @@ async def test_a_turn_ends_when_its_lock_is_lost(replicas: Callable[..., Any], p
     await begun.wait()
     async with one.turns.of("t2") as turn:
         await asyncio.to_thread(end_connections, postgresql_url)
-        # Before its result is told it is looked whether the turn is still its own.
+        # Before telling the result, the service checks that it still holds the turn.
         with pytest.raises(AnswerLost):
             await turn.confirm(AnswerLost("lost"))
     with pytest.raises(AnswerLost, match="Ask again"):
@@ -182,7 +182,7 @@ async def test_a_turn_ends_when_its_lock_is_lost(replicas: Callable[..., Any], p
     following.cancel()
 
 
-# -- what is done once ---------------------------------------------------------------------------------------------
+# -- tasks that run once -------------------------------------------------------------------------------------------
 
 
 async def test_a_task_that_runs_once_is_taken_over_by_another_replica(
@@ -207,7 +207,7 @@ async def test_a_task_that_runs_once_is_taken_over_by_another_replica(
     tasks[first].cancel()
     await until(lambda: doing and doing != [first])
     assert len(doing) == 1
-    # And by whoever is first, once it is there again, when PostgreSQL was gone.
+    # After PostgreSQL was gone, the first service to reconnect takes the task.
     await asyncio.to_thread(end_connections, postgresql_url)
     await until(lambda: not doing)
     await until(lambda: doing)
@@ -217,7 +217,7 @@ async def test_a_task_that_runs_once_is_taken_over_by_another_replica(
     assert not doing
 
 
-# -- what is told --------------------------------------------------------------------------------------------------
+# -- messages ------------------------------------------------------------------------------------------------------
 
 
 async def test_signing_out_at_one_replica_ends_the_session_at_all(
@@ -241,7 +241,7 @@ async def test_signing_out_at_one_replica_ends_the_session_at_all(
     await until(lambda: missed)
     await asyncio.to_thread(one.people.suspend, "ann")
     await until(lambda: told[-1] == Ended("ann"))
-    # Anybody may say anything on the channel.
+    # Invalid messages on the channel are ignored.
     for text in ("[1]", "x", '{"topic": "sessions/ended", "text": "7"}'):
         one.shared.database.rows("SELECT CAST(pg_notify(?, ?) AS text)", f"argot_{one.stores.schema}", text)
     assert one.shared.secret("window") == other.shared.secret("window") != other.shared.secret("another")
@@ -275,7 +275,7 @@ async def test_a_slack_event_sent_to_any_replica_is_handled_once(replicas: Calla
     for name in replicas_open:
         inboxes[name] = inbox(name)
         inboxes[name].start()
-    # Each event is sent to both, as Slack does that got no answer in time.
+    # Each event is sent to both services, as Slack does if it gets no response in time.
     for number in range(6):
         job = SlackJob("message", "T1", "C1", "U1", f"{number}.0", f"{number}.0", "Hello!")
         for one in inboxes.values():

@@ -1,4 +1,4 @@
-"""One process owns a knowledge base; it can be killed at any time; damage is found at the start."""
+"""Tests of the knowledge base: one process owns it, it survives any kill, and damage is found at the start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = Settings()
 
 
 def in_process(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """Python code in another process; it says on its standard output how far it is."""
+    """Run Python code in another process, which reports its progress on standard output."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -71,7 +71,7 @@ async def test_a_base_can_be_opened_after_its_owner_was_killed(tmp_path: Path) -
 
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, patience=0) as kb:
         assert json.loads((tmp_path / "kb" / "owner.json").read_text())["pid"] == os.getpid()
-    kb.lock.release()  # a second time does nothing
+    kb.lock.release()  # a second release has no effect
     assert not (tmp_path / "kb" / "owner.json").exists()
 
 
@@ -163,7 +163,7 @@ async def test_a_truncated_store_is_found_at_start_and_the_remedy_shown(tmp_path
 
 @pytest.mark.parametrize("name", [layout.GLOSSARY, layout.PEOPLE, layout.THREADS])
 async def test_a_missing_store_is_reported_instead_of_created_anew(tmp_path: Path, name: str) -> None:
-    """It was made anew without a word: nobody had a password any more, and the glossary was empty."""
+    """Check it because a new empty store without notice would lose all passwords and the glossary."""
     async with KnowledgeBase.open(tmp_path, SETTINGS, create=True) as kb:
         kb.people.add("ann")
         kb.glossary.senses.add("PUC", "NAND", "peripheral under cell")
@@ -189,7 +189,7 @@ async def test_overwritten_pages_are_found_at_start(tmp_path: Path) -> None:
 
 
 def test_pages_still_in_the_write_ahead_log_are_not_damage(tmp_path: Path) -> None:
-    """After a kill the main file may be shorter than the database: the rest is in the write-ahead log."""
+    """Check a main file that is shorter than the database, as after a kill: the rest is in the write-ahead log."""
     connection = sqlite3.connect(tmp_path / "people.db")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE things (name TEXT)")
@@ -297,7 +297,7 @@ async def test_a_closed_knowledge_base_can_be_opened_again(tmp_path: Path) -> No
 
 
 async def test_loading_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
-    """Whoever can hand over a backup can write any checkpoint: naming a function in one must not call it."""
+    """Check it because a supplied backup can contain any checkpoint: a function named in one must not be called."""
     import pickle
 
     import ormsgpack

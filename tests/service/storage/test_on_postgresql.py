@@ -1,4 +1,4 @@
-"""A whole knowledge base on PostgreSQL: nothing of it in the folder but what is the process's own."""
+"""Tests of a whole knowledge base on PostgreSQL: its folder holds only what belongs to the process."""
 
 import asyncio
 import json
@@ -72,9 +72,9 @@ def test_commands_and_a_service_on_postgresql_answer_as_on_sqlite(tmp_path: Path
     asked = run("ask", "--json", "--home", tmp_path / "own", QUESTIONS[1], **on_server)
     assert asked.returncode == 0, asked.stderr
     assert plain(json.loads(asked.stdout)) == expected[1]
-    # Another machine: its folder is new, and is made when it is first used.
+    # A new folder, as on another machine, is created on first use.
     with Served(tmp_path / "other", "--workers", "1", **on_server) as service:
-        # Through the service's socket, and so by its worker.
+        # The command uses the service's socket, and so its worker.
         asked = run("ask", "--json", "--home", tmp_path / "other", QUESTIONS[2], **on_server)
         assert asked.returncode == 0 and plain(json.loads(asked.stdout)) == expected[2], asked.stderr
         assert httpx.get(f"{service.url}/ready", timeout=60).status_code == 200
@@ -90,8 +90,9 @@ async def answers_in_a_folder(home: Path, documents: Path) -> list[dict[str, Any
 
 
 def plain(told: Any) -> Any:
-    """An answer as far as it must not depend on where things are kept: ids, citations, texts, scores; no times, threads
-    and places.
+    """Return the parts of an answer that do not depend on the place of storage.
+
+    Ids, citations, texts and scores stay; times, threads and places are left out.
     """
     if isinstance(told, dict):
         apart = {"thread", "timings", "uri"}
@@ -126,7 +127,7 @@ async def test_a_base_with_local_vectors_has_one_owner_process(tmp_path: Path, s
         assert [one.tags for one in kb.document_store.documents(LOCAL)] == [("again",)]
 
 
-# -- never an empty one in its place ----------------------------------------------------------------------------------
+# -- no empty base in place of an existing one ------------------------------------------------------------------------
 
 
 def test_a_folder_with_databases_is_not_opened_with_an_empty_schema(tiny_home: Path, store: str) -> None:

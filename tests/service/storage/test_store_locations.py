@@ -1,4 +1,4 @@
-"""Where the stores of a service lie is told to who runs it, on the command line and in the log, and to nobody else."""
+"""Tests that the location of stores is told on the command line and in the log only, and never to clients."""
 
 import logging
 import shutil

@@ -1,4 +1,4 @@
-"""What people see while the Chroma server that keeps the vectors is gone."""
+"""Tests of answers and of doctor while the Chroma server that holds the vectors is unreachable."""
 
 import asyncio
 import shutil

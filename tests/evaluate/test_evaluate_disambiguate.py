@@ -179,7 +179,7 @@ def test_unlabelled_sentences_are_read_but_not_measured() -> None:
 
 
 def test_variants_of_one_meaning_share_their_probability() -> None:
-    """Check that "energy efficiency 21" and "efficiency 21 energy", with nothing to tell them apart, are both uncertain."""
+    """Check that neither "energy efficiency 21" nor "efficiency 21 energy", which nothing tells apart, is certain."""
     names = ("efficiency 21 energy", "electric eel", "energy efficiency 21")
     evidence = {kind: np.zeros((1, 3), dtype=np.float32) for kind in ALONE}
     evidence["meaning"][0, 2] = 5
@@ -236,7 +236,7 @@ def test_the_error_for_an_unreadable_dictionary_or_text_says_why(tmp_path: Path)
 
 
 def test_macro_measures_equal_those_of_the_shared_task() -> None:
-    """Check a (chosen twice, once rightly, labelled once), b (labelled twice, chosen once, rightly) and c (never chosen)."""
+    """Check a (chosen twice, labelled once), b (labelled twice, chosen once) and c (labelled, never chosen)."""
     gold = ["a", "b", "b", "c"]
     found = compute_measures(gold, [Guess(name, 0.5, 0.1) for name in ["a", "b", "a", "d"]])
     assert found.precision == pytest.approx((1 / 2 + 1 + 1) / 3)

@@ -50,7 +50,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 @pytest.fixture
 async def home(tiny_home: Path, tmp_path: Path) -> Path:
-    """Provide documents, a glossary, people, conversations (one with an open choice), a profile and empty wing stores."""
+    """Provide documents, a glossary, people, conversations (one with an open choice), a profile and wing stores."""
     folder = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(folder, Settings(home=folder)) as kb:
         await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], password="wide llama 91 x")

@@ -1,4 +1,4 @@
-"""The API over the real application: OpenAI's own client, questions and events, keys, roles, files, limits."""
+"""Tests of the API of the real application: OpenAI's own client, questions and events, keys, roles, files, limits."""
 
 import asyncio
 import io
@@ -32,7 +32,7 @@ TRIM = "How do I trim a drive?"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    """ann asks, leo manages Legal, mona manages all, root is an administrator, vera may read the vault."""
+    """Provide a site: ann asks, leo manages Legal, mona manages all, root is an admin, vera may read the vault."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("api") / "kb"))
     async with KnowledgeBase.open(home, Settings(home=home, questions_per_minute=0)) as kb:
         for name, groups in (("ann", ()), ("bob", ()), ("leo", ()), ("mona", ("managers",)), ("root", ()), ("vera", ("vault",))):  # fmt: skip  # noqa: E501
@@ -103,21 +103,21 @@ async def test_a_choice_is_a_numbered_question_answered_by_the_next_message(site
         assert found["status"] == "answered", text
         assert [one["expansion"] for one in found["jargon"]] == ["Public Utilities Commission"]
         assert "- PUC: Public Utilities Commission (Legal)" in text
-    # What was chosen is remembered, as far as the messages tell.
+    # The choice is remembered as far as the messages contain it.
     more, found = await say("What is PUC?", back, str(number), text, "When must a tariff be filed with the PUC?")
     assert found["status"] == "answered" and "30 days" in more
     assert [one["context"] for one in found["jargon"]] == ["Legal"]
-    # Something else is simply another question.
+    # A message that is no answer to the choice is a new question.
     text, found = await say("What is PUC?", back, TRIM)
     assert "click on Trim" in text
-    # A number that was not offered is told with what there is.
+    # The error for a number that was not offered names the possible ones.
     with pytest.raises(openai.BadRequestError, match="There is no choice 9"):
         await say("What is PUC?", back, "9")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def routers(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
-    """ann asks, over documents on two routers that differ."""
+    """Provide a site where ann asks, with documents on two routers that differ."""
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     base = open_base(home)
     for name, seconds in (("R1", 10), ("R7", 30)):
@@ -149,7 +149,7 @@ async def test_an_ambiguous_document_is_asked_about_and_chosen(routers: Site) ->
         done = await client.chat.completions.create(model="argot", messages=said(question, back, reply))
         text = done.choices[0].message.content or ""
         assert "seconds" in text and ("30 seconds" in text or reply != "R7")
-    # A choice is no question of its own to the follow-ups behind it.
+    # For later follow-ups a choice does not count as a question.
     talk = said(question, back, "R7", "Hold its button for 30 seconds.", "Why?")
     found = (await client.chat.completions.create(model="argot", messages=talk)).choices[0].message.model_extra or {}
     assert found["argot"]["stand_alone_question"].startswith(question)
@@ -266,7 +266,7 @@ async def test_errors_have_openais_form_and_classes(site: Site) -> None:
         await client.with_options(api_key="sk-other").models.list()
 
 
-# -- our own questions -------------------------------------------------------------------------------------------------
+# -- Argot's own question API ------------------------------------------------------------------------------------------
 
 
 async def test_a_question_returns_the_whole_result_and_its_thread_continues(site: Site) -> None:
@@ -364,7 +364,7 @@ async def test_a_long_chain_of_questions_back_is_not_run_again(site: Site, monke
 
 @pytest.mark.parametrize("path", ["/api/ask", "/v1/chat/completions", "/api/search", "/api/glossary/senses"])
 async def test_a_body_of_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
-    """Scorecard 25, for these roads: with its length told, and in pieces that tell none."""
+    """Check scorecard 25 for these addresses: with a declared length, and in chunks without one."""
     text = "(a+)+$" * 180_000
     key = "query" if path.endswith("search") else "question"
     given: Any = {"messages": said(text)} if path.startswith("/v1") else {key: text}
@@ -437,7 +437,7 @@ async def test_a_cookie_without_a_key_needs_origin_and_csrf_token(site: Site) ->
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=own)).status_code == 403
         csrf = {**own, "X-CSRF-Token": site.authenticator._csrf(token)}
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=csrf)).status_code == 200
-        # A key that opens nothing is not made good by the cookie beside it.
+        # A cookie beside an invalid key does not make it valid.
         wrong = {"Authorization": "Bearer argot_nothing"}
         assert (await browser.get("/api/me", headers=wrong)).status_code == 401
     async with site.program("ann", Origin="http://evil.example") as foreign:
@@ -447,7 +447,7 @@ async def test_a_cookie_without_a_key_needs_origin_and_csrf_token(site: Site) ->
 
 
 async def test_the_local_user_needs_a_key_too(site: Site) -> None:
-    """Without a browser's headers a page of a stranger and a program look the same."""
+    """Check it because, without a browser's headers, a foreign page and a program look the same."""
     async with site.program("local") as here:
         assert (await here.get("/api/me")).json()["role"] == "admin"
         site.kb.people.database.write("UPDATE users SET password = 'a hash' WHERE name = 'ann'")
@@ -553,7 +553,7 @@ async def test_a_document_is_added_answers_questions_and_is_removed(site: Site) 
     ],
 )  # fmt: skip
 async def test_a_file_name_cannot_leave_its_folder(site: Site, name: str, becomes: str) -> None:
-    """Scorecard 14, for uploads."""
+    """Check scorecard 14 for uploads."""
     before = set(site.kb.home.parent.rglob("*.md"))
     mona, data = Principal("mona", frozenset({"managers"})), f"# T\n\nWords of {becomes}.".encode()
     uploaded = await catalogue.get_result(site.kb, mona, "upload", name=name, data=data)
@@ -564,7 +564,7 @@ async def test_a_file_name_cannot_leave_its_folder(site: Site, name: str, become
 
 
 async def test_an_incomplete_upload_leaves_nothing(site: Site) -> None:
-    """Scorecard 30."""
+    """Check scorecard 30."""
     before = stored(site)
     head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="half.md"\r\n\r\n# Half\n\nThe first half'
     headers = {
@@ -621,11 +621,11 @@ async def test_an_oversized_file_is_refused_before_it_is_read(site: Site, monkey
     assert sent[0]["status"] == 413
 
 
-# -- what is somebody else's -------------------------------------------------------------------------------------------
+# -- other people's data -----------------------------------------------------------------------------------------------
 
 
 async def test_another_persons_thread_is_not_found(site: Site) -> None:
-    """Scorecard 3, for these roads: 404 to everybody else, an administrator included, and nothing changes."""
+    """Check scorecard 3 for these addresses: 404 for everybody else, administrators too, and no change."""
     async with site.program("ann") as ann, site.program("bob") as bob, site.program("root") as root:
         asked = (await ann.post("/api/ask", json={"question": "What is PUC?"})).json()
         thread = asked["thread"]
@@ -652,7 +652,7 @@ async def test_another_persons_thread_is_not_found(site: Site) -> None:
 
 
 async def test_a_hidden_document_is_shown_to_its_readers_only(site: Site) -> None:
-    """Scorecard 1, for these roads: the reader before and after somebody else asks the same."""
+    """Check scorecard 1 for these addresses: the reader asks before and after somebody else asks the same."""
     question = "How often is the vault combination rotated?"
     hidden = site.kb.document_store.document(ADMIN, "vault-handbook.md")
     passage = site.kb.document_store.passages_of(ADMIN, hidden.id)[0].id
@@ -785,7 +785,7 @@ async def test_a_large_archives_first_files_are_listed_and_all_are_counted(
     async with site.program("mona") as mona:
         told = (await mona.post("/api/documents", files={"file": ("many.zip", buffer.getvalue())})).json()
     assert told["detail"] == "30 added, 1 failed"
-    # What went wrong has a place among those that are listed.
+    # A failure is always among the listed files.
     assert "failed" in {one["kind"] for one in told["files"]} and len(told["files"]) in (9, 10)
     assert told["unlisted"] + len(told["files"]) == 31
 

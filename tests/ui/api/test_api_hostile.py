@@ -1,4 +1,4 @@
-"""What a hostile program sends to the API, and what it is told: a reason and a remedy, never a fault of ours."""
+"""Tests of hostile requests to the API: the error gives a reason and a remedy, and is never a server error."""
 
 import asyncio
 import errno
@@ -46,11 +46,11 @@ def message_of(answer: httpx.Response) -> str:
     return str(answer.json()["error"]["message"])
 
 
-# -- what blows patterns up --------------------------------------------------------------------------------------------
+# -- inputs that make patterns slow ------------------------------------------------------------------------------------
 
 
 async def test_a_history_of_white_space_is_processed_in_limited_time() -> None:
-    """A pattern that tried a run of spaces anew at each of them needs twenty minutes for this, in the event loop."""
+    """Check a pattern that, starting at each space of a run, took twenty minutes for this in the event loop."""
     script = """
 from argot.ui.rendering.message_markdown import strip_footnotes
 from argot.ui.api.streamed_text import StreamedText
@@ -63,7 +63,7 @@ for space in (" ", "\\t", " \\t"):
     assert done.returncode == 0
 
 
-# -- what is said of what cannot be used -------------------------------------------------------------------------------
+# -- errors for invalid requests ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def test_the_error_for_an_unknown_address_names_the_existing_ones(site: Si
                 answer = await program.post(path, json={})
                 assert answer.status_code == 404, path
                 assert "/v1/chat/completions" in message_of(answer) and "/api/openapi.json" in message_of(answer)
-        # As from a client whose base URL was given without /v1.
+        # As from a client whose base URL lacks /v1.
         answer = await ann.post("/chat/completions", json=chat(TRIM))
         assert answer.status_code == 404 and "/v1/" in answer.text
 
@@ -117,7 +117,7 @@ async def test_tools_are_accepted_if_they_are_not_to_be_called(site: Site) -> No
             assert answer.status_code == status
 
 
-# -- what goes wrong in the middle -------------------------------------------------------------------------------------
+# -- faults during an answer -------------------------------------------------------------------------------------------
 
 
 async def test_a_fault_during_a_stream_is_reported_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ async def test_a_fault_during_a_stream_is_reported_in_it(site: Site, monkeypatch
 
 
 async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: Any, *, begins: bool) -> httpx.Response:
-    """What a program reads whose key is revoked while it is being answered."""
+    """Return what a program receives whose key is revoked during its answer."""
     begun = asyncio.Event()
 
     async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
@@ -212,7 +212,8 @@ async def test_adding_a_document_for_other_readers_is_confirmed(site: Site) -> N
     site.kb.people.set_role("mona", "manager")
     async with site.program("mona") as mona:
         text = b"# Canteen\n\nIt opens at half past eleven.\n"
-        for name in ("canteen.md", "other.md"):  # the same bytes, of which she is not to learn that they are there
+        # The second has the same bytes, and mona must not learn that the first is there.
+        for name in ("canteen.md", "other.md"):
             done = await mona.post("/api/documents", files={"file": (name, text)}, data={"audience": "hr"})
             assert (done.json()["kind"], done.json()["document"]) == ("added", None)
             assert "it was added" in done.json()["detail"]
@@ -221,7 +222,7 @@ async def test_adding_a_document_for_other_readers_is_confirmed(site: Site) -> N
 async def test_an_upload_that_finds_no_room_is_not_reported_as_invalid_json(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is sent lies in the folder for temporary files, whose disk may be the full one."""
+    """Check it because an upload is stored in the folder for temporary files, whose disk may be full."""
 
     async def without_room(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

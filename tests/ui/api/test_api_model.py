@@ -1,4 +1,4 @@
-"""The API with a language model that writes as it goes: what is streamed, what is taken back, what acts on nobody."""
+"""Tests of the API with a streaming language model: what is streamed, what is withdrawn, and inactive markup."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ async def site(tiny_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncIte
 
 
 async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[str, Any]]:
-    """The pieces of the text, and the metadata."""
+    """Return the pieces of the text, and the metadata."""
     given = {"model": model, "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
     async with site.program() as ann:
         answer = await ann.post("/v1/chat/completions", json=given)
@@ -45,12 +45,12 @@ async def test_words_are_streamed_without_citation_marks_and_sources_follow(
 ) -> None:
     monkeypatch.setattr(
         "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
-    )  # a server this fast is heard in one piece
+    )  # without this, all tokens of so fast a server arrive as one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     pieces, found = await streamed(site)
     text = "".join(pieces)
-    assert found["answered_by"] == "model" and len(pieces) > 2  # of a server this fast many come as one
+    assert found["answered_by"] == "model" and len(pieces) > 2  # a server this fast sends many tokens in one piece
     body = text.split("\n\n---\n\n")[0]
     assert "click on Trim." in body and "[" not in body
     assert "- [1] drive-tool.md · Drive tool manual > Trimming a drive: sentence 1" in text
@@ -77,7 +77,7 @@ async def test_the_strict_profile_streams_only_checked_sentences(site: Site, scr
 
 
 async def test_images_links_and_html_of_a_model_are_inactive(site: Site, scripted_model: Any) -> None:
-    """Scorecard 5, as far as it is ours: whoever shows the text loads nothing because of it."""
+    """Check scorecard 5 for the API: whoever displays the text loads nothing because of it."""
     evil = (
         f"{TRUE} ![x](https://evil.example/a.png) [more](https://evil.example) ![y][z] <img src=https://evil.example/b>"
         " <script>alert(1)</script>\n\n[z]: https://evil.example/c.png"
@@ -107,7 +107,7 @@ async def test_a_client_that_disconnects_stops_the_model(
         asked = lambda: bool(scripted_model.asked("cited_answer"))  # noqa: E731
         assert await asyncio.to_thread(scripted_model.wait_until, asked, 30)
         key = site.kb.people.keys.of("ann")[0]
-        site.kb.people.keys.revoke(key.id)  # is as if the program had hung up
+        site.kb.people.keys.revoke(key.id)  # has the effect of a disconnecting client
         await asyncio.gather(asking, return_exceptions=True)
     held = scripted_model.asked("cited_answer")[-1]
     assert await asyncio.to_thread(scripted_model.wait_until, lambda: held.gone, 30)

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: whatever is sent, no fault of ours, no status and no shape that it does not name."""
+"""Tests of the OpenAPI document: no request causes a server error, or a status or form that it does not name."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ LONGEST_ADDRESS = 60_000
 
 
 class _Alone:
-    """All that the addresses need to be described."""
+    """The settings, which are all that the description of the addresses needs."""
 
     settings = Settings()
 
@@ -48,7 +48,7 @@ OPERATIONS = {one.ok().label: one.ok() for one in schemathesis.openapi.from_dict
 
 
 class Served:
-    """The application in an event loop of its own, for tests that have none."""
+    """The application in an event loop of its own, for tests without one."""
 
     def __init__(self, home: Path) -> None:
         self.loop = asyncio.new_event_loop()
@@ -108,7 +108,7 @@ def test_every_request_is_answered_as_documented(served: Served, label: str, mod
     )
     def sent(case: Any) -> None:
         asked = requests.Request(**case.as_transport_kwargs(base_url=URL)).prepare()
-        if len(asked.url or "") < LONGEST_ADDRESS:  # servers refuse longer ones themselves
+        if len(asked.url or "") < LONGEST_ADDRESS:  # servers refuse longer addresses themselves
             case.validate_response(served.send(asked), checks=CHECKS)
 
     sent()
@@ -119,7 +119,7 @@ def test_the_openapi_document_is_public_and_names_every_api_address(served: Serv
     assert answer.json() == DOCUMENT
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
     there = {(one.method, one.path) for one in served.site.guard.addresses.entries if is_for_programs(one.path)}
-    # What is there of SCIM, it says itself, in its own form.
+    # SCIM describes its own addresses, in its own format.
     assert {one for one in there if one[1] != OPENAPI_PATH and not one[1].startswith(SCIM_ROOT)} == named
     for path, found in DOCUMENT["paths"].items():
         for method, told in found.items():
@@ -128,7 +128,7 @@ def test_the_openapi_document_is_public_and_names_every_api_address(served: Serv
 
 
 def test_the_openapi_document_can_be_read_by_client_generators() -> None:
-    """Every reference leads somewhere, every operation has a short name of its own, and says first what it does."""
+    """Check that every reference exists, and that every operation has a short unique name and a summary."""
     text = json.dumps(DOCUMENT)
     schemas = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
     assert set(re.findall(r'"\$ref": "([^"]+)"', text)) <= schemas

@@ -1,4 +1,4 @@
-"""argot mcp, through the SDK's own client over standard input and output."""
+"""Tests of argot mcp, using the SDK's own client over standard input and output."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ async def text_of(session: ClientSession, tool: str, **given: Any) -> tuple[str,
 
 
 async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(home: Path, kb: KnowledgeBase) -> None:
-    """The command goes through the process that has the knowledge base open."""
+    """Check that the command uses the process that has the knowledge base open."""
     async with serve_socket(kb), assistant(home, "ann") as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert set(tools) == {"ask", "search", "look_up_term"}
@@ -76,7 +76,7 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
             assert failed and why in text and "Traceback" not in text
         text, failed = await text_of(session, "ask", question="x" * 5000)
         assert failed
-        # Scorecard 1, for this road.
+        # Check scorecard 1 for the assistant.
         for tool, given in (
             ("ask", {"question": VAULT}),
             ("search", {"query": VAULT}),

@@ -1,4 +1,4 @@
-"""ArgotRetriever in a chain of LangChain: over a service with a key, and over a knowledge base of this machine."""
+"""Tests of ArgotRetriever in a LangChain chain: over a service with a key, and over a local knowledge base."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def chain(retriever: ArgotRetriever) -> Any:
-    """Retrieved passages beside the question, as a prompt takes them."""
+    """Build a chain that gives the retrieved passages and the question, as a prompt takes them."""
     shown = RunnableLambda(lambda found: "\n".join(f"{one.metadata['document']}: {one.page_content}" for one in found))
     return {"context": retriever | shown, "question": RunnablePassthrough()}
 
@@ -67,7 +67,7 @@ async def test_the_retriever_works_in_a_chain_over_a_service(site: Site) -> None
 
 
 async def test_a_hidden_document_is_shown_to_its_readers_only(site: Site) -> None:
-    """Scorecard 1, for this road: the reader before and after somebody else asks the same."""
+    """Check scorecard 1 for the retriever: the reader asks before and after somebody else asks the same."""
     for user in ("vera", "ann", "vera", "ann"):
         found = await over_http(site, user).ainvoke(VAULT)
         assert any("14 days" in one.page_content for one in found) == (user == "vera")

@@ -1,4 +1,4 @@
-"""SCIM: the tester of the protocol's own people, the requests of Entra and Okta, and what is never let through."""
+"""Tests of SCIM: the protocol's own tester, the requests of Entra and Okta, and requests that must be refused."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def site(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
 
 
 class Provider:
-    """What an identity provider sends, with the key of an administrator."""
+    """An identity provider that sends requests with an administrator's key."""
 
     def __init__(self, site: Site, who: str = "root") -> None:
         self.people = site.kb.people
@@ -64,7 +64,7 @@ class Provider:
 
 
 class FromThread(httpx2.BaseTransport):
-    """Requests of a client in a thread to an application in the loop."""
+    """A transport for a client in a thread to an application in the event loop."""
 
     def __init__(self, site: Site) -> None:
         self._loop, self._to = asyncio.get_running_loop(), httpx2.ASGITransport(site.guard)
@@ -82,7 +82,7 @@ async def test_the_scim_protocol_tester_finds_no_fault(site: Site) -> None:
     http = httpx2.Client(transport=FromThread(site), base_url=f"{URL}/scim/v2", headers=headers)
     results = await asyncio.to_thread(check_server, SyncSCIMClient(http))
     amiss = [(one.title, one.reason) for one in results if one.status not in (Status.SUCCESS, Status.SKIPPED)]
-    # Who has no state is active: there is no third.
+    # A user without a state is active: there is no third state.
     known = ("check_remove_attribute", "PATCH modify() did not remove attribute 'active'")
     amiss = [one for one in amiss if one != known]
     assert not amiss, "\n".join(map(str, amiss))
@@ -135,7 +135,7 @@ async def test_users_and_groups_of_okta_are_provisioned(site: Site) -> None:
 
 async def test_a_removed_user_is_suspended_at_once_and_keeps_their_data(site: Site) -> None:
     provider = Provider(site)
-    ann = await provider.user("ann")  # she is here already, with a key
+    ann = await provider.user("ann")  # ann already exists here and has a key
     group = await provider.group("Crew", ann)
     key = {"Authorization": f"Bearer {site.key('ann')}"}
     transport = httpx.ASGITransport(site.guard)
@@ -166,7 +166,7 @@ async def test_a_user_suspended_here_after_the_provider_did_stays_suspended(site
     ann = await provider.user("ann", active=False)
     if restored_here:
         provider.people.restore("ann")
-    await asyncio.sleep(0.002)  # times are in milliseconds
+    await asyncio.sleep(0.002)  # times have a resolution of one millisecond
     provider.people.suspend("ann")
     await provider.patch(f"/Users/{ann}", {"op": "replace", "path": "active", "value": True})
     assert provider.people.user("ann").suspended_at
@@ -174,7 +174,7 @@ async def test_a_user_suspended_here_after_the_provider_did_stays_suspended(site
 
 async def test_user_names_that_differ_in_case_are_matched_exactly(site: Site) -> None:
     provider = Provider(site)
-    # Made before such names were refused.
+    # Such names could be added before they were refused.
     provider.people.database.write("INSERT INTO users (name, created_at) VALUES ('Ann', '2026-01-01')")
     await provider.user("ann", active=False)
     assert provider.people.user("ann").suspended_at and not provider.people.user("Ann").suspended_at

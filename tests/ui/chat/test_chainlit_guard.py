@@ -1,4 +1,4 @@
-"""Chainlit as an attacker meets it: what a browser may say to it, on a real server with real sockets."""
+"""Tests of Chainlit under attack: what a browser may send to it, on a real server with real sockets."""
 
 import asyncio
 import json
@@ -45,16 +45,16 @@ class Site(Served):
         return dict(entered.cookies)
 
     def person(self, name: str) -> httpx.AsyncClient:
-        """A browser in which somebody is signed in; nobody, if there is no name."""
+        """Open a browser in which somebody is signed in, or nobody if there is no name."""
         headers = {"Origin": self.url}
         return httpx.AsyncClient(base_url=self.url, headers=headers, cookies=self.cookies[name], timeout=PATIENCE)
 
     def proof(self, client: httpx.AsyncClient) -> dict[str, str]:
-        """What shows a socket who connects."""
+        """Return the headers that identify a connecting client to a socket."""
         return {"Origin": self.url, "Cookie": "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)}
 
     def jar(self, name: str) -> list[dict[str, str]]:
-        """The same for a browser with a screen."""
+        """Return the same cookies for a browser with a screen."""
         return [{"name": one, "value": value, "url": self.url} for one, value in self.cookies[name].items()]
 
     @property
@@ -64,7 +64,7 @@ class Site(Served):
 
 @pytest.fixture(scope="module")
 def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """ann and bob ask, mia manages, root administers. What breaks on the way is in the log, and fails the tests."""
+    """Provide a site: ann and bob ask, mia manages, root administers. An error in its log fails the tests."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("guarded") / "kb"))
     for name, *more in (("ann",), ("bob",), ("mia", "--role", "manager"), ("root", "--role", "admin")):
         argot("user", "add", name, "--password", *more, "--home", home, typed=f"{GOOD}\n")
@@ -87,7 +87,7 @@ async def bob(site: Site) -> AsyncIterator[httpx.AsyncClient]:
 
 
 class Window:
-    """A real client of Socket.IO, as the page has one, and what it was sent."""
+    """A real Socket.IO client, as the page has one, and the events it received."""
 
     def __init__(self, site: Site, client: httpx.AsyncClient) -> None:
         self.site, self.proof = site, site.proof(client)
@@ -102,7 +102,7 @@ class Window:
             self.news.notify_all()
 
     async def open(self, session: Any, transports: tuple[str, ...] = ("websocket",), **more: Any) -> None:
-        """Returns once the session is begun; what is refused raises."""
+        """Open the session and wait until it has begun; raise an error if it is refused."""
         auth = {**OPENED, "sessionId": session, **more}
         path = "/ws/socket.io"
         await self.client.connect(
@@ -112,7 +112,7 @@ class Window:
         await self.until("task_end")
 
     async def until(self, event: str, holding: str = "") -> Any:
-        """The first event of this name that holds this, also if it has come already."""
+        """Return the first event of this name that contains this text, even if it has already arrived."""
         async with asyncio.timeout(PATIENCE), self.news:
             while True:
                 for name, data in self.heard:
@@ -121,7 +121,7 @@ class Window:
                 await self.news.wait()
 
     async def ask(self, question: str, **more: Any) -> str:
-        """Puts a question, and returns its message's id once an answer is there."""
+        """Ask a question, wait for its answer, and return the id of the question's message."""
         id_ = str(uuid4())
         await self.client.emit("client_message", {"message": {"id": id_, "output": question, **more}})
         await self.until("action", '"tool-')
@@ -140,7 +140,7 @@ async def window(site: Site, client: httpx.AsyncClient, session: Any = None, **m
 
 @asynccontextmanager
 async def raw(site: Site, client: httpx.AsyncClient, query: str = "EIO=4&transport=websocket") -> AsyncIterator[Any]:
-    """The bare socket, past any client's good manners."""
+    """Open a bare socket, without the checks of a client."""
     proof = site.proof(client)
     headers = {"Cookie": proof["Cookie"]}
     async with websockets.connect(
@@ -161,7 +161,7 @@ async def said_to(socket: ClientConnection, holding: str) -> None:
 
 
 async def refused(site: Site, client: httpx.AsyncClient, session: Any) -> bool:
-    """Whether no session of this id is begun. If one is, it is ended, with all that Chainlit does then."""
+    """Tell whether a session of this id is refused. One that begins is ended, with everything Chainlit then does."""
     async with raw(site, client) as socket:
         assert str(await socket.recv()).startswith("0")
         await socket.send("40" + json.dumps({**OPENED, "sessionId": session}))
@@ -177,7 +177,7 @@ async def refused(site: Site, client: httpx.AsyncClient, session: Any) -> bool:
         return not begun
 
 
-# -- ids that are paths ----------------------------------------------------------------------------------------------
+# -- session ids that are paths --------------------------------------------------------------------------------------
 
 
 PATHS = (
@@ -189,7 +189,7 @@ PATHS = (
 
 
 async def test_a_session_named_as_a_path_removes_nothing(site: Site, ann: httpx.AsyncClient) -> None:
-    """Chainlit joins the id to its folder of files, and removes that with the session."""
+    """Check it because Chainlit joins the id to its folder of files, and removes that folder with the session."""
     mine = site.home.parent / "of others"
     mine.mkdir(exist_ok=True)
     (mine / "kept.txt").write_text("kept")
@@ -231,7 +231,7 @@ def test_a_sessions_folder_lies_within_chainlits_folder(tmp_path: Path) -> None:
         find_session_folder(base, session)
 
 
-# -- sessions of others ----------------------------------------------------------------------------------------------
+# -- sessions of other people ----------------------------------------------------------------------------------------
 
 
 async def test_the_session_id_of_another_persons_window_is_refused(
@@ -242,7 +242,7 @@ async def test_the_session_id_of_another_persons_window_is_refused(
         assert await refused(site, bob, session)
         put = await bob.post("/project/file", params={"session_id": session}, files={"file": ("a.md", b"# A")})
         assert put.status_code in {401, 404}
-        await hers.ask("What is the WL voltage during a read?")  # it is still hers, and works
+        await hers.ask("What is the WL voltage during a read?")  # her session still works
 
 
 # -- frames and events -----------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ async def test_invalid_events_are_dropped_with_at_most_one_log_line(site: Site, 
         for frame in FRAMES:
             await socket.send(frame)
         await socket.send(b"\x00\x01")
-        await socket.send('42["connection_successful"]')  # it still answers
+        await socket.send('42["connection_successful"]')  # the session still answers
         await said_to(socket, "task_end")
     told = site.said[said:]
     assert len([line for line in told if "'ann' sent the chat window" in line]) == 1
@@ -295,7 +295,7 @@ async def test_nothing_is_accepted_before_the_session_has_begun(site: Site, ann:
 
 
 async def test_message_fields_that_no_window_sends_are_ignored(site: Site, ann: httpx.AsyncClient) -> None:
-    """Neither who a message is from, nor where it belongs, nor what kind it is, is for a browser to say."""
+    """Check that a browser decides neither the author, nor the place, nor the kind of a message."""
     wrong = {"chatProfile": "%2e%2e", "clientType": "teams", "userEnv": "{", "threadId": "../../x"}
     async with window(site, ann, **wrong) as one:
         forged = {"name": "root", "type": "assistant_message", "parentId": "../x", "createdAt": 7, "isError": True}
@@ -322,7 +322,7 @@ async def test_other_transports_than_websocket_are_refused(site: Site, ann: http
 
 
 async def test_a_real_client_cannot_use_polling(site: Site, ann: httpx.AsyncClient) -> None:
-    with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # it breaks over a refusal
+    with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # the client fails when it is refused
         await Window(site, ann).open(str(uuid4()), transports=("polling",))
 
 
@@ -339,7 +339,7 @@ async def test_a_socket_needs_a_session_and_its_own_origin(site: Site, name: str
 
 
 def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
-    """Another release with another event must not pass unseen."""
+    """Check that a new Chainlit release with another event is noticed."""
     script = "import json; from chainlit import server; print(json.dumps(sorted(server.sio.handlers['/'])))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
     theirs = set(json.loads(done.stdout.splitlines()[-1]))
@@ -421,13 +421,13 @@ async def test_an_uploaded_file_joins_the_conversation_of_its_window(site: Site,
         await one.until("new_message", "can now be asked about")
         one.heard.clear()
         sent["message"] = {"id": str(uuid4()), "output": ""}
-        await one.client.emit("client_message", sent)  # it was taken: there is nothing more to send
+        await one.client.emit("client_message", sent)  # it was taken, so it cannot be sent again
         await one.until("new_message", "Pick it again")
 
 
 async def test_the_number_of_uploaded_but_unsent_files_is_limited(site: Site, bob: httpx.AsyncClient) -> None:
     statuses = []
-    for _ in range(2):  # another window has no more room
+    for _ in range(2):  # a second window does not allow more files
         session = str(uuid4())
         async with window(site, bob, session):
             at = {"params": {"session_id": session}}
@@ -453,7 +453,7 @@ ALL = {"": 200, "ann": 200, "mia": 200, "root": 200}
 ID = "c0ffee00-0000-4000-8000-000000000000"
 IN_SESSION = {"sessionId": ID}
 VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
-    # Nothing of ours needs it, so nobody reaches it.
+    # Argot needs none of these, so they are closed to everybody.
     "GET /openapi.json": (NOTHING, None),
     "HEAD /openapi.json": (NOTHING, None),
     "GET /docs": (NOTHING, None),
@@ -477,7 +477,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "POST /mcp": (NOTHING, {**IN_SESSION, "name": "x", "clientType": "sse", "url": "http://127.0.0.1/"}),
     "DELETE /mcp": (NOTHING, {**IN_SESSION, "name": "x"}),
     "GET /project/file/{file_id}": (NOTHING, None),
-    # The page and what it is made of: no secrets.
+    # The page and its assets, which are not secret.
     "GET /public/{filename:path}": (NOTHING, None),
     "GET /assets/{filename:path}": (NOTHING, None),
     "GET /favicon": (ALL, None),
@@ -488,7 +488,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "HEAD /": (ALL, None),
     "GET /health": (ALL, None),
     "GET /{full_path:path}": (SIGNED_IN, None),
-    # One's own, as signed in.
+    # A person's own data, when signed in.
     "GET /user": (SIGNED_IN, None),
     "GET /project/settings": (SIGNED_IN, None),
     "POST /project/threads": (SIGNED_IN, {"pagination": {"first": 5}, "filter": {"userId": "root"}}),
@@ -501,7 +501,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "POST /project/action": ({**NOTHING, "": 401}, {**IN_SESSION, "action": {"name": "x", "payload": {}, "id": "x"}}),
     "POST /project/file": ({"": 401, "ann": 422, "mia": 422, "root": 422}, {}),
     "POST /logout": ({"": 200}, {}),
-    "WEBSOCKET /ws/socket.io": ({}, None),  # the tests above
+    "WEBSOCKET /ws/socket.io": ({}, None),  # see the tests above
 }
 """Every address of Chainlit: what it answers to nobody, an asker, a manager and an administrator, given this body."""
 
@@ -550,7 +550,7 @@ async def test_only_shipped_files_are_served(site: Site, ann: httpx.AsyncClient,
 
 
 async def test_files_in_chainlits_folders_are_not_served(site: Site, ann: httpx.AsyncClient) -> None:
-    """Whatever may one day write there: a page of ours is made of what was installed."""
+    """Check it whatever may be written there: Argot's pages consist of installed files only."""
     public = site.home / "chat" / "public"
     (public / "evil.html").write_text("<script>1</script>")
     (public / "argot.js").write_text("evil()")
@@ -663,7 +663,7 @@ def _upload_all(site: Site, session: str) -> dict[str, str]:
                 put = await client.post("/project/file", params={"session_id": session}, files=file)
                 assert put.status_code == 200, name
                 ids[name] = put.json()["id"]
-            await one.client.disconnect()  # the session waits for its window to come back
+            await one.client.disconnect()  # the session waits for its window to reconnect
             return ids
 
     return asyncio.run(upload())
@@ -671,9 +671,9 @@ def _upload_all(site: Site, session: str) -> dict[str, str]:
 
 @pytest.mark.browser
 def test_no_uploaded_content_runs_in_the_browser(chromium: Any, site: Site) -> None:
-    """Opened by an administrator in a browser, wherever it might be served, and named as a script by a page of ours."""
+    """Check files that an administrator opens at any address, and that one of Argot's pages names as a script."""
     session = str(uuid4())
-    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+    with ThreadPoolExecutor(1) as thread:  # in a thread, because Playwright runs an event loop in this one
         ids = thread.submit(_upload_all, site, session).result()
     context = chromium.new_context()
     context.add_cookies(site.jar("root"))

@@ -1,4 +1,4 @@
-"""Chainlit's data layer over our threads: every reading goes through the service, on behalf of who is signed in."""
+"""Tests of Chainlit's data layer over Argot's threads: it reads through the service, as the signed-in user."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ QUESTION = "What is the WL voltage during a read?"
 
 @pytest.fixture(scope="module")
 def chainlit_imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Chainlit writes into its application folder while it is imported: give it one of ours."""
+    """Import Chainlit in a temporary application folder, because it writes there while it is imported."""
     kept = dict(os.environ)
     os.environ["CHAINLIT_APP_ROOT"] = str(tmp_path_factory.mktemp("chainlit"))
     import chainlit  # noqa: F401
@@ -169,7 +169,7 @@ async def test_a_first_message_begins_one_thread_under_argots_id(kb: KnowledgeBa
 
 
 async def test_a_question_asked_while_a_window_is_redrawn_waits_for_it(kb: KnowledgeBase) -> None:
-    """It came between the reading and the showing once, and was gone from the window with its answer."""
+    """Check a question that once came between reading and redrawing, and vanished from the window with its answer."""
     from types import SimpleNamespace
 
     import chainlit as cl

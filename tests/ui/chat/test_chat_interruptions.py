@@ -1,4 +1,4 @@
-"""What people do to a window while it answers: reload it, lose the network, open a second one, wait, stop."""
+"""Tests of a window during an answer: it is reloaded, disconnected, opened twice, waiting, or stopped."""
 
 import re
 import shutil
@@ -37,20 +37,20 @@ window.cutOff = () => { window.cut = true; sockets.forEach((one) => one.close())
 def served(
     chromium: Any, tiny_home: Path, shared_model: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """ann and bob ask, one question at a time is answered."""
+    """Provide a service: ann and bob ask, and one question at a time is answered."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("more") / "kb"))
     for name in ("ann", "bob"):
         argot("user", "add", name, "--password", "--home", home, typed=f"{GOOD}\n")
     limits = {"ARGOT_RUNNING_QUESTIONS": "1", "ARGOT_QUESTIONS_PER_MINUTE": "1000"}
     patient = {"ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600", "ARGOT_MODEL_SECONDS": "3600"}
-    foreign = {"PROJECT": "of somebody else", "RUN": "1"}  # Chainlit takes these for settings of its own
+    foreign = {"PROJECT": "of somebody else", "RUN": "1"}  # Chainlit reads these as settings of its own
     with Served(home, ARGOT_MODEL_URL=shared_model.url, **limits, **patient, **foreign) as server:
         yield server
 
 
 @pytest.fixture
 def model(shared_model: Any) -> Any:
-    """Stops after a few words until `heal()`."""
+    """Provide a model that stops after a few words until `heal()` is called."""
     model = shared_model.reset()
     model.reply("cited_answer", WRITTEN)
     model.fault("pause", prompt="cited_answer", tokens=4)
@@ -119,7 +119,7 @@ def test_two_windows_of_one_conversation_show_the_same(visit: Visit, model: Any)
     ask(page, OTHER)
     expect(beside.locator(QUESTION, has_text=OTHER)).to_be_visible()
     half_written(page)
-    beside.locator("#stop-button").click()  # it stops what both show
+    beside.locator("#stop-button").click()  # it stops the answer in both windows
     for window in (page, beside):
         told(window, "This question was stopped")
         expect(window.locator(QUESTION)).to_have_count(2)
@@ -162,8 +162,8 @@ def test_a_refused_question_leaves_the_last_answer_unchanged(visit: Visit, model
 
 
 def test_the_images_of_the_window_are_served_by_argot(visit: Visit, model: Any) -> None:
-    """The stop button's sign, and that of a picture about to be sent: neither is a data: or blob: address, which the
-    policy would not let in (`visitors`).
+    """Check the stop button's icon and the one of an image to be sent: neither is a data: or blob: address, which the
+    policy would refuse (`visitors`).
     """
     page = visit("ann")
     drawn = "() => getComputedStyle(document.querySelector('.stop-icon')).maskImage"
@@ -194,7 +194,7 @@ def test_an_attached_file_is_shown_by_name_and_names_its_conversation(visit: Vis
     told(page, "can now be asked about")
     expect(conversation(page, "annex.pdf")).to_be_visible()
     expect(page.locator(QUESTION).get_by_text("annex.pdf")).to_be_visible()
-    page.locator(QUESTION).get_by_text("annex.pdf").click()  # it is no link to anywhere
+    page.locator(QUESTION).get_by_text("annex.pdf").click()  # the name is not a link
     expect(page.get_by_text("Failed to load")).to_have_count(0)
     assert len(page.context.pages) == 1
     assert len(refused) == 1

@@ -1,4 +1,4 @@
-"""News in the window, in a real browser: an open conversation is told at once, one that is read later then; once."""
+"""Tests of news in a real browser: an open conversation shows it at once, another one when it is opened; once."""
 
 import re
 import shutil

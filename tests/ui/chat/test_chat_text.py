@@ -1,4 +1,4 @@
-"""Text of strangers in a window that renders Markdown, and what an answer looks like."""
+"""Tests of untrusted text in a window that renders Markdown, and of the display of an answer."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_plain_text_shows_every_character_literally() -> None:
     assert escape_markdown("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
     assert (
         escape_markdown("http://a.example") == "http\\:\u2060//a\\.example"
-    )  # no address for the renderer's second look
+    )  # the renderer does not turn it into a link
     assert clean_text("one\n\u202etwo") == "one two"
 
 
@@ -64,7 +64,7 @@ def test_each_cell_of_a_cited_row_is_bold_and_the_table_stays_one() -> None:
     shown, above = highlight(table, [(start, table.index("| 2"))])
     assert shown == "| a | b |\n| - | - |\n| **1** | **x \\| y** |  |\n| 2 | z |"
     assert above == []
-    # The header and the row between: the line under the header stays as it is.
+    # For the header and the first row, the line between them stays unchanged.
     assert highlight(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
 
 
@@ -128,7 +128,8 @@ def test_an_answer_shows_citations_terms_and_unsupported_sentences() -> None:
     )
     first, second, *rest = shown.content.split("\n\n")
     assert first == "It is so \\[9\\]. [\\[2\\]](/argot/passages/p1?span=4-9)"
-    assert second.startswith("That is not. ⚠ *(no passage supports this)*")  # what follows is no part of it
+    # The following text is not part of the sentence.
+    assert second.startswith("That is not. ⚠ *(no passage supports this)*")
     assert "**abc**: A \\*b\\* c · Legal" in rest[0]
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
 

@@ -1,4 +1,4 @@
-"""What the chat window offers, as use cases: no window, no browser. Other surfaces may offer the same."""
+"""Tests of the use cases of the chat window, without a window or browser. Other surfaces may offer them too."""
 
 import base64
 import io
@@ -47,7 +47,7 @@ def _written(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-# -- not what I meant -------------------------------------------------------------------------------------------------
+# -- correcting a misread term ----------------------------------------------------------------------------------------
 
 
 async def test_a_misread_term_is_asked_again_in_its_other_sense(kb: KnowledgeBase) -> None:
@@ -62,7 +62,8 @@ async def test_a_misread_term_is_asked_again_in_its_other_sense(kb: KnowledgeBas
     assert (again["turn"], again["question"]) == (1, asked["question"])
     assert [one["expansion"] for one in again["jargon"]] == ["Public Utilities Commission"]
     later = await call(kb, "ann", "ask", question="What must be bonded for the PUC?", thread=thread)
-    assert [one["expansion"] for one in later["jargon"]] == ["Public Utilities Commission"]  # kept for the thread
+    # The sense is kept for the thread.
+    assert [one["expansion"] for one in later["jargon"]] == ["Public Utilities Commission"]
 
 
 async def test_a_sense_of_another_term_is_refused(kb: KnowledgeBase) -> None:
@@ -84,7 +85,7 @@ async def test_a_term_without_a_fitting_sense_is_reported_to_the_managers(kb: Kn
     assert (await call(kb, "ann", "thread_read", thread=asked["thread"]))["shared"] is True
 
 
-# -- again, and how ---------------------------------------------------------------------------------------------------
+# -- answering again, and settings ------------------------------------------------------------------------------------
 
 
 async def test_answering_again_replaces_the_answer_and_its_feedback(kb: KnowledgeBase) -> None:
@@ -158,7 +159,7 @@ async def test_the_askers_context_settles_an_ambiguous_term(kb: KnowledgeBase) -
     assert (asked["status"], asked["jargon"][0]["context"]) == ("answered", "Legal")
 
 
-# -- to go on with, and to keep ---------------------------------------------------------------------------------------
+# -- follow-up questions, and export ----------------------------------------------------------------------------------
 
 
 async def test_suggested_follow_up_questions_are_answered_by_the_documents(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -225,12 +226,12 @@ async def test_a_trace_shows_only_documents_its_reader_may_read(kb: KnowledgeBas
     assert "14 days" in asked["answer"]
     await call(kb, "vic", "feedback", thread=asked["thread"], turn=0, value=1, share=True)
     (row,) = await call(kb, "mia", "feedback_list")
-    assert "14 days" not in str(row)  # a manager, but not of the group
+    assert "14 days" not in str(row)  # mia is a manager, but not in the group
     (row,) = await call(kb, kb.principal(None), "feedback_list")
     assert "14 days" in row["answer"]
 
 
-# -- files for one conversation ---------------------------------------------------------------------------------------
+# -- files of one conversation ----------------------------------------------------------------------------------------
 
 NOTE = b"# Tender\n\n## Aardwolf tender\n\nThe aardwolf tender closes on 17 March at noon.\n"
 ASKED = "When does the aardwolf tender close?"
@@ -249,7 +250,7 @@ async def test_an_attached_file_is_used_in_its_conversation_only(kb: KnowledgeBa
     passage = asked["sentences"][0]["citations"][0]["passage_id"]
     assert "17 March" in (await call(kb, "ann", "read_passage", passage_id=passage))["text"]
     assert [one["name"] for one in (await call(kb, "ann", "thread_read", thread=thread))["files"]] == ["tender.md"]
-    for who in ("ann", "bob", "mia", kb.principal(None)):  # also who may read everything else
+    for who in ("ann", "bob", "mia", kb.principal(None)):  # also those who may read everything else
         elsewhere = await call(kb, who, "ask", question=ASKED)
         assert "17 March" not in str(elsewhere)
         assert "tender.md" not in str(await call(kb, who, "list_documents"))
@@ -335,7 +336,7 @@ async def test_an_answer_that_does_not_exist_cannot_be_rated(kb: KnowledgeBase) 
     assert (await call(kb, "ann", "thread_read", thread=thread))["feedback"] == []
 
 
-# -- pages as pictures ------------------------------------------------------------------------------------------------
+# -- pages as images --------------------------------------------------------------------------------------------------
 
 
 async def test_the_page_of_a_pdf_is_drawn_with_the_cited_sentence_marked(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -410,7 +411,7 @@ def test_a_cited_sentence_is_marked_on_a_rotated_page(turn: int) -> None:
     canvas.save()
     picture = Image.open(io.BytesIO(draw(out.getvalue(), Wanted(1, (), (sentence,))).png)).convert("RGB")
     marked = [place for place in range(picture.width * picture.height) if _is_marked(picture, place)]
-    # Nothing but the line is printed, and the picture is cut to it: the mark is all of what is left.
+    # Only the line is printed and the image is cut to it, so the mark covers most of it.
     inside = (picture.width - 2 * MARGIN) * (picture.height - 2 * MARGIN)
     assert len(marked) > 0.6 * inside
     assert (picture.height > picture.width) == (turn in (90, 270))

@@ -1,5 +1,5 @@
-"""A walk through the window as people take it, each signed in by name: from the first question to a source, a sense
-that was not meant, a miss that a manager defines, files, and two people who cannot see each other.
+"""Tests of the window as signed-in people use it: from the first question to its source, correcting a sense, a miss
+that a manager defines, files, and two people who cannot see each other's conversations.
 """
 
 import re
@@ -39,7 +39,7 @@ LEAVES = "The numbat train of the depot leaves at midnight from track 4."
 
 @pytest.fixture(scope="module")
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """ann and bob ask, mia manages. A timetable as PDF is among the documents."""
+    """Provide a service: ann and bob ask, mia manages. A timetable as PDF is among the documents."""
     folder = tmp_path_factory.mktemp("walk")
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
     (folder / "timetable.pdf").write_bytes(pdf("Timetable of the depot", f"Night trains\n{LEAVES}"))
@@ -56,7 +56,7 @@ Visit = Callable[..., Any]
 
 @pytest.fixture
 def visit(chromium: Any, served: Served) -> Iterator[Visit]:
-    """Opens the window for somebody who signs in."""
+    """Provide a function that opens the window for a person who signs in."""
     with visitors(chromium, served.url) as opened:
 
         def come(name: str, **options: Any) -> Any:
@@ -74,7 +74,7 @@ def test_a_question_leads_to_the_page_with_the_place_marked(visit: Visit, served
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
     mark(page, "[1]").first.focus()
-    page.keyboard.press("Enter")  # the keyboard is enough
+    page.keyboard.press("Enter")  # by keyboard only
     expect(page_picture(page)).to_have_attribute("src", re.compile(r"/page\.png\?span="))
     expect(panel_title(page)).to_contain_text("timetable.pdf, page 2", use_inner_text=True)
     expect(panel(page).locator("span.font-bold").first).to_contain_text("midnight", use_inner_text=True)
@@ -103,14 +103,14 @@ def test_a_manager_defines_a_missed_term_and_the_asker_is_told(visit: Visit, ser
     answer(page, "not in the glossary")
     manager.goto(f"{served.url}/glossary/queue")
     expect(manager.get_by_role("link", name="ZQXV")).to_be_visible()
-    assert "How long is a ZQXV?" not in manager.content()  # her own words, until she shares them
+    assert "How long is a ZQXV?" not in manager.content()  # the asker's words stay private until she shares them
     share = page.get_by_role("button", name="Let the glossary's managers read this question")
     come_back(page)
     answer(page, "not in the glossary")
-    share.click()  # still offered
+    share.click()  # the button is still there
     told(page, "can now read your question")
     come_back(page)
-    answer(page, "not in the glossary")  # with the buttons that come after that one
+    answer(page, "not in the glossary")  # waits for the answer with all its buttons
     expect(share).to_have_count(0)
 
     manager.get_by_role("link", name="ZQXV").click()
@@ -148,7 +148,7 @@ def test_an_answer_is_rated_repeated_copied_and_downloaded(visit: Visit, served:
     assert "/argot/" not in copied and "\\" not in copied and "**" not in copied
 
     page.get_by_role("button", name="Answer again").click()
-    expect(page.locator(".negative-feedback-on")).to_have_count(0)  # with the answer that was judged
+    expect(page.locator(".negative-feedback-on")).to_have_count(0)  # the rating disappears with the rated answer
     answer(page, "500 dollars")
     expect(page.locator(QUESTION)).to_have_count(1)
     expect(page.locator(".ai-message .message-content", has_text="500 dollars")).to_have_count(1)
@@ -181,7 +181,7 @@ def test_settings_apply_to_the_conversation(visit: Visit) -> None:
     expect(dialog).to_contain_text("Legal")
     dialog.get_by_role("button", name="Confirm").click()
     expect(dialog).to_have_count(0)
-    ask(page, "What is PUC?")  # else it is asked back
+    ask(page, "What is PUC?")  # without the setting it would be asked back
     expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
     come_back(page)
     answer(page, "Understood as")
@@ -220,10 +220,10 @@ def test_two_people_cannot_see_each_others_conversations(visit: Visit, served: S
     thread = ann.url.rsplit("/", 1)[-1]
     come_back(bob)
     answer(bob, "40 seconds")
-    expect(conversation(bob, "How long does trimming").first).to_be_visible()  # the list is there
+    expect(conversation(bob, "How long does trimming").first).to_be_visible()  # the list has loaded
     expect(conversation(bob, "FTLX")).to_have_count(0)
     bob.goto(ann.url)
-    expect(bob).to_have_url(f"{served.url}/")  # turned away
+    expect(bob).to_have_url(f"{served.url}/")  # redirected to the start
     expect(bob.get_by_text("remaps")).to_have_count(0)
     for method, path, body in (
         ("GET", f"/project/thread/{thread}", None),
@@ -254,17 +254,17 @@ def test_a_phone_shows_everything_and_every_control_has_a_name(visit: Visit, sch
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
     page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
-    expect(page.locator("[role=status].argot-voice")).to_contain_text("midnight")  # read out
+    expect(page.locator("[role=status].argot-voice")).to_contain_text("midnight")  # for screen readers
     page.mouse.move(190, 300)
-    page.mouse.wheel(0, -600)  # the way back down has a name, too
-    for _ in range(300):  # names come a moment after what they name
+    page.mouse.wheel(0, -600)  # the button to scroll down has a name, too
+    for _ in range(300):  # names are set shortly after their elements appear
         if not page.evaluate(NAMELESS):
             break
         page.wait_for_timeout(200)
     assert page.evaluate(NAMELESS) == []
     mark(page, "[1]").first.click()
     picture = page_picture(page)
-    page.wait_for_function(  # it slides in
+    page.wait_for_function(  # wait for the animation
         """() => {
             const at = document.querySelector('#side-view-content img').getBoundingClientRect();
             return at.width > 250 && at.right <= innerWidth;
@@ -280,7 +280,7 @@ def test_a_phone_returns_to_its_conversation(visit: Visit, served: Served) -> No
     answer(page, "midnight")
     come_back(page)
     answer(page, "midnight")
-    ask(page, "How much does a late tariff filing cost?")  # the conversation goes on
+    ask(page, "How much does a late tariff filing cost?")  # the conversation continues
     answer(page, "500 dollars")
     expect(page.locator(QUESTION)).to_have_count(2)
     first = page.url

@@ -1,4 +1,4 @@
-"""What a new conversation says where there is nothing to ask yet: to managers what to do, to askers whom to ask."""
+"""Tests of the first screen of an empty base: it tells managers what to do, and askers whom to ask."""
 
 from pathlib import Path
 from typing import Any

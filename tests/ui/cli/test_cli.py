@@ -1,4 +1,4 @@
-"""The command line: help, docs, exit codes, what it prints, and that it never shows a traceback."""
+"""Tests of the command line: help, docs, exit codes, output, and no traceback ever."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ DOCS = ROOT / "docs" / "command-line.md"
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Every command with its full name."""
+    """Return every command with its full name."""
 
     def below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-        # A group that does something without a further word (`argot jobs`) is a command, too.
+        # A group that can be called without a subcommand (`argot jobs`) is a command, too.
         if not hasattr(command, "commands") or (command.invoke_without_command and command.callback):
             yield name, command
         for part, sub in getattr(command, "commands", {}).items():
@@ -61,7 +61,7 @@ Argot = Callable[..., Done]
 
 @pytest.fixture
 def argot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Argot:
-    """Runs a command in this process, with a home of the test's own; no traceback may ever be shown."""
+    """Provide a function that runs a command in this process, with the test's own home, and allows no traceback."""
     monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
     monkeypatch.chdir(tmp_path)
 
@@ -78,7 +78,7 @@ def argot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
 
 @pytest.fixture
 def tiny(tiny_home: Path, tmp_path: Path) -> Path:
-    """The small knowledge base of the tests, in this test's own folder."""
+    """Provide a copy of the small knowledge base for one test."""
     return shutil.copytree(tiny_home, tmp_path / "kb")
 
 
@@ -114,7 +114,7 @@ def test_version_help_and_wrong_commands_are_handled(argot: Argot) -> None:
     assert "Did you mean ARGOT_HOME?" in in_process("list", env={"ARGOT_HOMER": "x"}).stderr
 
 
-# -- what is not loaded ---------------------------------------------------------------------------------------------
+# -- modules that are not loaded ------------------------------------------------------------------------------------
 
 
 def in_process(
@@ -168,7 +168,7 @@ def test_help_loads_only_the_command_line(tiny: Path) -> None:
     assert not modules & {"pydantic", "sqlite_utils", "argot.service", "argot.settings"}
 
 
-# -- a knowledge base from nothing ----------------------------------------------------------------------------------
+# -- a new knowledge base -------------------------------------------------------------------------------------------
 
 
 def test_a_new_base_gives_a_cited_answer(argot: Argot, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_second_init_changes_nothing(argot: Argot, tmp_path: Path) -> None:
     assert (tmp_path / "kb" / layout.MARKER).read_text() == marker
 
 
-# -- bad input ------------------------------------------------------------------------------------------------------
+# -- invalid input --------------------------------------------------------------------------------------------------
 
 
 def test_unreadable_files_are_named_with_the_reason_and_others_added(argot: Argot, tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_a_question_back_shows_the_commands_that_answer_it(argot: Argot, tiny: P
 
     assert answered.code == 0
     assert "PUC = " in answered.out
-    assert argot(*lines[0].split()[1:]).code == 1  # nothing is waiting any more
+    assert argot(*lines[0].split()[1:]).code == 1  # the choice is no longer open
 
 
 def test_an_ambiguous_document_is_asked_about_chosen_and_remembered(argot: Argot, tiny: Path, tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_at_a_terminal_the_choice_is_asked_immediately(tiny: Path) -> None:
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown, replied = "", False
-    with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
+    with contextlib.suppress(OSError):  # reading at the end of a terminal is an error on Linux
         while data := os.read(ours, 4096):
             shown += data.decode(errors="replace")
             if "or in words" in shown and not replied:
@@ -565,7 +565,7 @@ def test_the_suggested_commands_repair_a_store_without_a_backup(
     (tmp_path / "terms.csv").write_text("term,expansion\nSV,sentinel valve\n")
     argot("user", "add", "ann")
     for words in (["ratings", "list"], ["learn", "data", "list"]):
-        argot(*words)  # makes its store
+        argot(*words)  # creates the store
     argot("ask", "What does a late tariff filing cost?")
     if length is None:
         (home / name).unlink()
@@ -675,7 +675,7 @@ def test_the_wheel_contains_every_package_and_data_file(tmp_path: Path) -> None:
     assert [name for name in names if re.search(r"(^|/)(tests|bench|__pycache__|kb)/|\.pyc$", name)] == []
 
 
-# -- what stands in files never acts on a terminal --------------------------------------------------------------------
+# -- control characters in files do not reach the terminal ------------------------------------------------------------
 
 ACTS = "\x1b]0;pwned\x07 \x1b[31mred \x9b2J \u202egpj \u200bhidden [red]x[/blue]"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
@@ -713,7 +713,7 @@ def test_no_command_prints_terminal_control_characters(argot: Argot) -> None:
 @pytest.mark.usefixtures("acting")
 def test_escaped_json_reads_the_same(argot: Argot) -> None:
     documents = json.loads(argot("list", "--json").out)
-    # In the text of a document a control of this range is the sign that windows-1252 has there.
+    # In a document's text, a control character of this range means the character that windows-1252 has there.
     title = f"T {ACTS}".replace("\x9b", "›")
     assert title.split() == next(one["title"] for one in documents if "pwned" in one["name"]).split()
 
@@ -794,7 +794,7 @@ def test_a_password_appears_in_no_error_message(argot: Argot) -> None:
 
 
 def test_formulas_in_a_glossary_are_exported_harmless_and_imported_verbatim(argot: Argot, tmp_path: Path) -> None:
-    """A spreadsheet would run them; the apostrophe keeps it from that, and an import takes it back."""
+    """Check the apostrophe that keeps a spreadsheet from running them, and that an import removes it."""
     text = "term,context,expansion\r\n=1+1,@SUM,+cmd|' /C calc'!A0\r\n"
     (tmp_path / "g.csv").write_text(text, "utf-8")
     argot("glossary", "import", tmp_path / "g.csv")
@@ -964,7 +964,7 @@ def test_a_search_strategy_is_chosen_on_a_set_of_pairs(argot: Argot, tiny: Path,
     assert argot("learn", "data", "import", "ours", tmp_path / "ours.jsonl", "--as", "mia").code == 0
     done = argot("evaluate", "strategy", "--data", "ours", "--measure", "mrr", "--save", "found")
     assert done.code == 0 and "(present)" in done.out and "Not saved: nothing is better beyond doubt." in done.out
-    # Told before anything is searched, not after.
+    # The error comes before anything is searched.
     taken = argot("evaluate", "strategy", "--data", "ours", "--save", "strict")
     assert taken.code == 1 and "'strict' is a built-in profile" in taken.err and "(present)" not in taken.out
     report = json.loads(argot("evaluate", "strategy", "--data", "ours", "--json").out)

@@ -1,4 +1,4 @@
-"""Plain commands: they take what their use cases take."""
+"""Tests of plain commands: their parameters are those of their use cases."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_confirmation_is_asked_before_the_knowledge_base_is_opened(monkeypatch
 
     @UseCaseCommands(small, "pack")("module.case", "argot erase ann", ask="Erase {name}?")
     def erase(found: None, /, name: str) -> None:
-        """Erase somebody."""
+        """Erase a person."""
 
     refused = CliRunner().invoke(small, ["ann"], input="n\n")
     assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)

@@ -1,4 +1,4 @@
-"""The pages of documents in a real browser: twelve files, two of them bad, and what a manager does with them."""
+"""Tests of the document pages in a real browser: twelve files, two of them invalid, and the work of a manager."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One service for all tests; each has documents of its own."""
+    """Provide one service for all tests; each test has its own documents."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("documents") / "kb"))
     with Served(home) as server:
         yield server
@@ -29,13 +29,13 @@ def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """Opens tabs, each of a visitor of its own."""
+    """Provide a function that opens a page of a new visitor."""
     with visitors(chromium, served.url) as visit:
         yield visit
 
 
 def gangways(folder: Path) -> list[Path]:
-    """Twelve files, two of which cannot be read."""
+    """Write twelve files, two of which cannot be read."""
     for number in range(9):
         (folder / f"gangway-{number}.md").write_text(
             f"# Gangway {number}\n\nGangway {number} is {number + 30} m long.\n"
@@ -64,7 +64,7 @@ def test_of_twelve_uploaded_files_two_invalid_ones_are_reported(
     expect(rows.filter(has_text="odd.xyz")).not_to_contain_text("Argot reads")
     expect(tab.locator("#formats")).to_contain_text("Argot reads .")
     expect(rows.filter(has_text="gangway-3.md")).to_contain_text("Added: 1 passage")
-    # The list below has followed by itself.
+    # The list below is updated by itself.
     expect(tab.locator("#results .row", has_text="gangway-3.md")).to_be_visible()
     assert tab.evaluate("window.pwned") is None
     tab.goto(f"{served.url}/documents?tag=gangways")
@@ -299,11 +299,11 @@ def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
             (tmp_path / "handbook" / f"chapter-{number}.md").unlink()
         tab.locator(".sources .row", has_text="handbook").get_by_role("button", name="Sync now").click()
         expect(tab.locator(".sources .row", has_text="handbook")).to_contain_text("were deleted there")
-        # Its place on this machine is nobody's business.
+        # The screenshot must not show a path of this machine.
         place = tab.locator(".sources .row", has_text="handbook").locator(".place")
         place.evaluate("one => { one.textContent = '/srv/handbook'; }")
         shot("sources")
-        if "SHOTS_TO_LOOK_AT" in os.environ:  # to be looked at, and not kept
+        if "SHOTS_TO_LOOK_AT" in os.environ:  # for inspection only, not kept
             tab.goto(here)
             _look(tab, server, shot)
 

@@ -1,4 +1,4 @@
-"""The glossary's pages: what they show and do, under each role, with whatever people type. No browser here."""
+"""Tests of the glossary pages without a browser: what they show and do, for each role, with any input."""
 
 import re
 import shutil
@@ -52,7 +52,7 @@ TERMS = (
 
 
 class Desk:
-    """The pages of one knowledge base, and somebody at them."""
+    """The pages of one knowledge base, for clients of several people."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -86,7 +86,7 @@ async def get(client: httpx.AsyncClient, path: str, /, **query: str) -> str:
 
 
 def field(html: str, name: str) -> str:
-    """What the form shows in a field, as the browser would send it back."""
+    """Return the value of a form field, as the browser would send it back."""
     found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', html, re.DOTALL) or re.search(
         rf'<input (?:type="hidden" )?(?:id|name)="{name}"[^>]*? value="([^"]*)"', html
     )
@@ -213,7 +213,7 @@ async def test_the_second_of_two_saves_shows_the_difference_and_loses_nothing(
     assert "<b>this</b>" not in second.text
     assert field(second.text, "description") == "Ada says that"
     assert field(second.text, "aliases") == "word-line"
-    assert field(second.text, "notes") == "Leo's note"  # Ada left it alone
+    assert field(second.text, "notes") == "Leo's note"  # Ada did not change it
     version = re.search(r'name="version" value="(\d+)"', second.text)
     assert version
     again = {**same, "version": version[1], "description": "both", "aliases": "word-line", "notes": "Leo's note"}
@@ -236,7 +236,7 @@ async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
         html = await get(nina, "/term", t="PUC")
         assert f"/sense/{own.id}/edit" in html
         assert f"/sense/{legal.id}/edit" not in html
-        assert "Vault Liaison Team" not in await get(nina, "", q="VLT")  # hidden from her
+        assert "Vault Liaison Team" not in await get(nina, "", q="VLT")  # hidden from nina
         save = await post(nina, f"/sense/{legal.id}/edit", version="1", term="PUC", context="Legal", expansion="x")
         assert save.status_code == 403
         assert (await post(nina, f"/sense/{legal.id}/retire", version="1")).status_code == 403
@@ -254,7 +254,7 @@ async def test_search_sends_only_the_list_and_updates_the_address(ada: httpx.Asy
     assert answer.headers["hx-replace-url"] == "/glossary?q=word%20l"
     nothing = await get(ada, "/search", q='<b>"no')
     assert "&lt;b&gt;" in nothing
-    assert "<html" in nothing  # without the script it is a page
+    assert "<html" in nothing  # without the script it is a whole page
 
 
 async def test_occurrences_open_only_passages_one_may_read(desk: Desk, ada: httpx.AsyncClient) -> None:
@@ -465,13 +465,13 @@ async def test_the_documents_are_mined_for_terms_in_the_background(desk: Desk, a
     _ = [one async for one in desk.kb.jobs.follow(job.id)]
     over = await ada.get("/glossary/proposals/mining")
     assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text
-    assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # nothing enters by itself
-    assert "<button>Look" not in await get(ada, "/proposals")  # all were read
+    assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # no sense is added without a manager
+    assert "<button>Look" not in await get(ada, "/proposals")  # all documents were read
 
 
 @pytest.fixture
 def offered(desk: Desk) -> dict[str, int]:
-    """Proposals of different sureness; CLR is offered twice."""
+    """Provide proposals of different confidence; CLR is proposed twice."""
     propose, passage = desk.kb.glossary.proposals.add, desk.kb.document_store.find_phrase(ADMIN, "clean room", 1)[0]
     evidence = [(passage, "a clean room (CLR) of <b>class</b> 10")]
     return {
@@ -501,7 +501,7 @@ async def test_several_proposals_are_accepted_at_once_and_rolled_back_together(
     assert none.headers["location"].endswith("done=none-ticked")
     homeless = await ada.post(accept, data=tick(*both))
     assert homeless.status_code == 400 and "Choose the context" in homeless.text
-    assert homeless.text.count(" checked") == 2  # nothing that was ticked is lost
+    assert homeless.text.count(" checked") == 2  # no ticked proposal is lost
 
     made = await ada.post(accept, data=tick(*both, context="NAND"))
     assert "2 meanings accepted" in made.text
@@ -510,7 +510,7 @@ async def test_several_proposals_are_accepted_at_once_and_rolled_back_together(
     assert (change.kind, change.rows) == ("accept", 2)
     assert (await post(ada, f"/history/{change.id}/roll-back")).status_code == 303
     assert not desk.kb.glossary.senses.find(ADMIN, status="draft")
-    assert "odd day" in await get(ada, "/proposals")  # to be decided on again
+    assert "odd day" in await get(ada, "/proposals")  # the proposal is open again
 
 
 async def test_a_mistaken_dismissal_is_undone(desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]) -> None:
@@ -568,7 +568,7 @@ async def test_the_effects_of_editing_an_approved_sense_are_previewed(desk: Desk
     text = unescape(whole.text)
     assert whole.status_code == 200 and "What voltage has the WL?" in text and "Once saved" in text
     assert "<b>clean room" not in whole.text
-    assert field(whole.text, "expansion") == "<b>clean room</b>"  # the form is there still
+    assert field(whole.text, "expansion") == "<b>clean room</b>"  # the form keeps its input
     headers = {"HX-Request": "1", "X-CSRF-Token": CSRF}
     address = f"/glossary/sense/{sense.id}/preview"
     some = await ada.post(address, data={**given, "q": "Where is the WL?"}, headers=headers)
@@ -603,7 +603,7 @@ async def upload(client: httpx.AsyncClient, data: bytes, name: str = "terms.csv"
 
 
 async def test_an_import_does_what_its_preview_showed_or_shows_a_new_one(desk: Desk, ada: httpx.AsyncClient) -> None:
-    """What another manager saved in between is not overwritten unseen."""
+    """Check that changes saved by another manager in between are not overwritten unseen."""
     glossary = desk.kb.glossary
     sense = glossary.senses.add("QXZ", "Lab", "quiet zone", "old words")
     shown = await upload(ada, b"term,context,expansion,description\nQXZ,Lab,quiet zone,words of the file\n")
@@ -656,7 +656,7 @@ async def test_an_import_is_previewed_done_once_and_rolled_back(desk: Desk, ada:
     change = re.match(r"/glossary/history/(\d+)", done.headers["location"])
     assert change
     assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"])["NEW"][0].expansion == "näw thing"
-    assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # once
+    assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # the token is valid once
     assert "yearly list" in await get(ada, f"/history/{change[1]}")
     assert (await post(ada, f"/history/{change[1]}/roll-back")).status_code == 303
     assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"]) == {"NEW": []}
@@ -731,7 +731,8 @@ async def test_an_export_is_offered_in_every_format_and_imports_again(desk: Desk
 async def test_an_exported_csv_file_is_readable_by_a_spreadsheet(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.senses.add("Größe", "Maße", "size 漢字")
     exported = (await ada.get("/glossary/files/export", params={"format": "csv"})).content
-    assert exported.startswith("\ufeffterm,".encode())  # without the mark some read it in the encoding of the machine
+    # Without the mark, some spreadsheets use the encoding of the machine.
+    assert exported.startswith("\ufeffterm,".encode())
     assert "Größe,Maße,size 漢字".encode() in exported
     assert "as they are" in (await upload(ada, exported)).text
 
@@ -803,12 +804,12 @@ async def test_two_managers_who_save_one_context_lose_no_change(desk: Desk, ada:
         first = {**seen, "description": "wafers <i>and</i> masks", "contact": "leo@x", "audience": "fab, @leo"}
         assert (await post(leo, "/contexts", **first)).status_code == 303
         twice = await post(leo, "/contexts", **first)
-        assert twice.status_code == 303  # a button pressed twice
+        assert twice.status_code == 303  # as if the button was pressed twice
     second = await post(ada, "/contexts", **seen, description="wafers and dies")
     assert second.status_code == 409
     assert "leo</bdi> saved this too" in second.text
     assert "masks" in second.text and "dies" in second.text and "<i>and" not in second.text
-    assert field(second.text, "contact") == "leo@x"  # ada left it alone
+    assert field(second.text, "contact") == "leo@x"  # ada did not change it
     assert field(second.text, "audience") == "@leo, fab"
     assert "wafers and dies</textarea>" in second.text
     stored = context_of(desk, "Fab")

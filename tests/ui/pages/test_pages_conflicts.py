@@ -1,4 +1,4 @@
-"""The page of conflicts: an accepted conflict leaves it, is found again, and comes back. No browser here."""
+"""Tests of the page of conflicts without a browser: an accepted conflict leaves it, is found again, and is reopened."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 def form_in(html: str) -> dict[str, Any]:
-    """What the first form of the page would send."""
+    """Return the fields that the first form of the page would send."""
     found = re.search(r'<form method="post" action="/glossary/conflicts/accept">.*?</form>', html, re.DOTALL)
     assert found
     fields: dict[str, Any] = {"sense": re.findall(r'name="sense" value="([^"]+)"', found[0])}
@@ -84,7 +84,7 @@ async def test_only_those_who_may_change_all_its_senses_can_accept_a_conflict(kb
 
 
 async def test_a_concurrent_save_names_its_author_despite_an_accepted_conflict(kb: KnowledgeBase) -> None:
-    """Accepting a conflict enters the history of a sense and saves nothing, so it is nobody's version."""
+    """Check it because accepting a conflict adds to the history of a sense without saving a version."""
     first, second = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM]
     saved = kb.glossary.senses.save(NINA, first.id, version=first.version, description="new", why="mine")
     kb.glossary.conflicts.accept(

@@ -1,4 +1,4 @@
-"""How far documents are with what is derived of them, on their pages and over the API."""
+"""Test of the state of derivation on the document pages and in the API."""
 
 import re
 import shutil

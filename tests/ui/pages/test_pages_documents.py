@@ -1,4 +1,4 @@
-"""The pages of documents and of the library: what they show and do, under each role, with whatever files are called."""
+"""Tests of the document and library pages: what they show and do, for each role, with any file name."""
 
 import re
 import shutil
@@ -349,7 +349,7 @@ async def test_a_server_error_is_shown_on_a_page_with_a_way_back(
 def test_templates_are_read_once() -> None:
     made = load_templates()
     assert not made.auto_reload
-    # In memory, whatever becomes of the files.
+    # The templates are in memory, whatever happens to the files.
     assert isinstance(made.loader, DictLoader)
     assert {"documents.html", "sources.html"} <= made.loader.mapping.keys()
 

@@ -1,4 +1,4 @@
-"""The page of what is asked: what it shows to whom, escaped, in any period. No browser here."""
+"""Tests of the insight page without a browser: what it shows to whom, escaped, for any period."""
 
 import re
 import shutil
@@ -72,7 +72,7 @@ async def test_questions_are_shown_escaped_with_links_to_act_on_them(kb: Knowled
     assert cited
     never = html[html.index('id="never"') :]
     assert "nand-layout.md" in never and "tariff-filing.md" not in never
-    assert html.count("<title>") > 30  # a bar for each day, with its number
+    assert html.count("<title>") > 30  # a bar with its number for each day
     assert "Command line" in html
 
 

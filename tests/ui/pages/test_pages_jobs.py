@@ -1,4 +1,4 @@
-"""Jobs that were put aside are named on the page of the documents, and put back there."""
+"""Test of jobs that were set aside: the page of documents lists them and retries them."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The pages of people and roles, for administrators. No browser here."""
+"""Tests of the pages of people and roles, for administrators, without a browser."""
 
 import re
 import shutil
@@ -39,7 +39,7 @@ def pages_of(kb: KnowledgeBase) -> APIRouter:
 
 @pytest.fixture
 async def local(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    """The person at this machine, before anybody has a password."""
+    """Provide a client of the local user, before anybody has a password."""
     async with at_desk(pages_of(kb), make_local_principal()) as client:
         yield client
 
@@ -148,7 +148,7 @@ async def test_use_cases_of_people_require_an_administrator(kb: KnowledgeBase) -
 
 
 async def test_giving_a_person_more_access_requires_ones_own_password(kb: KnowledgeBase) -> None:
-    """A session alone does not do it: a page that others wrote may hold that, and the token against forgery."""
+    """Check that a session alone is not enough, since a foreign page may use it together with the CSRF token."""
     for name, role in (("ada", "admin"), ("eve", "asker")):
         kb.people.add(name)
         kb.people.set_role(name, role)
@@ -174,7 +174,7 @@ async def test_giving_a_person_more_access_requires_ones_own_password(kb: Knowle
             assert done.status_code == 303 and GOOD not in done.text, path
         eve = kb.people.user("eve")
         assert (eve.role, eve.groups, eve.has_password, eve.suspended_at) == ("admin", ("vault",), True, None)
-        assert (await post(ada, "/eve/suspend")).status_code == 303  # shutting out waits for nothing
+        assert (await post(ada, "/eve/suspend")).status_code == 303  # suspending needs no password
         page = (await ada.get("/people/eve")).text
         assert page.count('name="your_password"') == 3 and GOOD not in page
         for _ in range(9):
@@ -185,7 +185,7 @@ async def test_giving_a_person_more_access_requires_ones_own_password(kb: Knowle
 async def test_an_administrator_without_a_password_is_not_asked_for_one(
     kb: KnowledgeBase, local: httpx.AsyncClient
 ) -> None:
-    """The person at this machine, and administrators whom a proxy signs in."""
+    """Check the local user, and administrators signed in by a proxy."""
     kb.people.add("pia")
     kb.people.set_role("pia", "admin")
     async with at_desk(pages_of(kb), kb.people.principal("pia")) as pia:

@@ -1,4 +1,4 @@
-"""A session that ends in the middle of an edit: what was typed is kept, also in a real browser."""
+"""Tests of a session that ends during an edit: the input is kept, also in a real browser."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The page of sources: what it says of each, naming, syncing, the second look, and removing."""
+"""Tests of the page of sources: their status, adding, syncing, confirming a large removal, and removing."""
 
 import asyncio
 import re
@@ -50,7 +50,7 @@ async def post(client: httpx.AsyncClient, path: str, /, **fields: str) -> httpx.
 
 
 async def synced(kb: KnowledgeBase, client: httpx.AsyncClient, name: str = "docs", **fields: str) -> str:
-    """The page once a sync that was begun on it has ended."""
+    """Sync a source on its page, and return the page after the sync."""
     assert (await post(client, f"{PAGE}/{name}/sync", **fields)).headers["location"] == PAGE
     return await rested(kb, client)
 

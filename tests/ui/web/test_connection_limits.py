@@ -1,4 +1,4 @@
-"""Who opens connections without end loses their own: others at the same address, other addresses and commands go on."""
+"""Tests of limits on connections: an address that opens too many loses its own; other addresses and commands go on."""
 
 import asyncio
 import errno
@@ -50,7 +50,7 @@ HEAD = b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
 
 @contextmanager
 def held(port: int, number: int, source: str, sent: bytes = b"") -> Iterator[list[socket.socket]]:
-    """So many connections from this address that say this and nothing more."""
+    """Open this number of connections from an address, and send only these bytes on each."""
     with ExitStack() as stack:
         opened = []
         for _ in range(number):
@@ -95,11 +95,11 @@ def test_a_service_with_few_file_handles_survives_idle_and_slow_connections(
         assert len("".join(served.said)) < 5000
 
 
-# -- who makes room ---------------------------------------------------------------------------------------------------
+# -- which connection is closed ---------------------------------------------------------------------------------------
 
 
 class App:
-    """Reads the body, and answers when it is told to; a websocket is accepted and kept."""
+    """An application that reads the body and answers when told to; it accepts and keeps websockets."""
 
     def __init__(self, body: bytes = b"ok") -> None:
         self.may_answer = asyncio.Event()
@@ -147,7 +147,7 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
 
 @dataclass
 class Peer:
-    """A connection; asyncio ends one that nobody holds the writer of."""
+    """A connection; asyncio closes one whose writer is not referenced."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -166,7 +166,7 @@ async def until(holds: Any) -> None:
 
 
 async def ended(peer: Peer) -> bytes:
-    """What came until the other side ended it; a connection that goes on hangs here."""
+    """Return what came until the other side closed the connection; wait endlessly if it does not."""
     try:
         return await asyncio.wait_for(peer.reader.read(), HANGS)
     except ConnectionResetError:
@@ -241,7 +241,7 @@ async def test_a_trusted_proxy_is_limited_only_by_the_total() -> None:
         idle = await opened(port, "127.0.0.9")
         kept.append(
             await opened(port, "127.0.0.1", GET)
-        )  # in all there are four now: one of those with most makes room
+        )  # now there are four in all, so one of an address with most of them is closed
         assert await ended(idle) == b""
         await until(lambda: app.asked == 4)
         refused = await opened(port, "127.0.0.9")
@@ -264,7 +264,7 @@ LONG = b"a" * 8_000_000
 async def test_an_endless_request_head_ends_the_connection(sent: bytes) -> None:
     async with open_server(App(), ConnectionLimits()) as port:
         peer = await opened(port, "127.0.0.1", sent)
-        with suppress(ConnectionError):  # it was cut while we went on sending
+        with suppress(ConnectionError):  # closed while the client was still sending
             assert (said := await ended(peer)) == b"" or said.startswith(b"HTTP/1.1 400")
 
 
@@ -289,7 +289,7 @@ def test_an_ipv6_network_counts_as_one_address() -> None:
     assert get_counted_address("::ffff:192.0.2.1") == get_counted_address("192.0.2.1") == "192.0.2.1"
 
 
-# -- handles ----------------------------------------------------------------------------------------------------------
+# -- file handles -----------------------------------------------------------------------------------------------------
 
 
 def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:

@@ -1,4 +1,4 @@
-"""Signing in at an OpenID Connect provider: the real application and guard against a real provider, and attacks."""
+"""Tests of signing in at an OpenID Connect provider: the real application against a real provider, and attacks."""
 
 import base64
 import hmac
@@ -49,7 +49,7 @@ def provider() -> Iterator[IdentityProvider]:
 
 
 class Door:
-    """A service that people sign in to at the provider."""
+    """A service whose users sign in at the provider."""
 
     def __init__(self, site: Site, provider: IdentityProvider) -> None:
         self.site, self.kb, self.provider = site, site.kb, provider
@@ -66,7 +66,7 @@ class Door:
         return await browser.get(self.provider.enter(begun.headers["location"], user))
 
     async def asked_again(self, minutes: float = 60) -> None:
-        """What the service does at its interval, so much later."""
+        """Confirm all accounts at the provider, as the service does at its interval, so many minutes later."""
         await confirm_due(self.kb, OpenIdProvider(self.kb.settings), utc_now() + timedelta(minutes=minutes))
 
 
@@ -135,7 +135,7 @@ async def test_a_person_signs_out_here_and_at_the_provider(door: Door) -> None:
             assert out[1].startswith(f"{door.provider.url}/end?")
             assert (said["client_id"], said["post_logout_redirect_uri"]) == (CLIENT, f"{URL}/sign-in")
             assert json.loads(base64.urlsafe_b64decode(said["id_token_hint"].split(".")[1] + "==="))["sub"] == "sub-zoe"
-            assert 'class="button"' in (await browser.get("/sign-in")).text  # shown out once
+            assert 'class="button"' in (await browser.get("/sign-in")).text  # they are signed out once only
 
 
 async def test_an_account_is_identified_by_its_subject_not_its_name(door: Door, provider: IdentityProvider) -> None:
@@ -176,7 +176,7 @@ async def test_clocks_ten_minutes_apart_are_refused(door: Door) -> None:
             door.provider.skew = 60 * minutes
             refused(await door.enter(browser, "zoe"), "clock")
         door.provider.skew = 0
-        # Nor an old token with a long life.
+        # An old token with a long lifetime is refused too.
         door.provider.lie = lambda claims: claims.update(iat=claims["iat"] - 900, exp=claims["exp"] + 9000)
         refused(await door.enter(browser, "zoe"), "clock")
 
@@ -211,7 +211,7 @@ def unsigned(claims: dict[str, Any], alg: str = "none", **header: Any) -> str:
 
 
 def signed_with_the_public_key(claims: dict[str, Any], key: RSAKey) -> str:
-    """By hand: libraries refuse to."""
+    """Sign by hand with the public key, because libraries refuse to."""
     told = unsigned(claims, "HS256", kid=key.kid).rstrip(".")
     return f"{told}.{part(hmac.digest(key.as_pem(private=False), told.encode(), 'sha256'))}"
 
@@ -239,7 +239,7 @@ async def test_a_sign_in_is_completed_once_and_in_the_same_browser(door: Door, m
         begun = await browser.get("/sign-in/provider")
         back = door.provider.enter(begun.headers["location"], "zoe")
         cookie = browser.cookies["argot_8123_in"]
-        # Somebody else's browser: a planted code would sign its owner in as the attacker.
+        # Another person's browser: a planted code would sign that person in as the attacker.
         refused(await other.get(back), "started too long ago or in another browser")
         await other.get("/sign-in/provider")
         refused(await other.get(back), "in another browser")
@@ -301,7 +301,7 @@ async def test_an_unreachable_provider_is_reported_at_once(opened: Any, provider
         for _ in range(3):
             answer = await browser.get("/sign-in/provider?next=/thread/t1")
             assert answer.status_code == 503 and "/thread/t1" in answer.text.replace("%2F", "/")
-    assert len(provider.asked) == 1  # not everybody waits for it
+    assert len(provider.asked) == 1  # the provider is not tried for every visitor
 
 
 async def test_a_provider_with_wrong_metadata_is_not_used(opened: Any, provider: IdentityProvider) -> None:
@@ -318,7 +318,7 @@ async def test_a_provider_with_wrong_metadata_is_not_used(opened: Any, provider:
             assert answer.status_code == 503 and words in answer.text
 
 
-# -- who is who -------------------------------------------------------------------------------------------------------
+# -- identities -------------------------------------------------------------------------------------------------------
 
 
 async def test_a_provider_account_does_not_take_over_a_user_of_the_same_name(door: Door) -> None:
@@ -333,7 +333,7 @@ async def test_a_provider_account_does_not_take_over_a_user_of_the_same_name(doo
         assert (await browser.get("/account")).status_code == 303
     assert people.user("root").has_password and not people.user("root").linked
     assert [one.name for one in people.users()] == ["ann", "root", "vera"]
-    # An administrator says that it is the same person. From then on the password counts no more.
+    # An administrator confirms that it is the same person. From then on the password is not accepted.
     people.link("root", door.provider.url, "sub-mallory")
     async with door.browser() as browser:
         assert (await door.enter(browser, "mallory")).status_code == 303
@@ -352,7 +352,7 @@ async def test_an_administrator_may_admit_the_next_account_of_a_name(opened: Any
         door.kb.people.link("zoe", provider.url)
         assert (await door.enter(browser, "zoe")).status_code == 303
         assert door.kb.people.user("zoe").groups == ("hr", "vault")
-        # It was used up: another account of that name is somebody else.
+        # The permission is used up: another account of that name is refused.
         provider.people["eve"].claims = {"preferred_username": "zoe"}
         refused(await door.enter(browser, "eve"), "not linked")
 
@@ -399,7 +399,7 @@ async def test_any_groups_claim_is_handled(door: Door) -> None:
             zoe = door.kb.people.user("zoe")
             assert (zoe.groups, zoe.role) == (tuple(here), "asker")
         assert (await browser.get("/account")).status_code == 200
-    # With 5,001 groups questions are answered too.
+    # Questions are answered even with 5,001 groups.
     result = await get_answer(ask(door.kb, zoe.principal, question=VAULT))
     assert result.cited_passages
 
@@ -431,7 +431,7 @@ async def test_a_lost_group_ends_access_in_open_threads_and_by_keys(door: Door) 
     kb = door.kb
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
-        # Given here as well: with the provider's word it ends all the same.
+        # The group was also given here; the provider's word ends it all the same.
         kb.people.add("zoe", ("vault",))
         key = kb.people.keys.make("zoe", "night job")[1]
         first = await get_answer(ask(kb, kb.principal("zoe"), question=VAULT))
@@ -442,7 +442,7 @@ async def test_a_lost_group_ends_access_in_open_threads_and_by_keys(door: Door) 
         assert "14 days" in before.text
 
         door.provider.people["zoe"].groups = []
-        await door.asked_again(5)  # not yet: by default after ten minutes
+        await door.asked_again(5)  # not yet: the default interval is ten minutes
         assert kb.people.user("zoe").groups == ("vault",)
         await door.asked_again(11)
         assert kb.people.user("zoe").groups == ()
@@ -452,7 +452,7 @@ async def test_a_lost_group_ends_access_in_open_threads_and_by_keys(door: Door) 
         assert "14 days" not in json.dumps(convert_to_json(read))
         after = await browser.post("/api/ask", json={"question": VAULT}, headers=by_key)
         assert after.status_code == 200 and "14 days" not in after.text
-        assert (await browser.get("/account")).status_code == 200  # and is still signed in
+        assert (await browser.get("/account")).status_code == 200  # zoe is still signed in
 
 
 async def test_groups_are_updated_at_each_sign_in(door: Door) -> None:
@@ -475,7 +475,7 @@ async def test_a_user_disabled_at_the_provider_loses_access_permanently(door: Do
         people.watchers.append(ended.append)
         door.provider.people["zoe"].disabled = True
         await door.asked_again()
-        assert any(one.user == "zoe" and one.sessions is None for one in ended)  # open windows are cut off
+        assert any(one.user == "zoe" and one.sessions is None for one in ended)  # open windows are disconnected
         assert (await browser.get("/account")).status_code == 303
         lapsed = await browser.get("/api/documents", headers=headers)
         assert lapsed.status_code == 401 and "sign in again" in lapsed.text
@@ -484,7 +484,7 @@ async def test_a_user_disabled_at_the_provider_loses_access_permanently(door: Do
         refused(await door.enter(browser, "zoe"), "The provider did not sign you in")
         people.unlink("zoe")
         assert (await browser.get("/api/documents", headers=headers)).status_code == 401
-        # Back at the provider, and linked again: as before, with a new key.
+        # Enabled at the provider and linked again, zoe has the same access, but needs a new key.
         door.provider.people["zoe"].disabled = False
         people.link("zoe", door.provider.url, "sub-zoe")
         assert (await door.enter(browser, "zoe")).status_code == 303
@@ -582,10 +582,10 @@ async def test_a_proxy_names_the_groups_at_each_request(tiny_home: Path, tmp_pat
             assert await groups("vault, cn=hr,managers,@root,") == ("hr", "vault")
             assert kb.principal("ann").groups == {"hr", "vault"}
             assert await groups("vault") == ("vault",)
-            assert await groups("vault", "hr") == ()  # which of the two is the proxy's?
+            assert await groups("vault", "hr") == ()  # it is unclear which of the two the proxy set
             assert await groups("vault") == ("vault",)
             assert await groups() == ()
-            assert await groups("legal", user="vera") == ("legal", "vault")  # given here
+            assert await groups("legal", user="vera") == ("legal", "vault")  # vault was given here
             assert await groups("vault", user="vera") == ("vault",)
             assert await groups(user="vera") == ()
         stranger = httpx.ASGITransport(site.guard, client=("192.0.2.7", 1))

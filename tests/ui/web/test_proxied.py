@@ -1,4 +1,4 @@
-"""As long as nobody has a password, who sits at this machine is let in; what a proxy passes on is somebody else's."""
+"""Tests of local access while nobody has a password: a request passed on by a proxy does not get it."""
 
 import shutil
 import socket
@@ -42,7 +42,7 @@ def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def ticket(served: Served) -> dict[str, str]:
-    """The cookie of the person at this machine, who may go on where nothing says that a proxy passed it on."""
+    """Provide the cookie of the local user, valid where no sign of a proxy is present."""
     cookies = dict(httpx.get(served.url, headers=PAGE).cookies)
     assert cookies and httpx.get(served.url + "/account", cookies=cookies).status_code == 200
     return cookies

@@ -1,4 +1,4 @@
-"""The examples of reverse proxies do what they say, where nginx or Caddy is installed."""
+"""Tests of the example configurations of reverse proxies, where nginx or Caddy is installed."""
 
 import shutil
 import socket
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def served(tiny_home: Path, shared_model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service that believes a proxy on this machine, also when that says who is signed in."""
+    """Provide a service that trusts a proxy on this machine, also when the proxy names the user."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("behind") / "kb"))
     argot("user", "add", "ann", "--password", "--home", home, typed=f"{PASSWORD}\n")
     port = free_port()
@@ -46,7 +46,7 @@ def opened(request: pytest.FixtureRequest, served: Served, tmp_path_factory: pyt
 
 
 def sign_in(client: httpx.Client) -> str:
-    """The cookie that one gets. It is bound to the public name, under which httpx does not know this machine."""
+    """Return the cookie of a session. Callers send it by hand: it is bound to the public name, unknown to httpx."""
     answer = client.post("/sign-in", data={"name": "ann", "password": PASSWORD})
     assert answer.status_code == 303 and "Secure" in answer.headers["set-cookie"]
     return answer.headers["set-cookie"].partition(";")[0]
@@ -65,7 +65,7 @@ def test_people_sign_in_and_open_a_window_through_the_proxy(opened: Front) -> No
     with opened.connect() as raw, connect(
         f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=raw,
         origin=ORIGIN, additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
-        # The first window of a service loads the chat, which takes its time on a busy machine.
+        # The first window of a service loads the chat, which is slow on a busy machine.
         open_timeout=120,
     ) as window:  # fmt: skip
         assert str(window.recv()).startswith("0")

@@ -1,6 +1,6 @@
-"""Every address of the real application under every role: only declared pairs pass, and what declares none is closed.
+"""Tests of every address of the real application for every role: only declared roles pass, others are refused.
 
-The application is put together in a process of its own, for Chainlit can be set up once in a process only.
+The application runs in its own process, because Chainlit can be set up only once in a process.
 """
 
 import json
@@ -121,7 +121,7 @@ def test_every_address_of_argot_declares_its_role(walked: dict[str, Any]) -> Non
 
 
 def test_every_address_of_chainlit_is_declared_or_known_to_be_closed(walked: dict[str, Any]) -> None:
-    """Another release with another route must not pass unseen."""
+    """Check that a new Chainlit release with another route is noticed."""
     theirs = {name: access for name, access, own in walked["entries"] if not own}
     assert {name for name, access in theirs.items() if access is None} == CLOSED | ANSWERED_HERE
     assert {name for name, _, own in walked["entries"] if own} >= ANSWERED_HERE
@@ -152,7 +152,7 @@ def test_no_address_fails_for_any_role(walked: dict[str, Any]) -> None:
     assert walked["real"]["GET /account by admin"] == 200
 
 
-# -- declaring -------------------------------------------------------------------------------------------------------
+# -- declaring roles -------------------------------------------------------------------------------------------------
 
 
 def _application() -> FastAPI:
@@ -172,7 +172,7 @@ def _application() -> FastAPI:
 
 
 class _Let:
-    """The application behind a guard that lets everything in as this visitor."""
+    """The application behind a guard that lets everybody in as this visitor."""
 
     def __init__(self, app: FastAPI, who: Visitor) -> None:
         self.app, self.who, self.addresses = app, who, Addresses.of(app)

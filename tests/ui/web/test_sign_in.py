@@ -1,4 +1,4 @@
-"""Signing in and out: over HTTP against a real server in a process of its own, and in a real browser."""
+"""Tests of signing in and out: over HTTP with a real server in its own process, and in a real browser."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def argot(home: Path, *arguments: str, typed: str = "") -> str:
 
 
 class Served(serving.Served):
-    """What it says is kept, to look for secrets in."""
+    """A service whose output is kept, to search it for secrets."""
 
     def browser(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers={**PAGE, "Origin": self.url}, timeout=serving.PATIENCE)
@@ -39,7 +39,7 @@ class Served(serving.Served):
 
 @pytest.fixture(scope="module")
 def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """ann asks, leo manages the context Legal, root is an administrator."""
+    """Provide a service: ann asks, leo manages the context Legal, root is an administrator."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("signed") / "kb"))
     said = argot(home, "user", "add", "ann", "--password", "--display-name", "Ann Lee", typed=f"{GOOD}\n")
     assert said == "User ann, groups: none, role: asker, signs in: with a password\n"
@@ -219,7 +219,7 @@ def test_own_addresses_are_followed_after_signing_in(address: str) -> None:
 
 @pytest.fixture
 def tab(chromium: Any, served: Served) -> Iterator[Any]:
-    """A fresh visitor on a telephone."""
+    """Provide a page of a new visitor on a phone."""
     with window.visitors(chromium, served.url) as visit:
         yield visit(viewport={"width": 390, "height": 780})
 
@@ -228,7 +228,7 @@ def tab(chromium: Any, served: Served) -> Iterator[Any]:
 def test_a_person_signs_in_asks_signs_out_and_is_suspended(tab: Any, served: Served) -> None:
     tab.goto(served.url)
     expect(tab).to_have_title("Sign in · Argot")
-    expect(tab.locator("#name")).to_be_focused()  # the keyboard is enough
+    expect(tab.locator("#name")).to_be_focused()  # by keyboard only
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tab.keyboard.type("ann")
     tab.keyboard.press("Tab")
@@ -245,14 +245,14 @@ def test_a_person_signs_in_asks_signs_out_and_is_suspended(tab: Any, served: Ser
     tab.locator("#user-nav-button").click()
     expect(tab.get_by_text("Ann Lee")).to_be_visible()
     tab.get_by_role("menuitem", name=re.compile("Log ?out|Sign out", re.IGNORECASE)).click()
-    expect(tab.locator("#password")).to_be_visible()  # the page to sign in on again
+    expect(tab.locator("#password")).to_be_visible()  # the sign-in page
     expect(tab).to_have_url(re.compile(f"^{served.url}/sign-in"))
 
     window.sign_in(tab, "ann", GOOD)
     window.connected(tab)
     argot(served.home, "user", "suspend", "ann")
     try:
-        # The connection of the open window is cut, and what it asks for next brings it to the sign-in page.
+        # The connection of the open window is closed, and its next request leads to the sign-in page.
         assert _people(served.home, "ann") == 0
         tab.reload()
         window.sign_in(tab, "ann", GOOD)

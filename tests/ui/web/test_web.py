@@ -1,4 +1,4 @@
-"""The web service: where it listens, whom it answers, and what it tells browsers."""
+"""Tests of the web service: where it listens, whom it answers, and its response headers."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ class Site:
 
 @pytest.fixture
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
-    """Sites over one people.db, in which ann has a password unless `alone`."""
+    """Provide a function that makes sites over one people.db, in which ann has a password unless `alone` is set."""
     people = People(SqliteStores(tmp_path))
     people.add("ann")
 
@@ -150,7 +150,7 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def client(make_site: Callable[..., Site]) -> TestClient:
-    """A browser at an installation where nobody has a password."""
+    """Provide a browser of an installation where nobody has a password."""
     return make_site(alone=True).browser()
 
 
@@ -212,7 +212,7 @@ def test_a_changing_request_must_say_which_page_sent_it(client: TestClient) -> N
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_foreign_site_may_link_but_not_embed(client: TestClient, site: str) -> None:
-    """A page on another port of this machine is the same site to a browser, and no friend of ours."""
+    """Check another port of this machine too: to a browser it is the same site, but it is not trusted."""
     cross = {"Sec-Fetch-Site": site}
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "navigate"}).status_code == 200
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "no-cors"}).status_code == 403
@@ -282,7 +282,7 @@ def test_a_suspension_ends_open_connections_at_once(make_site: Callable[..., Sit
     with pytest.raises(WebSocketDisconnect), other.websocket_connect("/ws", headers={"Origin": OWN}):
         pass
     site.base.people.restore("ann")
-    assert browser.get("/mine").status_code == 401  # the old session does not come back
+    assert browser.get("/mine").status_code == 401  # the old session is not restored
     assert site.browser("ann").get("/mine").status_code == 200
 
 
@@ -421,7 +421,7 @@ def test_unsafe_sign_in_settings_are_refused() -> None:
     require_consistent(Settings(sign_in_header="X-User", trusted_proxies="127.0.0.1, 10.0.0.0/8"), signing_in=True)
 
 
-# -- what browsers are told ------------------------------------------------------------------------------------------
+# -- response headers ------------------------------------------------------------------------------------------------
 
 
 def test_every_response_has_the_security_headers(client: TestClient) -> None:
@@ -483,7 +483,7 @@ def test_port_0_takes_any_free_port() -> None:
 
 
 async def test_packets_are_sent_without_delay() -> None:
-    """Held back until more comes (Nagle), an answer waits some 40 ms for an acknowledgement."""
+    """Check it because a packet held back by Nagle's algorithm waits some 40 ms for an acknowledgement."""
     held_back = asyncio.Queue[int]()
 
     def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -499,7 +499,7 @@ async def test_packets_are_sent_without_delay() -> None:
             writer.close()
 
 
-# -- who asks --------------------------------------------------------------------------------------------------------
+# -- identities ------------------------------------------------------------------------------------------------------
 
 
 async def test_without_an_identity_the_principal_is_refused(tmp_path: Path) -> None:
@@ -515,7 +515,7 @@ def test_the_signing_secret_is_made_once_and_readable_by_its_owner_only(tmp_path
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
 
 
-# -- what Chainlit finds ---------------------------------------------------------------------------------------------
+# -- files for Chainlit ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -573,7 +573,7 @@ def test_argots_assets_load_nothing_from_other_servers() -> None:
 
 
 def test_a_terminated_service_closes_its_stores(tiny_home: Path, tmp_path: Path) -> None:
-    """Ctrl+C is how all other services of the tests are stopped; serving.py looks at what is left open."""
+    """Check SIGTERM, since other tests stop services with Ctrl+C; serving.py checks what is left open."""
     with Served(Path(shutil.copytree(tiny_home, tmp_path / "kb"))) as service:
         assert (service.home / "socket").exists()
         assert service.stop(signal.SIGTERM) == 0

@@ -148,7 +148,7 @@ async def test_a_set_from_restricted_documents_is_visible_to_their_readers_only(
     with pytest.raises(NotAllowed):
         await data_list(kb, Principal("ann"))
     assert (await load_training_inputs(kb, HR, "all")).readers == (("hr",),)
-    # Readers of a model trained on the open set may not read this document, so the set contains nothing from it.
+    # Readers of a model trained on the open set may not read the other document, so its passages are not used.
     inputs = await load_training_inputs(kb, HR, "open")
     assert inputs.readers == () and {one.document for one in inputs.passages} == {"valves.md"}
 

@@ -42,7 +42,7 @@ USERS = (OUTSIDER, MANAGER, HR, FAB, NILS)
 
 @dataclass(frozen=True)
 class Canary:
-    """Content that only `reader` may know. All of it contains `word`; the other fields are queries without it."""
+    """Content that only `reader` may know. All of it contains `word`; the other fields are for queries without it."""
 
     reader: str
     word: str

@@ -268,7 +268,7 @@ async def test_the_presser_of_an_expired_button_is_told_so(slack: Service) -> No
     assert [one["user"] for one in slack.fake.alone(channel)] == ["U2"]
 
 
-async def test_not_what_i_meant_asks_again_in_another_sense(slack: Service) -> None:
+async def test_the_not_what_i_meant_button_asks_again_in_another_sense(slack: Service) -> None:
     for channel in (slack.channel(), slack.channel("D")):
         (back,) = await slack.asked("What is a PUC?", channel=channel)
         await slack.act(slack.fake.press(back, "argot_choose_2"))

@@ -225,7 +225,7 @@ async def test_a_changed_clock_delays_no_event_and_events_expire_after_a_week(tm
 # -- limits and failures of Slack ------------------------------------------------------------------------------------
 
 
-async def test_slacks_rate_limit_is_kept(slack: Service) -> None:
+async def test_slacks_rate_limit_is_respected(slack: Service) -> None:
     channel = slack.channel()
     slack.fake.limit("chat.postMessage", seconds=0.3)
     slack.fake.limit("chat.postMessage", seconds=0.2)

@@ -120,7 +120,7 @@ async def test_sign_in_attempts_are_counted_across_replicas(replicas: Callable[.
     one, other = (await replicas()).shared.attempts, (await replicas()).shared.attempts
     begun = [(one, other)[n % 2].begin("ann", "192.0.2.7") for n in range(LIMITS["both"])]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
-    # Other addresses and other names may still try, and a known address of the name has a limit of its own.
+    # Other addresses and other names may still try, and a known address of the name has a looser limit.
     assert other.begin("bob", "192.0.2.7") == 0 == one.begin("ann", "198.51.100.1")
     one.note_success("ann", "198.51.100.1")
     for number in range(LIMITS["name"]):

@@ -354,7 +354,7 @@ async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.A
     assert desk.kb.glossary.proposals.add("mined", "XXX", "never").status == "dismissed"
 
 
-def test_slides_and_sheets_are_called_so() -> None:
+def test_a_place_in_a_file_is_called_page_slide_or_sheet() -> None:
     for document, told in (("a.xlsx", ", sheet 3"), ("a.pptx", ", slide 3"), ("a.pdf", ", page 3")):
         parts = load_templates().get_template("parts.html").make_module()
         assert f"</a>{told}" in parts.place(PhrasePlace("p", document, "", 3, "", "WL", ""), "WL")  # type: ignore[attr-defined]

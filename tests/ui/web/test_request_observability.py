@@ -35,7 +35,9 @@ async def unheard(message: Any) -> None:
     raise AssertionError(message)
 
 
-async def test_a_client_that_left_before_its_connection_stood_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_leaves_before_its_connection_is_open_is_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def accepts_too_late(scope: Any, receive: Any, send: Any) -> None:
         raise ClientDisconnected
 

@@ -318,7 +318,7 @@ def test_a_suspension_stops_the_answer_being_written(
 @pytest.mark.browser
 @pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_screenshots(chromium: Any, served: Served, scheme: str) -> None:
+def test_screenshots_of_the_sign_in_page(chromium: Any, served: Served, scheme: str) -> None:
     page = chromium.new_page(viewport={"width": 720, "height": 560}, color_scheme=scheme)
     page.goto(served.url)
     page.screenshot(path=ROOT / "docs" / "screenshots" / f"sign-in-{scheme}.png")

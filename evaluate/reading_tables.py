@@ -1,4 +1,4 @@
-"""The report on the words that were read of a folder's files, as tables."""
+"""Tables of the report on which words of a folder's files were read."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _describe_lost_kinds(file: FileReading) -> str:
 
 def _quote_examples(file: FileReading) -> str:
     examples: Sequence[str] = [example for one in file.ledger.lost for example in one.examples]
-    # A bar would end the cell.
+    # A bar would end the cell of a Markdown table.
     return "; ".join(one[:_EXAMPLE_CHARS].replace("|", " ") for one in examples[:_EXAMPLES])
 
 

@@ -1,4 +1,4 @@
-"""A choice of strategy as tables."""
+"""Tables of a choice of strategy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from argot.evaluate.strategy_suite import FEWEST_CLUSTERS, StrategyReport
 
 
 def build_strategy_tables(report: StrategyReport) -> list[Table]:
-    """Build the table of strategies, best first, and one of the conclusions."""
+    """Build the table of strategies, best first, and the table of conclusions."""
     rows = [
         [
             one.name + (" (present)" if one.name == report.present else ""),

@@ -85,7 +85,9 @@ class TemporaryBase:
         return any(matcher.find(form) for form in (word, word.lower()))
 
     def make_identifier(self, server: ModelServer | None = None) -> Identifier:
-        """Return a function that lists the terms of a question: without a model, or by asking a server's model each time."""
+        """Return a function that lists the terms of a question: without a model, or by asking a server's model each
+        time.
+        """
         run = build_extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
         if server is None:
             return run.reader.identify_jargon

@@ -10,7 +10,7 @@ _ANOTHER = "another system; its figures stand here for comparison"
 _UNSTRUCTURED = "Unstructured is no part of Argot"
 _TUNED: tuple[Tuned, ...] = ("embedder", "generator")
 _RETRIEVER: dict[str, SwitchValue] = {"search_derived": False, "reformulate_query": False, "rerank": False}
-"""One search, or two fused, and no later stage (2.3)."""
+"""One search, or two fused, without any later stage (2.3)."""
 _AS_IT_IS: dict[str, SwitchValue] = {"search_keyword": True, "reformulate_query": True, "rerank": True}
 _ACCURACY = (PaperColumn("accuracy", "Accuracy", "correct", percent=True),)
 
@@ -22,7 +22,7 @@ FINANCE = Experiment(
     form="answers",
     public="financebench",
     columns=_ACCURACY,
-    # There is no validation set, so the paper searches by meaning alone (3.2); it has no re-ranker.
+    # There is no validation set, so the paper uses semantic search only (3.2); it has no re-ranker.
     profile={**_RETRIEVER, "search_keyword": False},
     rows=(
         PaperRow("ada-002 (document-level) + GPT-4-Turbo", {"accuracy": 0.19}, never=_ANOTHER),

@@ -89,7 +89,7 @@ def run(  # noqa: PLR0917
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment, row by row. Each row is kept as soon as it is measured; --resume goes on where it stopped.
+    """Run an experiment, row by row. Each row is saved as soon as it is measured; --resume continues an unfinished run.
 
     Prints the table with the paper's figures beside ours, and writes experiments/ID/run.json and report.html. A row
     that cannot run says what it needs. The papers' models and data are mostly not public: every row runs with any
@@ -128,7 +128,7 @@ def show(
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run that was kept, or list them all."""
+    """Show a saved run, or list all of them."""
     from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.find_runs_home(home, read_settings(None))
@@ -144,7 +144,7 @@ def compare(
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
+    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions of both."""
     from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.find_runs_home(home, read_settings(None))

@@ -21,7 +21,7 @@ _PLAIN: dict[str, SwitchValue] = {
     "passages_for_model": 3,
     "passages_for_answer": 3,
 }
-"""Retrieval alone decides, every call is made, and three documents are passed on (6.1)."""
+"""The retrieval's order counts without re-ranking, no model call is spared, and three documents are passed on (6.1)."""
 _DENSE: dict[str, SwitchValue] = {"search_keyword": False}
 _NO_REFORMULATION: dict[str, SwitchValue] = {"reformulate_query": False}
 

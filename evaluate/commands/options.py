@@ -1,4 +1,4 @@
-"""The options that several commands of `argot evaluate` take."""
+"""The options that several commands of `argot evaluate` have."""
 
 from __future__ import annotations
 

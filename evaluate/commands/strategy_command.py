@@ -81,9 +81,9 @@ def strategy(  # noqa: PLR0917
     """Choose how to search: semantic, keyword or hybrid, which derived texts, which weights (AccurateRAG 2.3).
 
     Every list is retrieved once, and fused in hundreds of ways. Each strategy is shown with its paired difference to
-    the best one and to the present profile. One is chosen only where that interval excludes zero; else the present
-    profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
-    a running service. Without --questions, --beir and --data: the sample questions.
+    the best one and to the present profile. One is chosen only if the interval of that difference excludes zero;
+    otherwise the present profile stays. The result is measured before re-ranking. With --data: on the set's validation
+    part, also beside a running service. Without --questions, --beir and --data: on the sample questions.
     """
     from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import load_profile

@@ -43,7 +43,7 @@ def choose_answer_set(
     """
     if public is not None:
         if file or documents:
-            raise InvalidInput("--public brings its questions and documents: leave out --questions and --documents.")
+            raise InvalidInput("--public includes questions and documents: leave out --questions and --documents.")
         return load_public_set(public, datasets)
     if file is not None and (documents is not None or stored):
         return build_answer_set(file, documents, split) if documents else _load_over_stored(file, split)

@@ -45,7 +45,7 @@ def build_answers_tables(report: AnswersReport) -> list[Table]:
     tables += _build_matching_tables(report)
     for profile, losses in report.losses.items():
         body = [[where, str(count)] for where, count in losses.items()]
-        tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
+        tables.append(Table(f"Where right answers were lost, profile {profile}", ("", "questions"), body))
     for profile, lies in report.lies.items():
         body = [[kind, str(told), str(shown)] for kind, (told, shown) in lies.items()]
         tables.append(Table(f"False sentences, profile {profile}", ("changed", "told", "shown as supported"), body))
@@ -155,7 +155,7 @@ def _build_matching_tables(report: AnswersReport) -> Iterator[Table]:
         counts = f"{found.answers} answers, {found.malformed} malformed, {found.unavailable} failed"
         same = f"{format_percent(found.same)} the same"
         title = f"References matched by us and by the model, profile {name}: {counts}, {same}"
-        yield Table(title, ("", "precision", "segments an answer", "sentences matched"), rows)
+        yield Table(title, ("", "precision", "segments per answer", "sentences matched"), rows)
 
 
 def _format_matching(scores: Sequence[str]) -> list[str]:

@@ -58,12 +58,12 @@ def _build_measures_table(found: Sequence[Calibration]) -> Iterator[Table]:
         if one.threshold is not None and one.name != "exact-match"
     ]
     if rows:
-        yield Table("Measures taken for verdicts", ("measure", "TRUE from", "chosen on answers", "AUROC"), rows)
+        yield Table("Measures used as verdicts", ("measure", "TRUE from", "chosen on answers", "AUROC"), rows)
     people = [
         [score, format_percent(share)] for one in found[:1] for score, share in one.people.items() if share is not None
     ]
     if people:
-        yield Table("People among themselves", ("score", "pairs that agree"), people)
+        yield Table("Agreement among people", ("score", "pairs that agree"), people)
 
 
 def _build_confusion_table(one: Calibration, score: str, agreement: Agreement) -> Table:

@@ -47,7 +47,7 @@ def _build_rules(report: ReadingReport) -> Table:
         for name, counts in ((name, WordCounts.of(files)) for name, files in formats.items() if name != "all")
         for rule, number in counts.left_out.most_common()
     ]
-    return Table("Left out by rule", ("format", "rule", "words", "share"), rows)
+    return Table("Left out by a rule", ("format", "rule", "words", "share"), rows)
 
 
 def _build_kinds(report: ReadingReport) -> Table:

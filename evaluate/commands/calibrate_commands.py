@@ -38,15 +38,17 @@ def calibrate(  # noqa: PLR0917
     ] = None,
     public: Annotated[
         Literal["financebench"] | None,
-        typer.Option("--set", help="The labels of FinanceBench's annotators, out of the folder ARGOT_DATASETS."),
+        typer.Option("--set", help="The labels of FinanceBench's annotators, in the folder ARGOT_DATASETS."),
     ] = None,
     judge_url: JudgeUrl = "",
     judge_model: JudgeModel = "",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, help="From which on a measure counts as TRUE; else it is chosen."),
+        typer.Option("--threshold", min=0, max=1, help="The least value that counts as TRUE; by default it is chosen."),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only so many answers, drawn.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only this number of answers, drawn at random.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare judges with people: agreement, Cohen's kappa, and the table of both verdicts.

@@ -95,7 +95,7 @@ def answers(  # noqa: PLR0917
     documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
     public: Annotated[
         str | None,
-        typer.Option("--public", help="A public set out of the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
+        typer.Option("--public", help="A public set in the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
     ] = None,
     glossary: Annotated[
         Path | None, typer.Option("--glossary", help="In Argot's CSV form; contexts.csv beside it is read too.")
@@ -103,7 +103,7 @@ def answers(  # noqa: PLR0917
     home: Base = None,
     split: Annotated[
         Literal["validation", "test"] | None,
-        typer.Option("--split", help="Only this half: for choosing, or for reporting."),
+        typer.Option("--split", help="Only this half: validation for choosing, test for reporting."),
     ] = None,
     side: Annotated[
         Literal["extractive", "model", "ideal", "lying"],
@@ -199,9 +199,9 @@ def samples(  # noqa: PLR0917
     )
 )
 def reading(
-    folder: Annotated[Path, typer.Argument(help="A folder of documents, searched with the folders in it.")],
+    folder: Annotated[Path, typer.Argument(help="A folder of documents; its subfolders are included.")],
     worst: Annotated[
-        int, typer.Option("--worst", min=0, help="How many files are shown that lost the most.", metavar="N")
+        int, typer.Option("--worst", min=0, help="The number of files to show, those that lost the most.", metavar="N")
     ] = 10,
     as_json: AsJson = False,
 ) -> None:

@@ -60,19 +60,19 @@ def strategy(  # noqa: PLR0917
     profile: Annotated[
         str,
         typer.Option(
-            "--profile", help="The present profile, or a file of one; with --data its name.", metavar="NAME_OR_FILE"
+            "--profile", help="The present profile or a profile file; with --data only a name.", metavar="NAME_OR_FILE"
         ),
     ] = "default",
     save: Annotated[
         str | None,
-        typer.Option("--save", help="Keep the winner under this name, if it is better.", metavar="NAME"),
+        typer.Option("--save", help="Save the winner under this name, if it is better.", metavar="NAME"),
     ] = None,
     home: Annotated[
         Path | None,
         typer.Option(
             "--home",
-            help="A knowledge base that holds the documents, and what was derived of them; it is not changed, but for "
-            "--save. One that is not there is made, and kept.",
+            help="A knowledge base with the documents and the texts derived from them; it is changed only by "
+            "--save. If it does not exist, it is made and kept.",
             metavar="DIR",
         ),
     ] = None,

@@ -38,15 +38,15 @@ def build_disambiguate_tables(report: DisambiguateReport) -> list[Table]:
     ]
     counts = [[reason.replace("_", " "), str(count)] for reason, count in report.unmatched.items() if count]
     if counts:
-        tables.append(Table("What no choice can get right, or wrong", ("", "sentences"), counts))
+        tables.append(Table("Sentences for which any choice is wrong, or right", ("", "sentences"), counts))
     columns = ("probability", "sentences", "mean probability", "right")
-    tables.append(Table(f"Is it as sure as it should be? {report.name}, everything", columns, bins))
+    tables.append(Table(f"Calibration of the probabilities: {report.name}, everything", columns, bins))
     alone = [[kind, *_format_cells(measures)] for kind, measures in report.alone.items()]
     tables.append(Table("Each kind of evidence alone", ("", *_COLUMNS), alone))
     without = [[f"without: {kind}", *_format_cells(measures)] for kind, measures in report.without.items()]
     # At the top, so that the value of each kind can be read down the column.
     rows = [[way, *_format_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
-    tables.append(Table("Everything but one kind of evidence", ("", *_COLUMNS), [*rows, *without]))
+    tables.append(Table("All kinds of evidence but one", ("", *_COLUMNS), [*rows, *without]))
     return tables
 
 

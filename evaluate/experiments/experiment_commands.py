@@ -59,20 +59,22 @@ def run(  # noqa: PLR0917
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only the first N questions.", metavar="N")
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Of a quiz, and of drawn abbreviations.")] = 5,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, help="The number of trials of a quiz or of drawn abbreviations.")
+    ] = 5,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the unfinished run on the same data and models.")
+        bool, typer.Option("--resume", help="Continue the unfinished run on the same data and models.")
     ] = False,
     model_url: Annotated[
-        str | None, typer.Option("--model-url", help="The model server, else ARGOT_MODEL_URL.", metavar="URL")
+        str | None, typer.Option("--model-url", help="The model server; by default ARGOT_MODEL_URL.", metavar="URL")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", help="The model to ask for, else ARGOT_MODEL.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The model to use; by default ARGOT_MODEL.")] = None,
     judge_url: Annotated[
         str | None,
-        typer.Option("--judge-url", help="The server of the model that judges, else the same.", metavar="URL"),
+        typer.Option("--judge-url", help="The server of the model that judges; by default the same.", metavar="URL"),
     ] = None,
     judge_model: Annotated[
-        str | None, typer.Option("--judge-model", help="The judging model's name, else the same.", metavar="NAME")
+        str | None, typer.Option("--judge-model", help="The judging model's name; by default the same.", metavar="NAME")
     ] = None,
     embedder: Annotated[
         str | None, typer.Option("--embedder", help="A tuned embedder, for the rows that need one.", metavar="FOLDER")
@@ -84,7 +86,7 @@ def run(  # noqa: PLR0917
         str | None, typer.Option("--plain-reranker", help="One tuned without TS+TCL (trustworthy-3).", metavar="FOLDER")
     ] = None,
     generator: Annotated[
-        str | None, typer.Option("--generator", help="A tuned generator, as the server calls it.", metavar="NAME")
+        str | None, typer.Option("--generator", help="The server's name for a tuned generator.", metavar="NAME")
     ] = None,
     home: RunsIn = None,
     as_json: AsJson = False,
@@ -124,7 +126,9 @@ def run(  # noqa: PLR0917
     )
 )
 def show(
-    run_id: Annotated[str | None, typer.Argument(help="A run's id; none: all runs.", metavar="RUN")] = None,
+    run_id: Annotated[
+        str | None, typer.Argument(help="A run's id; without it all runs are listed.", metavar="RUN")
+    ] = None,
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:

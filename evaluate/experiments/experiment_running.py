@@ -102,7 +102,7 @@ def run_experiment(
             for row in rows:
                 running.measure(run, row)
         except ModelUnavailable as error:
-            raise ModelUnavailable(f"{error} What was measured is kept: go on with --resume.") from error
+            raise ModelUnavailable(f"{error} The finished rows are saved: continue with --resume.") from error
         running.finish(run)
         return run.model_dump(), build_run_tables(experiment, run), running.folder.place(run.id)
 

@@ -91,7 +91,7 @@ def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) ->
         InvalidInput: the folder already exists.
     """
     if folder.exists():
-        raise InvalidInput(f"{folder} is there already. Name a folder that is not.")
+        raise InvalidInput(f"{folder} already exists. Name a new folder.")
     shutil.copytree(source / "documents", folder / "documents")
     for name in ("glossary.csv", "contexts.csv"):
         shutil.copyfile(source / name, folder / name)

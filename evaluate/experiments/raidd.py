@@ -77,7 +77,7 @@ _WITH = (
 )
 _NOTES = (
     "The 100 LooGLE questions given are one set; the paper has 100 for validation and 100 for test.",
-    "A token is taken for four thirds of a word where documents are cut anew; chunks of 256 are the authors' own.",
+    "If documents are cut again, a token counts as three quarters of a word; chunks of 256 are the authors' own.",
     "Accuracy is decided by the judge, with the prompt of 2.3; without a model its column stays empty.",
 )
 
@@ -172,8 +172,8 @@ PER_TASK = Experiment(
     notes=(
         *_NOTES,
         'The questions given name neither their task nor their evidence: add "task" and "evidence" to each in '
-        "questions.json, as LooGLE's release has them, and the columns by task fill.",
-        "S-ICL: each answer is scored against the true one by the judge, and the pairs go into the next prompts.",
+        "questions.json, as LooGLE's release has them, and the columns by task will have figures.",
+        "S-ICL: the judge scores each answer against the true one, and the next prompts include the pairs.",
     ),
 )
 

@@ -102,4 +102,4 @@ def _render_setting(experiment: Experiment, run: ExperimentRun) -> str:
         *(("Note", note) for note in (*experiment.notes, *run.notes)),
     ]
     body = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in rows)
-    return f"<h2>With what</h2>\n<table><tbody>{body}</tbody></table>"
+    return f"<h2>Data and models</h2>\n<table><tbody>{body}</tbody></table>"

@@ -23,7 +23,7 @@ def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
         tables.append(Table(title if not start else "Further columns", ["row", *(one.title for one in some)], rows))
     if lacking := [[row.label, row.reason] for row in run.rows if row.reason]:
         tables.append(Table("Not run, or not as the paper did", ["row", "why"], lacking))
-    tables.append(Table("With what", ["", ""], _list_setting(experiment, run)))
+    tables.append(Table("Data and models", ["", ""], _list_setting(experiment, run)))
     return tables
 
 

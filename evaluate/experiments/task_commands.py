@@ -30,8 +30,10 @@ def register(whole: typer.Typer) -> None:
 def abbreviations(
     side: Side = "extractive",
     seed: Seed = 1,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Drawings of 30 abbreviations each.")] = 5,
-    each: Annotated[int, typer.Option("--each", min=1, help="Questions a template, in each trial.")] = 30,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="The number of draws of 30 abbreviations each.")] = 5,
+    each: Annotated[
+        int, typer.Option("--each", min=1, help="The number of questions per template in each trial.")
+    ] = 30,
     as_json: AsJson = False,
 ) -> None:
     """Measure how well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
@@ -61,12 +63,14 @@ def quiz(  # noqa: PLR0917
     ] = None,
     of_samples: Annotated[bool, typer.Option("--samples", help="The sample questions instead of a folder.")] = False,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Only write the sample questions as such a folder.")
+        Path | None, typer.Option("--write", help="Only write the sample questions as a folder in this form.")
     ] = None,
     split: Split = "test",
     side: Side = "extractive",
     seed: Seed = 1,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Each with its own order of the options.")] = 5,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, help="The number of trials, each with another order of the options.")
+    ] = 5,
     profile: ProfileName = "default",
     changes: Changes = None,
     as_json: AsJson = False,
@@ -151,7 +155,7 @@ def disambiguate(
         list[Path] | None,
         typer.Option(
             "--text",
-            help="Further text without labels: JSON as --data, or a sentence a line; repeatable.",
+            help="Further text without labels: JSON as --data, or one sentence per line; repeatable.",
             metavar="FILE",
         ),
     ] = None,

@@ -30,7 +30,7 @@ def build_abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
                 [one.question.text, ", ".join(one.question.expected), ", ".join(one.found)] for one in wrong[::step]
             ]
             title = f"Read wrongly, {name}: {min(len(body), SHOWN_WRONG)} of {len(wrong)}"
-            tables.append(Table(title, ("question", "stands in it", "found"), body[:SHOWN_WRONG]))
+            tables.append(Table(title, ("question", "in the question", "found"), body[:SHOWN_WRONG]))
     return tables
 
 

@@ -55,7 +55,9 @@ def calibrate(  # noqa: PLR0917
     if REFERENCES in judges.names:
         raise InvalidInput("'references' gives no verdict on an answer, and cannot be calibrated on labels of answers.")
     if "ranking" in judges.names:
-        raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
+        raise InvalidInput(
+            "The judge 'ranking' compares four answers; labels of single answers cannot be compared with that."
+        )
     # Check all input before a model is asked.
     asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
     judging = build_answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)

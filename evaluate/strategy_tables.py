@@ -32,5 +32,5 @@ def _explain_choice(report: StrategyReport) -> str:
     if report.best == report.present:
         return "none of the others measures better than the present one"
     few = report.clusters < FEWEST_CLUSTERS
-    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval holds zero"
+    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval includes zero"
     return f"{report.best} measures highest, but its difference to the present one may be chance: {doubt}"

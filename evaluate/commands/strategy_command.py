@@ -131,7 +131,7 @@ def _choose_on_pairs(  # noqa: PLR0917
     else:
         _tell(found)
     if save:
-        told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt."
+        told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: no strategy is clearly better."
         (say_aside if as_json else say)(told)
 
 
@@ -150,9 +150,5 @@ def _tell(found: StrategyChoice) -> None:
         for one in found.rows
     ]
     print_table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
-    better = (
-        "better than the present one beyond doubt"
-        if found.better
-        else "the present one: nothing is better beyond doubt"
-    )
+    better = "clearly better than the present one" if found.better else "the present one: no strategy is clearly better"
     say(f"Chosen: {found.chosen} ({better})")

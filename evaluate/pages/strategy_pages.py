@@ -62,7 +62,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
         run = await strategy_run(kb, who.principal)
         try:
             if run is None or run.choice is None or not run.choice.better:
-                raise Conflict("There is nothing to keep: no strategy measures better beyond doubt.")
+                raise Conflict("There is nothing to save: no strategy is clearly better than the present one.")
             choice, name = run.choice, given.get("name", "").strip()
             switches, about = choice.switches, choice.about
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)

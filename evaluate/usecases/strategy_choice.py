@@ -82,7 +82,7 @@ def _keep_choice(
     keeper: SavedProfiles, name: str, profile: Profile, report: StrategyReport, told: dict[str, Any]
 ) -> Table:
     if not report.better:
-        return Table("Profile", ["", ""], [["saved", "no: nothing is better than the present one beyond doubt"]])
+        return Table("Profile", ["", ""], [["saved", "no: no strategy is clearly better than the present one"]])
     about = f"Chosen on {report.questions} questions of {report.name} by {report.measure}: {report.chosen}."
     chosen = change_profile(profile, report.switches).model_copy(update={"about": about[:500]})
     keeper.save(name, chosen)

@@ -49,9 +49,7 @@ class Heard:
 
 
 class KnownAnswers:
-    """The server, in a thread of its own; use it as a context manager. It knows one question at a time, set by
-    `expect`.
-    """
+    """The server, in a thread of its own; use it as a context manager. It knows the question set by `expect`."""
 
     def __init__(self, manner: Manner) -> None:
         self.manner = manner

@@ -132,9 +132,9 @@ def answers(  # noqa: PLR0917
     The report has, by kind of question: complete, partial, wrong, abstained, asked back; how often the first citation
     is right; sentence F1 against the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model, not
     rescaled) against the reference; the rank at which a gold passage was found, and how often one was found for right
-    and for wrong answers (RAIDD's CP-CCR and IP-CCR). Questions of the kinds "unanswerable" and "underspecified" should
-    be refused and asked back. With --side ideal: at which stage right answers are lost. With --side lying: which false
-    sentences are shown as supported.
+    and for wrong answers (RAIDD's CP-CCR and IP-CCR). Argot should refuse questions of the kind "unanswerable", and ask
+    back at "underspecified" ones. With --side ideal: at which stage right answers are lost. With --side lying: which
+    false sentences are shown as supported.
 
     The judges use the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same with
     RAIDD's prompt), geval (similarity, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of

@@ -1,6 +1,4 @@
-"""Measures of disambiguation: those of the shared tasks, accuracy against coverage, and the calibration of
-probabilities.
-"""
+"""Measures of disambiguation: those of the shared tasks, accuracy against coverage, and calibration."""
 
 from __future__ import annotations
 

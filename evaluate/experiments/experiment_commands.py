@@ -1,4 +1,4 @@
-"""argot evaluate experiment: the papers' tables, measured anew."""
+"""argot evaluate experiment: the papers' tables, measured again."""
 
 from __future__ import annotations
 

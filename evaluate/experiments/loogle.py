@@ -1,8 +1,7 @@
 """LooGLE's long-dependency questions, as the authors of RAIDD used them: documents in chunks, and the questions.
 
-docs_chunks256.json    {"title": [{"text": ...}, ...], ...}: chunks of 256 tokens, each repeating the end of the
-previous questions.json         [{"doc": title, "question": ..., "answer": ...}, ...], optionally with "task" (as the
-paper
+docs_chunks256.json    {"title": [{"text": ...}, ...], ...}: chunks of 256 tokens that overlap
+questions.json         [{"doc": title, "question": ..., "answer": ...}, ...], optionally with "task" (as the paper
                        names it) and "evidence" (texts in the document)
 """
 

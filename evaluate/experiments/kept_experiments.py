@@ -150,7 +150,7 @@ def compare_experiments(first: str, second: str, home: Path) -> Report:
 
     Raises:
         NotFound: there is no such run.
-        InvalidInput: the runs have nothing to pair.
+        InvalidInput: the runs are of different experiments, or share no measured row and question.
     """
     folder = ExperimentFolder(home)
     one, other = folder.load(first), folder.load(second)

@@ -24,7 +24,7 @@ _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)
 
 @runtime_checkable
 class Judge(Protocol):
-    """Compares an answer with a reference answer."""
+    """A judge that compares an answer with a reference answer."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
         """Judge whether the answer is correct (AccurateRAG 3.1, figure 4)."""
@@ -32,7 +32,7 @@ class Judge(Protocol):
 
 
 class ExtractiveJudge:
-    """Compares exact words, or else numbers, names and shared words."""
+    """A judge that compares exact words, or else numbers, names and shared words."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
         """Return true if the answer has the facts of the reference, judging by its words. An empty reference matches

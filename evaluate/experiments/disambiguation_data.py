@@ -226,7 +226,7 @@ def _load_csv_pairs(path: Path) -> Iterable[tuple[str, str]]:
         yield _find_first(lower, _ACRONYM, ""), _find_first(lower, _EXPANSION, "")
 
 
-# -- what both are read from ------------------------------------------------------------------------------------------
+# -- reading files of either kind -------------------------------------------------------------------------------------
 
 
 def _find_first(entry: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:

@@ -21,7 +21,7 @@ from argot.settings import Settings
 
 Report = tuple[dict[str, Any], list[Table]]
 
-# -- what there is ----------------------------------------------------------------------------------------------------
+# -- the list of experiments ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _explain_missing_data(experiment: Experiment, settings: Settings) -> str:
     return "" if place.exists() else f"ARGOT_DATASETS holds no {experiment.public}; or give --data"
 
 
-# -- what was kept ----------------------------------------------------------------------------------------------------
+# -- saved runs -------------------------------------------------------------------------------------------------------
 
 
 def find_runs_home(home: Path | None, settings: Settings) -> Path:

@@ -79,7 +79,7 @@ class Texts:
         self._witnesses = self._find_spelt_out()
         self._count_neighbours()
 
-    # -- what is learnt once ------------------------------------------------------------------------------------------
+    # -- learning, done once ------------------------------------------------------------------------------------------
 
     def _weigh_words(self) -> None:
         """Build TF-IDF rows of sentences and expansions, and their topic vectors."""

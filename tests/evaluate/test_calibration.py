@@ -202,14 +202,14 @@ def test_a_threshold_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: P
         assert (own["chosen_on"], own["answers"], own["auroc"]) == (len(first), len(rows) - len(first), 1.0)
         assert own["agreements"]["TRUE"]["all"]["kappa"] == 1.0
     assert report["judges"][2]["answers"] == len(rows)
-    assert titles[:2] == ["Agreement with people", "Measures taken for verdicts"]
+    assert titles[:2] == ["Agreement with people", "Measures used as verdicts"]
 
 
 @pytest.mark.parametrize(
     ("judges", "message"),
     [
         (["genius"], "no judge 'genius'"),
-        (["ranking"], "compares four answers; labels of single answers say nothing of it"),
+        (["ranking"], "compares four answers; labels of single answers cannot be compared with that"),
         (["correct"], "needs a language model"),
         (["rouge-1"], "too few questions .* Give --threshold"),
         ([], "Give --judge"),

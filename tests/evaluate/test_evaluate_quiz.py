@@ -146,7 +146,7 @@ def test_the_samples_are_written_as_a_quiz_folder(tmp_path: Path) -> None:
     contexts = {row["name"] for row in read_contexts((written / "contexts.csv").read_text("utf-8"))}
     assert {question.context for question in questions} == contexts and len(contexts) == 6
     assert len(list((written / "documents").rglob("*.*"))) == 36
-    with pytest.raises(InvalidInput, match="is there already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         shared_tasks.write_samples_quiz(written, "validation")
 
 

@@ -86,7 +86,7 @@ def test_a_strategy_without_a_significant_gain_is_not_chosen() -> None:
     assert report.best == KEYWORD.name
     assert not report.better
     assert report.chosen == report.present == PLAIN.name
-    assert "the interval holds zero" in build_strategy_tables(report)[1].rows[1][1]
+    assert "the interval includes zero" in build_strategy_tables(report)[1].rows[1][1]
 
 
 def test_a_significantly_better_strategy_is_chosen() -> None:

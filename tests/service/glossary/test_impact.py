@@ -38,7 +38,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
     result = await catalogue.get_result(kb, principal, "ask", question=question, profile="lenient")
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     return str(result["thread"])
 
 

@@ -44,7 +44,7 @@ async def add(kb: KnowledgeBase, folder: Path, name: str, text: str, audience: l
 async def ask(kb: KnowledgeBase, principal: Principal, question: str, **more: Any) -> dict[str, Any]:
     """Ask a question and return the result after all follow-up work is done."""
     found: dict[str, Any] = await catalogue.get_result(kb, principal, "ask", question=question, **more)
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     return found
 
 
@@ -229,7 +229,7 @@ async def test_an_asker_who_chose_no_sense_is_told_of_new_senses_only(kb: Knowle
     asked = await ask(kb, ASKER, "What is PUC?")
     assert asked["status"] == "needs_choice"
     await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice="none")
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     assert await catalogue.get_result(kb, ASKER, "thread_news", thread=asked["thread"]) == []
 
     kb.glossary.senses.add("PUC", "Tools", "Pick Up Crew", by=ADMIN)
@@ -261,5 +261,5 @@ async def test_a_sense_is_counted_once_per_question_and_not_before_the_choice(kb
 
     chosen = next(one for one in asked["choices"] if one["context"] == "Legal")
     await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice=chosen["answer"])
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     assert used() == {("WL", "NAND"): 1, ("PUC", "Legal"): 1}

@@ -105,15 +105,17 @@ _ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 async def strategy_choose(
     kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion
 ) -> AsyncIterator[Event | Finished[StrategyChoice]]:
-    """Try which search finds the passages of a set's questions best: semantic, keyword or hybrid, with which derived
-    texts and weights. It is measured before re-ranking, in what one may read. Questions that are a sentence of their
-    passage are left out: words alone find them. Nothing is changed; `profile_save` keeps what was chosen.
+    """Measure which search finds the passages of a set's questions best, before re-ranking.
+
+    It tries semantic, keyword and hybrid search, with different derived texts and weights, in the documents that the
+    caller may read. Questions that are a sentence of their passage are left out, because keywords alone find them.
+    Nothing is changed; `profile_save` keeps the result.
 
     Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
-        MissingWing: no wing that is installed keeps sets of pairs.
-        NotFound: there is no such set that one may see.
+        MissingWing: no installed wing keeps sets of pairs.
+        NotFound: there is no such set that the caller may see.
         InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
         InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
     """
@@ -124,10 +126,10 @@ async def strategy_choose(
 
 @usecase("manager", everywhere=True)
 async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion) -> StrategyRun:
-    """Begin to choose in the background, as `strategy_choose` does; `strategy_run` says how far it is.
+    """Start `strategy_choose` in the background; `strategy_run` returns its progress.
 
     Raises:
-        Conflict: a choice is going on.
+        Conflict: a choice is already running.
         MissingWing, NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _load_questions(kb, principal, asked)
@@ -137,8 +139,9 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
 
 @usecase("manager", everywhere=True)
 async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
-    """Return the progress and the outcome of the last choice that was begun; None if none is known any more, or its set
-    is of documents that one may not read.
+    """Return the progress and the result of the choice that was started last.
+
+    None if none is known any more, or if its set was made from documents that the caller may not read.
     """
     job, sets = await kb.jobs.find_latest(STRATEGY, STRATEGY), find_question_sets()
     if job is None or sets is None:

@@ -47,8 +47,8 @@ async def document_change(
 ) -> AsyncIterator[Event | Finished[BulkReport]]:
     """Change several documents (by id, name or URI). Events: `{"kind": "progress", "done", "total"}`.
 
-    `change`: "tag" and "untag" add and take away the tags in `values`; "audience" sets the readers to `values` (none:
-    everyone); "reread" reads the stored files again; "remove" puts them into the dustbin.
+    `change`: "tag" and "untag" add and remove the tags in `values`; "audience" sets the readers to `values` (none:
+    everyone); "reread" reads the stored files again; "remove" moves them to the dustbin.
 
     Raises:
         InvalidInput: no tag is given.

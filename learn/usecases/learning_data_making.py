@@ -58,9 +58,9 @@ async def data_make(
     name: SetName,
     recipe: DataRecipe = DataRecipe(),
 ) -> AsyncIterator[Event | Finished[DataSet]]:
-    """Make a set of training pairs from the documents that the caller may read, or continue an interrupted one.
+    """Make a set of training pairs from documents that the caller may read, or continue one.
 
-    Events: `{"kind": "progress", "name", "done", "total"}`.
+    An interrupted set is continued under its name. Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
         Conflict: there is a set of this name, or it is being made.

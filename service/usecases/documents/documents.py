@@ -226,10 +226,10 @@ async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: T
 async def page_picture(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
 ) -> PagePicture:
-    """Return the page of a PDF that contains a passage as a PNG (base64), with the passage and its `spans` marked.
+    """Return the PDF page that contains a passage, as a PNG (base64) with the passage marked.
 
-    `spans`: the cited parts, [start, end) in characters of the revision's Markdown. The result has `page`, `media_type`
-    and `base64`.
+    `spans`, the cited parts ([start, end) in characters of the revision's Markdown), are marked, too. The result has
+    `page`, `media_type` and `base64`.
 
     Raises:
         NotFound: the passage is gone, the caller may not read it, or its document is no PDF.

@@ -71,10 +71,10 @@ async def document_find(
     start: Count = 0,
     limit: Annotated[Count, Field(le=1000)] = 50,
 ) -> DocumentsFound:
-    """Find documents that the caller may read, whose name, title or place contains each word of `text`.
+    """Find documents that the caller may read by words of their names.
 
-    Returns `limit` of them, from `start` on. `audience` is a group, `@NAME`, or `everyone`. `added_after` and
-    `added_before` are times in ISO 8601.
+    The name, title or place contains each word of `text`. Returns `limit` documents, from `start` on. `audience` is a
+    group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
     """
     return await kb.blocking(_find_documents, kb, principal, wanted, order, slice(start, start + limit))
 

@@ -126,9 +126,10 @@ async def document_contents(kb: KnowledgeBase, principal: Principal, *, document
 async def document_part(
     kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
 ) -> DocumentPart:
-    """Show the text of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
+    """Show the text of one part of a document (by id, name or URI): a page, slide or sheet.
 
-    Without `part` it is the part in which `passage` (an id) begins, or else the first one.
+    Other files have 25 passages a part. Without `part` it is the one in which `passage` (an id) begins, or else the
+    first one.
     """
     from argot.corpus.store.document_fields import read_given_fields
     from argot.corpus.store.revision_reads import read_derived

@@ -65,10 +65,11 @@ async def document_label(
     tags: list[Text] | None = None,
     fields: Fields | None = None,
 ) -> LabelledDocument:
-    """Change a document's readers, tags and own fields (by id, name or URI). What is left out stays.
+    """Change the readers, tags and own fields of a document; what is left out stays.
 
-    `fields`, as `{"region": ["EU"]}`, replace those given before, and those of the same name that were read from the
-    file. An empty `audience` is everyone. Callers who remove themselves from the readers no longer see the document.
+    `document` is its id, name or URI. `fields`, as `{"region": ["EU"]}`, replace those given before, and those of the
+    same name that were read from the file. An empty `audience` is everyone. Callers who remove themselves from the
+    readers no longer see the document.
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
@@ -112,9 +113,10 @@ async def document_reread(kb: KnowledgeBase, principal: Principal, *, document: 
 async def document_replace(
     kb: KnowledgeBase, principal: Principal, *, document: Text, name: Text, data: Data
 ) -> UploadReport:
-    """Add a new revision of a document (by id, name or URI): another file of the same format, under any name.
+    """Add a new revision of a document (by id, name or URI) from another file.
 
-    Readers and tags stay. The previous revision no longer answers questions; it can be compared and brought back.
+    The file must have the same format, and may have any name. Readers and tags stay. The previous revision no longer
+    answers questions; it can be compared and brought back.
 
     Raises:
         InvalidInput: the file has another format, or cannot be read; nothing changed.
@@ -133,7 +135,10 @@ async def document_replace(
 
 @usecase("manager", everywhere=True)
 async def document_revisions(kb: KnowledgeBase, principal: Principal, *, document: Text) -> list[Revision]:
-    """List the revisions of a document (by id, name or URI): the live one, then the former ones, newest first."""
+    """List the revisions of a document (by id, name or URI).
+
+    The live one comes first, then the former ones, newest first.
+    """
     from argot.corpus.store.revision_reads import list_revisions
 
     store = kb.document_store

@@ -98,12 +98,12 @@ async def upload(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
-    """Add one file, or the files in an archive (ZIP, TAR).
+    """Add one file, or the files in an archive.
 
-    `kind`: added, updated, unchanged, or duplicate (another document has the same content, and the caller is one of its
-    readers). The same name again, by the same person, is a new revision of that document. `folder` is the sender's
-    folder of the file ("plans/2027"), so that the `readme.md` of two folders are two documents. Without `audience` or
-    `tags` a known document keeps its own, and a new one is for everyone.
+    Archives are ZIP and TAR. `kind`: added, updated, unchanged, or duplicate (another document has the same content,
+    and the caller is one of its readers). The same name again, by the same person, is a new revision of that document.
+    `folder` is the sender's folder of the file ("plans/2027"), so that the `readme.md` of two folders are two
+    documents. Without `audience` or `tags` a known document keeps its own, and a new one is for everyone.
 
     Raises:
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.

@@ -72,9 +72,9 @@ async def context_save(
 async def context_since(
     kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
 ) -> SavedSince[Context]:
-    """Return a context as it was in a version, as it is now, and who saved it last, to resolve a concurrent edit.
+    """Return a context as it was in a version, and as it is now, to resolve a concurrent edit.
 
-    `base` is None if that version is not known.
+    Also returns who saved it last. `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.

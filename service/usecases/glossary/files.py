@@ -95,10 +95,10 @@ async def glossary_preview(
     language: Text = DEFAULT_LANGUAGE,
     limit: Limit = 50,
 ) -> PreviewShown:
-    """Preview the import of a file (`data` in base64). Nothing is stored.
+    """Preview the import of a file; nothing is stored.
 
-    Returns `counts`, and the first of the senses that would be added or updated (before and after), and of the wrong
-    ones. An empty `format` is detected. `stamp`: pass it on to import exactly this.
+    `data` is in base64. Returns `counts`, and the first of the senses that would be added or updated (before and
+    after), and of the wrong ones. An empty `format` is detected. `stamp`: pass it on to import exactly this.
     """
     options = _make_options(kb.settings, context, language)
     return _show_preview(

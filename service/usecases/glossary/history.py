@@ -103,7 +103,10 @@ async def glossary_roll_back(
     why: Words = "",
     force: bool = False,
 ) -> ChangeSet:
-    """Roll a change back, or restore a term as it was at a moment (a date, or the number of a change)."""
+    """Roll a change back, or restore a term as it was at a moment.
+
+    The moment is a date, or the number of a change.
+    """
     return await kb.blocking(
         kb.glossary.history.roll_back, principal, change, term=term, moment=moment, why=why, force=force
     )
@@ -113,9 +116,9 @@ async def glossary_roll_back(
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
 ) -> SavedSince[Sense]:
-    """Return a sense as it was in a version, as it is now, and who saved it last, to resolve a concurrent edit.
+    """Return a sense as it was in a version, and as it is now, to resolve a concurrent edit.
 
-    `base` is None if that version is not known.
+    Also returns who saved it last. `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.

@@ -85,7 +85,7 @@ async def glossary_effects_together(
     proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
     context: Words = "",
 ) -> CombinedImpact:
-    """Show how approving several drafts or accepting several proposals together would change past questions.
+    """Show how approving several drafts, or accepting several proposals, would change past questions.
 
     Each draft is named with the version that the caller saw; proposals are treated as approved meanings. Nothing is
     stored. The result is as for `glossary_effects`, with `tried` (how many were tried) and `not_tried` (how many were

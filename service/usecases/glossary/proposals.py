@@ -225,9 +225,10 @@ async def glossary_approve_many(
     senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)],
     why: Words = "",
 ) -> ApprovedSenses:
-    """Approve several drafts, each named with the version that the caller saw, so that they answer questions.
+    """Approve several drafts, so that they answer questions.
 
-    `senses`: those that were approved; `left`: those that could not be, each with the `reason`.
+    Each is named with the version that the caller saw. `senses`: those that were approved; `left`: those that could not
+    be, each with the `reason`.
     """
 
     def approve_all() -> ApprovedSenses:

@@ -95,7 +95,7 @@ async def glossary_list(
     limit: Annotated[Count, Field(ge=1)] | None = None,
     start: Count = 0,
 ) -> list[Sense]:
-    """List the senses that the caller may read, by term, without the first `start`."""
+    """List the senses that the caller may read, by term, skipping the first `start` ones."""
     find = kb.glossary.senses.find
     return await kb.blocking(find, principal, query=query, context=context, status=status, limit=limit, start=start)
 
@@ -154,7 +154,10 @@ async def glossary_occurrences(
 async def glossary_passage(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, phrase: Words = ""
 ) -> MarkedPassage:
-    """Show a passage, its text also in `parts`: (text, whether it is the phrase)."""
+    """Show a passage with a phrase marked.
+
+    `parts` has its text as pairs: (text, whether it is the phrase).
+    """
     found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
     if passage_id not in found:
         raise NotFound("This passage no longer exists: its document was changed or removed.")
@@ -272,12 +275,12 @@ async def glossary_conflicts(
     about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
     limit: Limit = 200,
 ) -> ConflictList:
-    """List the conflicts in the whole glossary and the senses whose review is due, or the `accepted` conflicts.
+    """List the conflicts in the glossary and the senses whose review is due, or the accepted conflicts.
 
-    With `about`, only conflicts that involve all of these senses. `open` and `accepted` count them; `total` is the
-    count of the requested list, of which `conflicts` are the first, each with its `kind`, `message`, `senses` and
-    `may_accept`; an accepted one also has its `change`, `at`, `who`, `why`, and `may_take_up` (whether it may be
-    reopened).
+    `accepted` chooses the latter. With `about`, only conflicts that involve all of these senses. `open` and `accepted`
+    count them; `total` is the count of the requested list, of which `conflicts` are the first, each with its `kind`,
+    `message`, `senses` and `may_accept`; an accepted one also has its `change`, `at`, `who`, `why`, and `may_take_up`
+    (whether it may be reopened).
     """
 
     def find_conflicts() -> ConflictList:

@@ -23,7 +23,10 @@ class StoreProblem:
 
 @usecase("admin")
 async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
-    """Check that documents, keyword index and vectors are consistent, and say what is wrong and how to repair it."""
+    """Check that documents, keyword index and vectors are consistent.
+
+    The result says what is wrong and how to repair it.
+    """
     # Opened even if its vectors are damaged: that is to be told, too.
     corpus = await kb.load(mending=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]

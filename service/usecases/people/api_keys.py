@@ -31,10 +31,10 @@ class NewKey(Key):
 async def key_add(
     kb: KnowledgeBase, principal: Principal, *, name: KeyName, user: Text | None = None, days: Days | None = None
 ) -> NewKey:
-    """Create a key for the caller, with the label `name`; an admin can create one for any `user`.
+    """Create a key for the caller, or as an admin for any user.
 
-    `key` is returned only now. It expires after `days`; without `days` it is valid until revoked. The person at this
-    machine can have keys too; they work as long as nobody has a password.
+    `name` is its label, `user` the user. `key` is returned only now. It expires after `days`; without `days` it is
+    valid until revoked. The person at this machine can have keys too; they work as long as nobody has a password.
 
     Raises:
         NotAllowed: it is for somebody else, or for somebody who is suspended.

@@ -156,10 +156,11 @@ async def feedback(
 async def feedback_list(
     kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Moment = ""
 ) -> list[SharedAnswer | JudgedAnswer]:
-    """List people's feedback on answers, oldest first, as evaluation data (docs/chat.md describes the fields).
+    """List people's feedback on answers, oldest first, as evaluation data.
 
-    Question, comment and answer are included if the asker shared them; of the answer, only the parts that rest on
-    documents that the caller may read. Who asked is never included. `since`: an ISO date or time.
+    docs/chat.md describes the fields. Question, comment and answer are included if the asker shared them; of the
+    answer, only the parts that rest on documents that the caller may read. Who asked is never included. `since`: an ISO
+    date or time.
     """
     from argot.service.threads.feedback_export import list_judged_answers
 

@@ -135,9 +135,9 @@ async def document_replace(
 
 @usecase("manager", everywhere=True)
 async def document_revisions(kb: KnowledgeBase, principal: Principal, *, document: Text) -> list[Revision]:
-    """List the revisions of a document (by id, name or URI).
+    """List the revisions of a document: the live one first, then the former ones, newest first.
 
-    The live one comes first, then the former ones, newest first.
+    `document` is its id, name or URI.
     """
     from argot.corpus.store.revision_reads import list_revisions
 

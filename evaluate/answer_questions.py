@@ -16,14 +16,15 @@ from argot.json_text import json_lines
 
 UNANSWERABLE = ("unanswerable",)
 UNDERSPECIFIED = ("underspecified",)
-"""Kinds for which the right outcome is to abstain, and to ask back."""
+"""The kinds of questions for which the right outcome is to abstain, and to ask back."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldSnippet:
-    """Text that belongs to the whole answer: one item of a list, one step, one sentence; verbatim from its document.
+    """Text that belongs to the complete answer: one item of a list, one step, or one sentence, verbatim from its
+    document.
 
-    Without a quote the whole document is meant.
+    Without a quote, the whole document counts.
     """
 
     document: str
@@ -36,8 +37,8 @@ class AnswerQuestion:
 
     `gold` has a snippet for every item and every step. `must` are short texts, all of which a complete answer contains;
     alternatives are separated by bars ("27 days|27 d"). Without `must` the snippets themselves are searched, and
-    without snippets the sentences of the reference. `earlier` are the messages before it, where it is a turn of a
-    conversation. `place` is its file and line; empty for public sets, which are taken as they come.
+    without snippets the sentences of the reference. `earlier` are the messages before the question, if it is a turn of
+    a conversation. `place` is its file and line; it is empty for public sets, which are used without checks.
     """
 
     id: str
@@ -58,7 +59,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """Questions, and the documents they are asked of; `glossary` is a CSV file that belongs to them."""
+    """Questions, and the documents that answer them; `glossary` is a CSV file that belongs to them."""
 
     name: str
     questions: Sequence[AnswerQuestion]
@@ -67,7 +68,7 @@ class AnswerSet:
 
 
 def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQuestion]:
-    """Read a file of questions, one JSON object a line (evaluate/README.md shows one).
+    """Read a file of questions, one JSON object per line (evaluate/README.md shows one).
 
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
@@ -90,9 +91,7 @@ class _Gold(BaseModel):
 
 
 class _Row(BaseModel):
-    """A line of the file. `note` is the writer's own; any other field is refused, since it would be an unnoticed
-    slip.
-    """
+    """A line of the file. `note` is the writer's own. Any other field is refused, because it may be a misspelt one."""
 
     model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="forbid")
 
@@ -157,7 +156,7 @@ def build_answer_set(questions: Path, documents: Path, split: str | None = None)
     """Build a set from the questions of a file and the documents of a folder.
 
     Raises:
-        InvalidInput: the file is malformed, or the folder is none.
+        InvalidInput: the file is malformed, or the folder does not exist.
     """
     if not documents.is_dir():
         raise InvalidInput(f"{documents} is no folder. Give the folder of the documents with --documents.")
@@ -165,7 +164,7 @@ def build_answer_set(questions: Path, documents: Path, split: str | None = None)
     names = {one.name for one in sources if not one.skip}
     if not names:
         raise InvalidInput(f"{documents} holds no documents. Give the folder of the documents with --documents.")
-    # Before anything is read and embedded, which takes long.
+    # Check this before anything is read and embedded, which takes long.
     for question in found:
         for gold in question.gold:
             if Path(gold.document).name not in names:

@@ -2,7 +2,7 @@
 
 Each question has gold snippets (every item, every step), a reference answer and a kind. The measurement covers what
 reaches the asker: the sentences that are shown as supported. With a server that knows the answers (`known_answers`) the
-same questions show where right answers are lost on the way, and which wrong ones get through.
+same questions show at which stage right answers are lost, and which wrong answers are shown.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ async def evaluate_answers(  # noqa: PLR0917
     """Ask every question once under each profile.
 
     Args:
-        known: the server behind `server`, where it knows the answers.
-        matcher: a model that matches references too, to be compared with ours.
+        known: the server behind `server`, if it is one that knows the answers.
+        matcher: a model that matches references too, for comparison with Argot's matching.
 
     Raises:
-        ModelUnavailable: a judge cannot be asked.
-        InvalidInput: a question cannot be asked, its asker's context is not in the glossary, or its gold does not stand
-            in the documents; the message says where.
+        ModelUnavailable: a judge's server does not answer.
+        InvalidInput: a question cannot be asked, its asker's context is not in the glossary, or its gold is not in the
+            documents; the message says where.
     """
     _require_contexts(base, questions)
     documents = base.corpus.store.documents(EVALUATOR)
@@ -84,7 +84,7 @@ def _add_bert_scores(outcomes: Sequence[AnswerOutcome], settings: Settings) -> l
 
 
 def _require_contexts(base: TemporaryBase, questions: Sequence[AnswerQuestion]) -> None:
-    """Refuse questions that name contexts where there is no glossary: without one, no context means anything."""
+    """Refuse questions that name contexts if there is no glossary, because it defines the contexts."""
     known = [context.name for context in base.glossary.contexts.all(EVALUATOR)]
     for question in questions if known else ():
         if question.asker_context and question.asker_context not in known:
@@ -106,7 +106,7 @@ def find_gold_passages(base: TemporaryBase, question: AnswerQuestion, documents:
     document.
 
     Raises:
-        InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
+        InvalidInput: a question of a file names a document that does not exist, or quotes text that it does not have.
     """
     found: set[str] = set()
     for one in question.gold:
@@ -115,7 +115,7 @@ def find_gold_passages(base: TemporaryBase, question: AnswerQuestion, documents:
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
         holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
-        # The annotations of a public set are taken as given; a file's mistake would count as a wrong answer.
+        # The annotations of a public set are used as they are. A mistake in a file would count as a wrong answer.
         if question.place and not holding:
             _require_quoted(base, question, one, document)
         found |= holding
@@ -127,7 +127,7 @@ def _require_quoted(
 ) -> None:
     if document is None:
         raise report_missing_document(question, gold, "the knowledge base")
-    # It may run over the end of a passage.
+    # The quotation may continue in the next passage, so look in the whole document.
     if bare(gold.quote) not in bare(base.corpus.store.markdown(EVALUATOR, document.revision_id)):
         raise InvalidInput(
             f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
@@ -135,9 +135,7 @@ def _require_quoted(
 
 
 def _find_document(documents: Sequence[Document], name: str) -> Document | None:
-    """Find a document by the end of its address, which has the folders of a set; by its file name where that is all
-    there is.
-    """
+    """Find a document by the end of its address, which has the folders of a set, or else by its file name."""
     ending = f"/{name}"
     exactly = (one for one in documents if one.uri.endswith(ending))
     return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

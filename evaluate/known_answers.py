@@ -1,10 +1,10 @@
-"""A model server that knows the answers: it shows how the pipeline treats right answers, and wrong ones.
+"""A model server that knows the answers: it shows how the pipeline treats right answers and wrong ones.
 
-Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
-is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
-passage that bears it out; else it refuses. `lying`: the same with one sentence made false by one change, the citation
-right. Asked whether a passage supports a sentence, the one answers truthfully, the other always yes. Every other prompt
-gets the least that its schema allows, so that the reading of questions is Argot's own.
+The server uses real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: if a passage that holds
+the answer is in the prompt, the server gives the reference answer word for word, and each sentence has the number of
+the passage that supports it; otherwise it refuses. `lying`: the same, with one sentence made false by one change and
+the citation right. If it is asked whether a passage supports a sentence, `ideal` answers truthfully, and `lying` always
+says yes. Every other prompt gets the emptiest reply that its schema allows, so that Argot itself reads the questions.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Manner = Literal["ideal", "lying"]
 CONTEXT_TOKENS = 32_768
 _PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
 HOLDS = 0.8
-"""Share of a snippet's content in a passage from which the passage contains the snippet, however a table or a page
-split it."""
+"""The least share of a snippet's content in a passage for which the passage contains the snippet, even if a table or a
+page break splits it."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Heard:
 
 
 class KnownAnswers:
-    """The server, in a thread of its own; use as a context manager. One question at a time: `expect` sets it."""
+    """The server, in a thread of its own; use it as a context manager. It knows the question set by `expect`."""
 
     def __init__(self, manner: Manner) -> None:
         self.manner = manner
@@ -72,7 +72,7 @@ class KnownAnswers:
         self._http.server_close()
 
     def expect(self, question: AnswerQuestion, place: int) -> Heard:
-        """Set the question that is asked next. The record that is returned fills as the server is asked."""
+        """Set the question that is asked next. The returned record is filled in while the server is asked."""
         self.heard = Heard(question, place)
         return self.heard
 
@@ -106,7 +106,7 @@ class KnownAnswers:
         return " ".join(f"{_strip_stop(one)} [{_find_nearest(one, holding)}]." for one in sentences)
 
     def _match_sentences(self, user: str) -> list[dict[str, int]]:
-        """Return for each numbered sentence the gold passage that supports it; 0 for one that is not of the
+        """Return for each numbered sentence the gold passage that supports it, or 0 if the sentence is not part of the
         reference.
         """
         holding = {n: text for n, text in _read_passages(user).items() if _has_gold(text, self.heard.question)}
@@ -114,7 +114,7 @@ class KnownAnswers:
         found = []
         for number, sentence in _read_numbered(user):
             said = bare(sentence)
-            # who lies in the answer lies about the answer, too
+            # the lying server also claims that its false sentences are supported
             is_true = bool(holding) and (self.manner == "lying" or said in true)
             found.append(
                 {"first": number, "last": number, "passage": _find_nearest(sentence, holding) if is_true else 0}
@@ -127,7 +127,7 @@ def split_answer(text: str) -> list[str]:
 
 
 def make_least_value(schema: dict[str, Any]) -> Any:
-    """Return the emptiest value that a schema allows; of choices the last, which is "none" where there is one."""
+    """Return the emptiest value that a schema allows; of an enumeration the last, which is "none" if there is one."""
     if "enum" in schema:
         return schema["enum"][-1]
     match schema.get("type"):
@@ -147,7 +147,7 @@ def _read_passages(user: str) -> dict[int, str]:
 
 
 def _read_numbered(user: str) -> list[tuple[int, str]]:
-    """Return the numbered sentences of a prompt, which stand behind its last passage."""
+    """Return the numbered sentences of a prompt, which follow its last passage."""
     behind = user[max((found.end() for found in _PASSAGE.finditer(user)), default=0) :]
     return [(int(n), text) for n, text in re.findall(r"^\s*\[?(\d+)[\].:)]?\s+(.+)$", behind, re.MULTILINE)]
 
@@ -163,7 +163,7 @@ def _find_nearest(sentence: str, passages: dict[int, str]) -> int:
 
 
 def _strip_stop(sentence: str) -> str:
-    """Remove the full stop, which goes behind the mark."""
+    """Remove the full stop, which is put after the citation mark."""
     return sentence.rstrip().removesuffix(".")
 
 
@@ -175,7 +175,7 @@ def _make_handler(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *values: Any) -> None:
-            """Log nothing: requests are no news."""
+            """Log nothing: the requests are not of interest."""
 
         def do_GET(self) -> None:
             known = self.path.endswith("/models")

@@ -1,4 +1,4 @@
-"""Choice of a search strategy on a set of training pairs (AccurateRAG 2.3): at once, or in the background."""
+"""Choice of a search strategy on a set of training pairs (AccurateRAG 2.3), awaited or in the background."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from argot.measures import Qrels
 
 ChoicePart = Literal["validation", "test"]
-"""Pairs of the part to learn from choose nothing: a tuned model has seen them."""
+"""The parts of a set that may be used for a choice; not the training part, since a tuned model has seen its pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyQuestion(ParameterGroup):
-    """The questions that strategies are chosen on: those of one part of a set of pairs.
+    """The questions on which strategies are measured: those of one part of a set of pairs.
 
-    `profile`: the present one; None: the service's. `name`: under which the winner is to be kept; whether it can be is
-    seen to before anything is searched.
+    `profile`: the present profile; None: the service's. `name`: the name under which the chosen strategy will be saved
+    as a profile; whether that is possible is checked before the search.
     """
 
     data: SetName
@@ -45,7 +45,7 @@ class StrategyQuestion(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class StrategyTried:
-    """One strategy: its mean with the 95 % interval, and its paired difference to the present one."""
+    """One strategy: its mean with the 95 % interval, and its paired difference to the present strategy."""
 
     name: str
     mean: float
@@ -56,10 +56,10 @@ class StrategyTried:
 
 @dataclass(frozen=True, slots=True)
 class StrategyChoice:
-    """The outcome of a choice. `chosen` is the best strategy only if it is better than the present one beyond doubt
-    (`better`), otherwise it is the present one; `switches` of `profile` make it.
+    """The outcome of a choice. `chosen` is the best strategy only if the interval shows that it is better than the
+    present one (`better`); otherwise it is the present one. `switches` turn `profile` into it.
 
-    `tried`: how many strategies; `rows`: those worth seeing, best first.
+    `tried`: the number of strategies; `rows`: those to show, best first.
     """
 
     data: str
@@ -77,7 +77,7 @@ class StrategyChoice:
 
     @property
     def about(self) -> str:
-        """The description of a profile that is made of it."""
+        """Return the description of a profile that is made from this choice."""
         return f"Chosen on {self.questions} {self.part} questions of {self.data} by {self.measure}: {self.chosen}."[
             :500
         ]
@@ -85,7 +85,7 @@ class StrategyChoice:
 
 @dataclass(slots=True)
 class StrategyRun:
-    """A choice in the background. `step`, `done`, `total`: its progress; `error`: the reason for which it failed."""
+    """A choice in the background. `step`, `done`, `total`: its progress; `error`: why it failed."""
 
     asked: StrategyQuestion
     step: str = ""
@@ -97,7 +97,7 @@ class StrategyRun:
 
 
 STRATEGY = "strategy"
-"""The kind of the jobs that choose a search strategy, and the key of the one that there is at a time."""
+"""The kind of the jobs that choose a search strategy, and their key, which allows only one of them at a time."""
 _ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 
 
@@ -167,7 +167,7 @@ def _run_of(job: JobRecord) -> StrategyRun:
     fault="No strategy could be chosen: {error}. Nothing was changed.",
 )
 async def strategy_work(run: JobRun) -> Any:
-    """Choose a strategy; the `StrategyChoice` as JSON."""
+    """Choose a strategy and return the `StrategyChoice` as JSON."""
     asked = _ASKED.validate_python(dict(run.parameters))
     async with aclosing(_stream_choice(run.kb, run.principal, asked)) as events:
         async for event in events:
@@ -204,7 +204,7 @@ async def _stream_choice(
 async def _load_questions(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> tuple[dict[str, str], Qrels]:
-    """Return the questions by their pairs' ids, and the passage that each should find."""
+    """Return the questions by the ids of their pairs, and the passage that each should find."""
     from argot.measures import ALL_MEASURES
 
     sets = require_question_sets()

@@ -18,7 +18,7 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
     """Return the metrics of the running service, in Prometheus' text format.
 
     Raises:
-        NotFound: no service is running.
+        NotFound: this process is not a service.
     """
     if kb.metrics is None:
         raise NotFound("Only a running service has metrics. Start it with: argot serve")

@@ -25,7 +25,7 @@ FOUND, SHOWN = 50, 5
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage in its order. `moved`: how many places higher it is than in the other list; None: it is not shown
+    """A ranked passage. `moved`: how many places higher it is than in the other list; None: it is not shown
     there.
     """
 

@@ -74,14 +74,14 @@ async def data_show(
 
     jobs = await list_making_jobs(kb.jobs)
 
-    def read() -> DataFound:
+    def read_pairs() -> DataFound:
         found, query = find_visible_set(kb, principal, name), PairQuery(words, kind, part, state)
         store = kb.open_store(PairStore)
         stored = store.pairs(name, query, limit=limit, offset=start)
         pairs = add_passages(kb, principal, stored)
         return DataFound(describe_set(kb, found, jobs), pairs, store.count(name, query))
 
-    return await kb.blocking(read)
+    return await kb.blocking(read_pairs)
 
 
 @usecase("manager", everywhere=True)
@@ -204,7 +204,7 @@ async def data_import(
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
         kb.open_store(PairStore).add(name, (), left_out=left)
         kb.open_store(PairStore).finish(name)
-        return describe_set(kb, kb.open_store(PairStore).named(name), {})
+        return describe_set(kb, kb.open_store(PairStore).get_set(name), {})
 
     return await kb.blocking(put_in)
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
-    """The recipe of a set. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
-    documents with one of these alone; `seed`: the order of passages, and their parts. When a set is continued, missing
-    options are those with which it was begun.
+    """The recipe of a set. `kinds`: of questions; by default those that need no language model. `limit`: the maximum
+    number of pairs. `tags`: only documents with one of these. `seed`: decides the order of passages, and their parts.
+    When a set is continued, missing options are those with which it was begun.
     """
 
     kinds: list[DataKind] | None = None
@@ -114,7 +114,7 @@ def build_pairs_job(principal: Principal, name: str) -> JobWanted:
 
 
 async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> None:
-    """Begin the set, or find it begun.
+    """Begin the set, or find the one that is begun.
 
     Raises:
         Conflict, InvalidInput, InvalidSettings: it cannot be made, or is being made.
@@ -129,7 +129,7 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     try:
         find_visible_set(kb, principal, name)
     except NotFound:
-        # In the store's words, which are the same for a hidden set that nobody is making.
+        # Worded as by the store, whose message is the same for a hidden set that nobody is making.
         return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
@@ -138,7 +138,7 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     PAIRS,
     busy="The set '{label}' is being made. Wait until that is done, or stop it.",
     is_retried=False,
-    # A set may take questions of a language model. A service without one does its own where nobody else takes them.
+    # A set may need a language model. A service without one makes its own sets where no other worker takes them.
     is_possible=lambda settings: bool(settings.model_server.url),
 )
 async def make_pairs(run: JobRun) -> None:

@@ -1,4 +1,4 @@
-"""The adoption of a trained model that measures better, and the way back: in one step, while Argot answers."""
+"""The adoption of a trained model that measures better, and its undoing: in one step, while Argot answers."""
 
 from __future__ import annotations
 

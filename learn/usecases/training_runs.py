@@ -1,4 +1,6 @@
-"""Trainings: begun, watched, stopped, compared. Each is a folder of the knowledge base (`argot.learn.run_folder`)."""
+"""The use cases of trainings: start, watch, stop, compare. Each training is a folder of the knowledge base
+(`argot.learn.run_folder`).
+"""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class RatingTask:
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """A saved rating: how far one is, and the place of the next question without a rating; None: there is none."""
+    """A saved rating: the rater's progress, and the place of the next unrated question; None: there is none."""
 
     study: StudyToRate
     next: int | None
@@ -188,7 +188,7 @@ class _Desk:
         raise NotFound(f"Study '{self.study.name}' has no question {place} for you. Go on with the next one.")
 
     def find_next(self, after: int = 0) -> int | None:
-        """Find the next question without a rating behind this place, else from the beginning."""
+        """Find the next question without a rating after this place, else from the beginning."""
         left = [one.place for one in self.items if self._find_saved(one) is None]
         return next((place for place in left if place > after), left[0] if left else None)
 

@@ -34,7 +34,7 @@ ProfileNames = Annotated[list[Text], Field(max_length=MAX_SYSTEMS)]
 RETRIEVED = 10
 """Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
-"""Pause before the next try when the service is fully used: people's questions take precedence."""
+"""Pause before the next try when the service is busy: people's questions take precedence."""
 
 
 @usecase("manager", everywhere=True)

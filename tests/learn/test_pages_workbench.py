@@ -63,7 +63,7 @@ async def test_a_training_can_be_watched_stopped_and_removed(kb: KnowledgeBase, 
     for step in range(1, 9):
         run.log(step, {"ranking": 1 / step, HOSTILE: step})
     address = f"/workbench/runs/{run.id}"
-    with run.held():
+    with run.hold():
         run.note(RunState("running", "training", 8, 20, seconds_left=75))
         page = (await mia.get(address)).text
         assert "8 of 20, 75 s left" in page and page.count("<polyline") == 2 and HOSTILE not in page

@@ -36,7 +36,7 @@ def test_pairs_are_stored_once_and_found_by_words_kind_split_and_state(store: Pa
     assert store.add("ours", pairs, documents, steps=["p2"]) == 0
     assert store.list_done_steps("ours") == {"p1", "p2"}
     store.finish("ours")
-    found = store.named("ours")
+    found = store.get_set("ours")
     assert (found.status, found.done, found.total, found.left_out) == ("done", 2, 2, {"duplicate": 1})
     assert store.documents("ours") == documents and store.pairs("ours") == pairs
     assert store.pairs("ours", limit=1, offset=1) == pairs[1:]
@@ -65,10 +65,10 @@ def test_the_names_of_sets_are_unique_and_a_set_is_removed_whole(store: PairStor
         store.create(SET)
     store.add("ours", [stored("Why?", asked_by="ann"), stored("Who?")])
     assert store.erase_person(["ann", "mia"], "erased person") == 2
-    assert store.named("ours").created_by == "erased person" and len(store.pairs("ours")) == 1
+    assert store.get_set("ours").created_by == "erased person" and len(store.pairs("ours")) == 1
     assert store.remove("ours") == 1 and store.sets() == []
     with pytest.raises(NotFound, match="argot learn data list"):
-        store.named("ours")
+        store.get_set("ours")
 
 
 def pairs_of(passages: int, each: int, answer: str = "") -> list[TrainingPair]:

@@ -72,7 +72,7 @@ def test_a_training_ends_as_done_stopped_or_failed(tmp_path: Path, monkeypatch: 
 
 def test_only_one_process_trains_a_run(tmp_path: Path) -> None:
     run = made(tmp_path)
-    with run.held(), pytest.raises(Conflict, match="another process"):
+    with run.hold(), pytest.raises(Conflict, match="another process"):
         run_training(run)
 
 
@@ -81,7 +81,7 @@ def test_a_run_whose_process_was_killed_counts_as_stopped(tmp_path: Path) -> Non
     code = (
         "import sys, os; from pathlib import Path; from argot.learn.run_folder import *\n"
         "run = RunFolder(Path(sys.argv[1]))\n"
-        "with run.held(): run.note(RunState(status='running', step=2)); os.kill(os.getpid(), 9)"
+        "with run.hold(): run.note(RunState(status='running', step=2)); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(run.path)], check=False)
     assert (run.state.status, run.state.step) == ("stopped", 2)

@@ -11,7 +11,7 @@ from argot.errors import InvalidInput
 from argot.learn.generator.answering import compute_answer_losses, write_replies
 from argot.learn.generator.examples import ExampleMaker, add_citations
 from argot.learn.generator.generator_recipe import GeneratorRecipe, build_generator_recipe, refuse_large
-from argot.learn.generator.tokens import ChatTokens, taken
+from argot.learn.generator.tokens import ChatTokens, collect_examples
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
 from argot.tools.llm.writer import build_answer_messages, number_passages
@@ -116,12 +116,12 @@ def tokens(model_folder: Path) -> ChatTokens:
 
 def test_passages_are_dropped_to_fit_the_length_but_answers_are_never_cut(tokens: ChatTokens) -> None:
     maker = ExampleMaker(RECIPE, POOL, 7)
-    (whole,) = taken([PAIR], maker, tokens, 5000).examples
+    (whole,) = collect_examples([PAIR], maker, tokens, 5000).examples
     assert tokens.text_of(whole.answer) == whole.example.answer
-    (shorter,) = taken([PAIR], maker, tokens, len(whole.ids) - 1).examples
+    (shorter,) = collect_examples([PAIR], maker, tokens, len(whole.ids) - 1).examples
     assert shorter.example.messages[1][1].count("<passage n=") == 4 and PAIR.passage in shorter.example.messages[1][1]
     assert tokens.text_of(shorter.answer) == shorter.example.answer
-    left = taken([PAIR, replace(PAIR, answer=" ")], maker, tokens, 100)
+    left = collect_examples([PAIR, replace(PAIR, answer=" ")], maker, tokens, 100)
     assert (len(left.examples), left.no_answer, left.too_long) == (0, 1, 1)
 
 
@@ -132,7 +132,7 @@ def test_sharing_the_common_prefix_of_prompts_does_not_change_the_output(
 
     model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
     pairs = [replace(PAIR, id=str(n), question=f"{n} {PAIR.question}", answer="So. " * (n + 1)) for n in range(3)]
-    batch = taken(pairs, ExampleMaker(RECIPE, POOL, 7), tokens, 5000).examples
+    batch = collect_examples(pairs, ExampleMaker(RECIPE, POOL, 7), tokens, 5000).examples
     together = compute_answer_losses(model, batch)
     for one, loss in zip(batch, together, strict=True):
         asked, ids = len(one.asked), torch.tensor([one.ids])

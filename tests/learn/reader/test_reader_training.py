@@ -86,8 +86,8 @@ def test_the_exported_reader_scores_as_the_network_does(model: Path, trained: Pa
     trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     trainer.network = network.eval()
     with torch.inference_mode():
-        asked = trainer._read(["How long does the training take?"], 48)
-        passages = trainer._read([ANSWER, OTHER], 160)
+        asked = trainer._read_texts(["How long does the training take?"], 48)
+        passages = trainer._read_texts([ANSWER, OTHER], 160)
         wanted = torch.sigmoid(network.logits("relevance", compute_features(asked, passages)))[0]
     assert reader.answers("How long does the training take?", [ANSWER, OTHER]) == pytest.approx(
         wanted.tolist(), abs=0.05

@@ -120,7 +120,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await fill_conversations(kb)
     await fill_studies(kb)
     await do(kb, LOCAL, "glossary_mine")
-    if kb.jobs.shared:  # no worker runs, so nobody takes the job
+    if kb.jobs.is_shared:  # no worker runs, so nobody takes the job
         given = {"name": "pumps.md", "audience": None, "tags": None}
         await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 

@@ -105,18 +105,19 @@ _ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 async def strategy_choose(
     kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion
 ) -> AsyncIterator[Event | Finished[StrategyChoice]]:
-    """Measure which search finds the passages of a set's questions best: semantic, keyword or hybrid, with which
-    derived texts and weights. It is measured before re-ranking, in the documents that the user may read. Questions that
-    are a sentence of their passage are left out: a keyword search finds those by itself. Nothing is changed;
-    `profile_save` saves the chosen strategy.
+    """Measure which search finds the passages of a set's questions best, before re-ranking.
+
+    It tries semantic, keyword and hybrid search, with different derived texts and weights, in the documents that the
+    caller may read. Questions that are a sentence of their passage are left out, because keywords alone find them.
+    Nothing is changed; `profile_save` keeps the result.
 
     Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
         MissingWing: no installed wing keeps sets of pairs.
-        NotFound: no set of this name is visible to the user.
-        InvalidInput: the measure is unknown, or no question of this part has a passage in the documents.
-        InvalidSettings, Conflict: the profile does not exist, or none can be saved under that name.
+        NotFound: there is no such set that the caller may see.
+        InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
+        InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
     """
     async with aclosing(_stream_choice(kb, principal, asked)) as events:
         async for event in events:
@@ -125,11 +126,11 @@ async def strategy_choose(
 
 @usecase("manager", everywhere=True)
 async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion) -> StrategyRun:
-    """Start a choice in the background, as in `strategy_choose`; `strategy_run` returns its progress.
+    """Start `strategy_choose` in the background; `strategy_run` returns its progress.
 
     Raises:
         Conflict: a choice is already running.
-        MissingWing, NotFound, InvalidInput, InvalidSettings: as for `strategy_choose`, before the start.
+        MissingWing, NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _load_questions(kb, principal, asked)
     await get_profile(kb.profiles, asked.profile or kb.settings.profile)
@@ -138,8 +139,9 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
 
 @usecase("manager", everywhere=True)
 async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
-    """Return the progress and the outcome of the last choice in the background. Return None if there is none on record,
-    or if its set comes from documents that the user may not read.
+    """Return the progress and the result of the choice that was started last.
+
+    None if none is known any more, or if its set was made from documents that the caller may not read.
     """
     job, sets = await kb.jobs.find_latest(STRATEGY, STRATEGY), find_question_sets()
     if job is None or sets is None:

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
-    """List the sets of training pairs of documents that one may all read, newest first."""
+    """List the sets of training pairs, newest first.
+
+    Only sets are listed whose documents the caller may all read.
+    """
     jobs = await list_making_jobs(kb.jobs)
     return await kb.blocking(lambda: [describe_set(kb, one, jobs) for one in list_visible_sets(kb, principal)])
 
@@ -60,11 +63,12 @@ async def data_show(
     start: Count = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_SHOWN_PAIRS)] = 25,
 ) -> DataFound:
-    """Return a set and its pairs, in the order in which they were made: those with all these words in question or
-    answer, and of this kind, part and state.
+    """Show a set and its pairs, in the order in which they were made.
+
+    Only pairs are shown that have all these words in question or answer, and this kind, part and state.
 
     Raises:
-        NotFound: there is no such set, or it is of documents that one may not all read.
+        NotFound: there is no such set, or the caller may not read all of its documents.
     """
     from argot.learn.store.pair_store import PairQuery
 
@@ -82,7 +86,7 @@ async def data_show(
 
 @usecase("manager", everywhere=True)
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
-    """Strike a pair: trainings and exports leave it out until it is restored."""
+    """Strike a pair: no training and no export uses it until it is restored."""
     return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "struck", principal.name)
     )
@@ -106,7 +110,7 @@ async def data_correct(
     question: Question | None = None,
     answer: Answer | None = None,
 ) -> DataPair:
-    """Give a pair another question or answer; a field that is not given is unchanged. The first wording is kept.
+    """Change the question or answer of a pair; what is left out stays. The record of how it was made also stays.
 
     Raises:
         NotFound: there is no such set or pair.
@@ -126,7 +130,7 @@ async def data_correct(
 
 @usecase("manager", everywhere=True)
 async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> RemovedData:
-    """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
+    """Remove a set with all its pairs. This cannot be undone; models that learnt from it stay."""
     # First of all: that a set is being made would tell that there is one.
     await kb.blocking(find_visible_set, kb, principal, name)
     if await is_being_made(kb, name):
@@ -143,7 +147,10 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
 @usecase("manager", everywhere=True)
 async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
-    """Return the kept pairs of a set with their passages, one JSON object a line (learn/README.md has the fields)."""
+    """Export the kept pairs of a set with their passages, one JSON object a line.
+
+    learn/README.md describes the fields.
+    """
     from argot.learn.store.pair_store import PairQuery
     from argot.learn.training_pairs import serialize_pairs
 
@@ -161,13 +168,13 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 async def data_import(
     kb: KnowledgeBase, principal: Principal, *, name: SetName, text: Text, audience: list[Reader] | None = None
 ) -> DataSet:
-    """Make a set of the pairs in a JSONL text, as `data_export` writes it: of all of them, or none.
+    """Create a set from the pairs in a JSONL text, as `data_export` writes it. All lines are imported, or none.
 
-    A passage that is not in the documents is stored with its text; `audience`: who may see such passages (none:
+    A passage that is not in the documents is stored with its text; `audience` says who may see such passages (none:
     everyone).
 
     Raises:
-        InvalidInput: a line is no pair; the message names line and remedy.
+        InvalidInput: a line is not a pair; the message names the line and the remedy.
         Conflict: there is a set of this name.
     """
     from argot.learn.store.pair_store import PairSet, SetDocument, StoredPair

@@ -58,14 +58,14 @@ async def data_make(
     name: SetName,
     recipe: DataRecipe = DataRecipe(),
 ) -> AsyncIterator[Event | Finished[DataSet]]:
-    """Make a set of training pairs of the documents one may read, or go on with one whose making was cut off.
+    """Make a set of training pairs from documents that the caller may read, or continue one.
 
-    Events: `{"kind": "progress", "name", "done", "total"}`.
+    An interrupted set is continued under its name. Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
         Conflict: there is a set of this name, or it is being made.
-        InvalidSettings: a kind needs a language model, and none is configured.
-        ModelUnavailable: the model no longer answers; the pairs made before are kept.
+        InvalidSettings: a kind needs a language model, and the settings name none.
+        ModelUnavailable: the model stopped answering; the pairs made until then are kept.
     """
     await _require_free(kb, principal, name, recipe)
     async with aclosing(follow_job(kb.jobs, build_pairs_job(principal, name))) as events:
@@ -83,9 +83,9 @@ async def data_start(
     name: SetName,
     recipe: DataRecipe = DataRecipe(),
 ) -> DataSet:
-    """Begin to make a set in the background, as `data_make` does; `data_list` says how far it is.
+    """Start `data_make` in the background; `data_list` returns the progress.
 
-    Raises: as `data_make`; if the model fails later, the set states it.
+    Raises: as `data_make`; if the model fails later, the set says so.
     """
     await _require_free(kb, principal, name, recipe)
     await kb.jobs.begin(build_pairs_job(principal, name))
@@ -94,7 +94,7 @@ async def data_start(
 
 @usecase("manager", everywhere=True)
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
-    """Stop the making that `data_start` began. The pairs made so far are kept, and the making can be continued."""
+    """Stop what `data_start` started. The pairs made so far are kept, and the making can be continued."""
     await kb.blocking(find_visible_set, kb, principal, name)
     job = (await list_making_jobs(kb.jobs)).get(name)
     if job is None or not job.is_under_way:

@@ -110,7 +110,7 @@ async def data_correct(
     question: Question | None = None,
     answer: Answer | None = None,
 ) -> DataPair:
-    """Change the question or answer of a pair; what is left out stays. The record of how it was made also stays.
+    """Change the question or answer of a pair; what is left out stays, and the first wording is kept beside it.
 
     Raises:
         NotFound: there is no such set or pair.

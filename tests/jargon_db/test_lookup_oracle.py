@@ -1,4 +1,4 @@
-"""The look-up against a dictionary: whatever text is a term, the same senses are found as by plain Python."""
+"""The lookup against a dictionary: for any term, the same senses are found as by plain Python."""
 
 import sqlite3
 
@@ -27,7 +27,7 @@ ROWS = st.lists(st.tuples(STORABLE, st.sampled_from("xyz"), st.lists(STORABLE, m
 
 
 def oracle(rows, term):
-    """Expansions of the first of the term's variants that any term or alias has, sorted; spellings told apart later."""
+    """Return the sorted expansions of the first variant of the term that is a term or alias; spellings are compared later."""
     by_key = {}
     for number, (spelling, _, aliases) in enumerate(rows):
         for name in (spelling, *aliases):
@@ -44,7 +44,7 @@ def oracle(rows, term):
 @example(rows=[("a\x00b", "x", []), ("%", "x", ["_"])], asked=["ab", "%", "_", "a\x00b"])
 @example(rows=[("A", "x", ["ab"]), ("ab", "y", [])], asked=["%", "a%", "a_", "_b", "__"])
 @example(rows=[("C++", "x", []), ("C", "x", [])], asked=["C++", "C", "c++"])
-def test_the_look_up_finds_what_a_dictionary_finds(glossaries, rows, asked):
+def test_lookup_finds_what_a_dictionary_finds(glossaries, rows, asked):
     """Number 4 of the scorecard: identical rows."""
     glossary = glossaries.empty()
     for number, (term, context, aliases) in enumerate(rows):
@@ -83,7 +83,7 @@ def test_every_strange_term_is_kept_as_typed_and_found_alone(glossaries, term):
         ("مصطلح", "\u200fمصطلح"), ("word line", "word\u00a0line"), ("word-line", "WORD\u2011LINES"),
     ],
 )  # fmt: skip
-def test_one_term_in_another_form_is_found(glossaries, defined, asked):
+def test_a_term_in_another_form_is_found(glossaries, defined, asked):
     """Number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
@@ -91,14 +91,14 @@ def test_one_term_in_another_form_is_found(glossaries, defined, asked):
 
 
 @pytest.mark.parametrize(("defined", "asked"), [("C", "C++"), ("C++", "C#"), ("a%", "ab"), ("a_", "ab")])
-def test_signs_are_part_of_a_term(glossaries, defined, asked):
+def test_symbols_are_part_of_a_term(glossaries, defined, asked):
     """Number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
     assert glossary.lookup.senses(EVERYBODY, [asked])[asked] == []
 
 
-def test_the_connection_of_the_look_up_cannot_write(glossaries):
+def test_the_lookup_connection_cannot_write(glossaries):
     """Number 4 of the scorecard: the look-up is read-only."""
     glossary = glossaries.open()
     for sql in ("DELETE FROM senses", "DROP TABLE senses", "INSERT INTO terms (spelling, key) VALUES ('a', 'a')"):

@@ -1,4 +1,4 @@
-"""Links, pipes, devices and system files: reported with the reason, never followed out of a folder, never waited for."""
+"""Links, pipes, devices and system files: reported with a reason, never followed out of a folder or waited for."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""PostgreSQL that is gone, restarted, read-only, full or newer: the error messages, and that no committed data is lost."""
+"""PostgreSQL that is gone, restarted, read-only, full or newer: the messages, and that no committed data is lost."""
 
 import logging
 import tempfile

@@ -1,4 +1,4 @@
-"""Building the matcher of a large glossary in the background: questions meanwhile get the previous one, kept current."""
+"""Building the matcher of a large glossary in the background: questions get the previous one with changes applied."""
 
 import threading
 

@@ -27,7 +27,7 @@ ROWS = st.lists(st.tuples(STORABLE, st.sampled_from("xyz"), st.lists(STORABLE, m
 
 
 def oracle(rows, term):
-    """Return the sorted expansions of the first variant of the term that is a term or alias; spellings are compared later."""
+    """Return the numbers of the rows whose term or alias has the first of the term's variants that is known."""
     by_key = {}
     for number, (spelling, _, aliases) in enumerate(rows):
         for name in (spelling, *aliases):

@@ -27,7 +27,7 @@ SIZE = 16
 
 @pytest.mark.parametrize("quantised", [0, 1, 2], ids=["none", "half", "all"])
 @pytest.mark.parametrize(("few", "most"), [(1_000, 2_000), (0, 2_000), (0, 10)], ids=["few", "widened", "too wide"])
-def test_the_nearest_of_the_documents_are_found(
+def test_the_nearest_passages_of_the_given_documents_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, most: int, quantised: int
 ) -> None:
     """Args:
@@ -74,7 +74,7 @@ def test_the_nearest_of_the_documents_are_found(
     store.close()
 
 
-def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
+def test_sign_vectors_find_the_nearest_of_many_passages(tmp_path: Path) -> None:
     """Vectors as they are in practice: around some that many have in common."""
     store, drawn, generation = CorpusStore.open(tmp_path / "corpus.db"), np.random.default_rng(5), "g000001"
     write(store, random.Random(5), "one")
@@ -103,7 +103,7 @@ def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
     store.close()
 
 
-def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Path) -> None:
+def test_quantised_vectors_are_replaced_and_removed_with_their_revision(tmp_path: Path) -> None:
     store, generation = CorpusStore.open(tmp_path / "corpus.db"), "g000001"
     write(store, random.Random(5), "one")
     (document,) = store.documents(ROOT)

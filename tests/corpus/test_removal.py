@@ -65,7 +65,7 @@ async def attached(kb: KnowledgeBase) -> str:
     return str(thread)
 
 
-async def test_a_removed_document(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_removed_document_is_in_no_file(kb: KnowledgeBase, tmp_path: Path) -> None:
     await added(kb, tmp_path)
     await do(kb, LOCAL, "glossary_mine")
     await added(kb, tmp_path, TEXT.replace("17", "18"))
@@ -76,7 +76,7 @@ async def test_a_removed_document(kb: KnowledgeBase, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["erased", "too old", "nothing is kept"])
-async def test_a_document_in_the_dustbin(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
+async def test_an_expired_document_of_the_dustbin_is_in_no_file(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
     """Until its time is over it is kept; then nothing of it is in any file."""
     await added(kb, tmp_path)
     await do(kb, LOCAL, "glossary_mine")
@@ -96,13 +96,13 @@ async def test_a_document_in_the_dustbin(kb: KnowledgeBase, tmp_path: Path, way:
     assert await do(kb, LOCAL, "check") == []
 
 
-async def test_a_file_taken_out_of_a_conversation(kb: KnowledgeBase) -> None:
+async def test_a_file_detached_from_a_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "thread_detach", thread=thread, name="harbour.md")
     assert left(kb.home) == []
 
 
-async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
+async def test_a_deleted_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"What is QXZJ, the {WORD}?", thread=thread)
     await do(kb, ANN, "feedback", thread=thread, turn=0, value=-1, comment=f"No {WORD}")
@@ -111,7 +111,7 @@ async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
     assert left(kb.home) == []
 
 
-async def test_an_old_conversation(kb: KnowledgeBase) -> None:
+async def test_an_expired_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"How many cranes has the {WORD} harbour?", thread=thread)
     await kb.chores.finish()
@@ -120,7 +120,7 @@ async def test_an_old_conversation(kb: KnowledgeBase) -> None:
     assert left(kb.home) == []
 
 
-async def test_an_erased_person(kb: KnowledgeBase) -> None:
+async def test_an_erased_person_is_in_no_file(kb: KnowledgeBase) -> None:
     await do(kb, LOCAL, "user_add", name="ann", display_name=f"Ann {WORD}")
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"How many cranes has the {WORD} harbour?", thread=thread)
@@ -135,7 +135,7 @@ def remove(home: Path) -> None:
     corpus.close()
 
 
-async def test_a_removal_that_was_killed_is_finished_by_the_next_start(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_killed_removal_is_finished_at_the_next_start(kb: KnowledgeBase, tmp_path: Path) -> None:
     await added(kb, tmp_path)
     await kb.close()
     home = await asyncio.to_thread(shutil.copytree, kb.home, tmp_path / "whole")

@@ -49,7 +49,7 @@ def damaged(home: Path, change: str) -> None:
     ],
     ids=["a number", "a whole vector"],
 )
-def test_a_vector_that_changed_is_found_and_rebuilt(tiny_kb: TinyBase, change: str) -> None:
+def test_a_changed_vector_is_detected_and_rebuilt(tiny_kb: TinyBase, change: str) -> None:
     tiny_kb.corpus.close()
     damaged(tiny_kb.folder, change)
     corpus = reopened(tiny_kb)
@@ -61,13 +61,13 @@ def test_a_vector_that_changed_is_found_and_rebuilt(tiny_kb: TinyBase, change: s
     corpus.close()
 
 
-def test_vectors_of_before_there_were_sketches_are_left_in_peace(tiny_kb: TinyBase) -> None:
+def test_vectors_older_than_sketches_pass_the_check(tiny_kb: TinyBase) -> None:
     with tiny_kb.corpus.store.database.writing() as connection:
         connection.execute("UPDATE vectors SET sketch = NULL")
     assert tiny_kb.corpus.check() == []
 
 
-def test_what_chroma_makes_of_a_vector_changes_no_sketch() -> None:
+def test_normalising_by_chroma_does_not_change_a_sketch() -> None:
     vectors = np.random.default_rng(1).normal(size=(200, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     again = vectors / np.sqrt((vectors.astype(np.float64) ** 2).sum(1, keepdims=True)).astype(np.float32)
@@ -98,7 +98,7 @@ def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatc
         index.close()
 
 
-def test_a_graph_that_leads_nowhere_is_found(
+def test_a_graph_without_links_is_detected(
     graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, written = graph
@@ -113,7 +113,7 @@ def test_a_graph_that_leads_nowhere_is_found(
     assert "searches do not find" in fault
 
 
-def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_harm(
+def test_flipped_bits_are_detected_and_do_not_crash_the_process(
     graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, written = graph
@@ -134,7 +134,7 @@ def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_
             assert "argot reindex" in str(found)
 
 
-def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny_kb: TinyBase) -> None:
+def test_a_rebuild_in_the_same_process_repairs_an_open_damaged_index(tiny_kb: TinyBase) -> None:
     corpus = tiny_kb.corpus
     query = corpus.embedder.embed_queries(["tariff"])
     before = corpus.search_semantic(EVERYTHING, "passage", query, 3)
@@ -148,7 +148,7 @@ def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny
     assert [id_ for id_, _ in corpus.search_semantic(EVERYTHING, "passage", query, 3)] == [id_ for id_, _ in before]
 
 
-def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_service_reports_damage_with_the_remedy_and_keeps_running(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     question = ("ask", "What does a late tariff filing cost?", "--home", home)
     with Served(home) as server:
@@ -168,7 +168,7 @@ def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Pat
 
 
 @pytest.mark.slow
-def test_every_file_of_a_knowledge_base_may_be_harmed_and_each_remedy_helps() -> None:
+def test_the_remedy_repairs_damage_to_any_knowledge_base_file() -> None:
     """One harm a file; `bench/damage.py` alone tries many."""
     done = subprocess.run([sys.executable, str(BENCH), "--places", "0"], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -107,7 +107,7 @@ def found(corpus: Corpus, question: str, principal: Principal = ROOT) -> list[st
 # -- keeping ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
+def test_a_derived_question_finds_its_passage(corpus: Corpus) -> None:
     """Whole: by words and by meaning, over rows and vectors, although the passage has not one word of it."""
     of = passages(corpus)[-1]
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
@@ -120,7 +120,7 @@ def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> None:
+def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -> None:
     """RAIDD's flavours: S and Q by their kind, each alone or beside the passages."""
     first, *_, last = passages(corpus)
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
@@ -141,7 +141,7 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     assert best(search_derived=False) == []
 
 
-def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: Corpus) -> None:
+def test_a_text_derived_from_a_section_finds_all_its_passages(corpus: Corpus) -> None:
     of = passages(corpus)
     recipe = Recipe("expert_summary", "e@2", "m")
     # One passage has its own already, as before sections: all of the section are made anew, in its place.
@@ -157,7 +157,7 @@ def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: C
     assert corpus.check() == []
 
 
-def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
+def test_a_finished_derivation_is_not_repeated_even_when_empty(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     assert len(to_do(corpus, QUESTION, TRIPLE)) == 2 * (1 + len(others))
     keep(corpus, asked(QUESTION, first), named(TRIPLE, first))
@@ -168,7 +168,7 @@ def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) 
     assert texts(corpus) == []
 
 
-def test_texts_that_came_with_the_document_count_as_made(corpus: Corpus) -> None:
+def test_texts_derived_at_ingest_count_as_made(corpus: Corpus) -> None:
     class Deriver:
         name = "at ingest"
 
@@ -190,7 +190,7 @@ def test_texts_that_came_with_the_document_count_as_made(corpus: Corpus) -> None
     assert corpus.check() == []
 
 
-def test_another_prompt_or_model_replaces_only_when_asked(corpus: Corpus) -> None:
+def test_another_prompt_or_model_replaces_texts_only_on_request(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     keep(corpus, asked(QUESTION, first, "Old one?", "Old two?"))
     assert to_do(corpus, NEWER) == [(p.id, "question") for p in others]
@@ -203,7 +203,7 @@ def test_another_prompt_or_model_replaces_only_when_asked(corpus: Corpus) -> Non
     assert corpus.check() == []
 
 
-def test_triples_of_the_rules_stay_the_documents(corpus: Corpus) -> None:
+def test_rule_based_triples_are_kept_beside_those_of_the_model(corpus: Corpus) -> None:
     """Also where the model says the same; removing or renewing the model's takes only what is its own."""
     (of,) = passages(corpus, "drive-tool.md")
     rules = {row[0] for row in corpus.store.database.connection().execute("SELECT text FROM triples")}
@@ -224,7 +224,7 @@ def test_triples_of_the_rules_stay_the_documents(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpus) -> None:
+def test_removing_one_kind_removes_its_texts_vectors_and_record(corpus: Corpus) -> None:
     first, second = passages(corpus)[0], passages(corpus, "nand-layout.md")[0]
     vectors = corpus.vectors.counts()
     keep(corpus, asked(QUESTION, first, "One?", "Two?"), asked(QUESTION, second, "Three?"))
@@ -241,7 +241,7 @@ def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpu
     assert corpus.check() == []
 
 
-def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpus) -> None:
+def test_the_previous_summary_is_that_of_the_nearest_earlier_passage(corpus: Corpus) -> None:
     of = passages(corpus)
 
     def before(n: int) -> str:
@@ -254,7 +254,7 @@ def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpu
     assert [before(n) for n in range(4)] == ["", "summary 0", "summary 1", "summary 1"]
 
 
-def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_along(corpus: Corpus) -> None:
+def test_derived_texts_follow_changes_and_removal_of_their_document(corpus: Corpus) -> None:
     (of,) = passages(corpus, "drive-tool.md")
     keep(
         corpus, asked(QUESTION, of, "Which gizmo refurbishes it?"), named(TRIPLE, of, ("FTLX module", "remap", "block"))
@@ -285,7 +285,7 @@ def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_al
     assert corpus.check() == []
 
 
-def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
+def test_a_rebuilt_index_contains_the_derived_texts(corpus: Corpus) -> None:
     of = passages(corpus)[-1]
     keep(corpus, asked(QUESTION, of, "Which gizmo refurbishes it?"))
     before = corpus.vectors.counts()
@@ -297,7 +297,7 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_knowledge_base_of_an_earlier_version_is_migrated(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
         before_sources(connection)
@@ -380,7 +380,7 @@ def clean(derived_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", killing.shares(10))
-def test_killed_and_run_again_equals_one_clean_run(
+def test_a_killed_derivation_run_again_equals_one_clean_run(
     derived_home: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:
     steps, expected = clean
@@ -422,7 +422,7 @@ async def count(kb: KnowledgeBase) -> int:
     return len(texts(await kb.load()))
 
 
-async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_every_missing_text_is_derived_once(kb: KnowledgeBase, scripted_model: Any) -> None:
     result = await derive(kb, "question", "description")
     total = (await kb.load()).store.count_passages(ROOT)
     assert (result["made"], result["total"], result["failed"]) == (2 * total, 2 * total, 0)
@@ -433,7 +433,7 @@ async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, s
     assert (await kb.load()).check() == []
 
 
-async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
+async def test_progress_is_reported_for_each_passage(kb: KnowledgeBase) -> None:
     parameters = {"kinds": ["question"], "documents": ["handbook.md"]}
     events = [event async for event in catalogue.dispatch(kb, ROOT, "derive", parameters)]
     progress = events[:-1]
@@ -444,7 +444,7 @@ async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
     assert [row[1] for row in rows(await kb.load(), "derivations")] == ["question"] * total
 
 
-async def test_four_passages_are_in_hand_at_once(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_four_passages_are_derived_at_once(kb: KnowledgeBase, scripted_model: Any) -> None:
     working: list[int] = []
 
     def slowly(request: Any) -> dict[str, Any]:
@@ -460,7 +460,7 @@ async def test_four_passages_are_in_hand_at_once(kb: KnowledgeBase, scripted_mod
     assert max(working) == 4
 
 
-async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
+async def test_a_lost_model_server_ends_the_run_and_the_next_one_continues(
     kb: KnowledgeBase, scripted_model: Any
 ) -> None:
     total = (await kb.load()).store.count_passages(ROOT)
@@ -480,9 +480,7 @@ async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
     assert await count(kb) == total
 
 
-async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
-    kb: KnowledgeBase, scripted_model: Any
-) -> None:
+async def test_a_failed_passage_is_reported_and_retried(kb: KnowledgeBase, scripted_model: Any) -> None:
     def moody(request: Any) -> Any:
         return "Well." if "hall 13" in request.user else about(request)
 
@@ -495,7 +493,7 @@ async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
     assert (await derive(kb, "question"))["made"] == 1
 
 
-async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_a_stopped_run_keeps_what_it_reported(kb: KnowledgeBase, scripted_model: Any) -> None:
     scripted_model.speed = 0.01
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     told = 0
@@ -514,7 +512,7 @@ async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scrip
     assert (rest["problems"], rest["made"]) == ([], total - made)
 
 
-async def test_questions_are_answered_and_documents_changed_meanwhile(
+async def test_questions_and_document_changes_work_during_a_run(
     kb: KnowledgeBase, scripted_model: Any, tmp_path: Path
 ) -> None:
     """A passage of a document that was changed while the model worked on it is passed over, not kept."""
@@ -537,14 +535,14 @@ async def test_questions_are_answered_and_documents_changed_meanwhile(
     assert (await kb.load()).check() == []
 
 
-async def test_without_a_server_the_setting_is_named(tiny_home: Path, tmp_path: Path) -> None:
+async def test_without_a_model_server_the_error_names_the_setting(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home, model_url="")) as kb:
         with pytest.raises(InvalidSettings, match="ARGOT_MODEL_URL=http"):
             await derive(kb, "question")
 
 
-async def test_what_cannot_be_derived_is_refused(kb: KnowledgeBase) -> None:
+async def test_an_invalid_derivation_request_is_refused(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match="kinds"):
         await derive(kb, "poem")
     with pytest.raises(InvalidInput, match="kinds"):
@@ -558,7 +556,7 @@ async def test_what_cannot_be_derived_is_refused(kb: KnowledgeBase) -> None:
             await call(kb, ASKER, name, **({"kinds": ["question"]} if name == "derived_remove" else {}))
 
 
-async def test_the_summary_before_is_in_the_prompt_also_of_a_later_run(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_the_prompt_holds_the_previous_summary_of_an_earlier_run(kb: KnowledgeBase, scripted_model: Any) -> None:
     """One passage's reply is of no use at first; the next run hands it the summary that is stored."""
 
     def summary(request: Any) -> Any:
@@ -579,7 +577,7 @@ async def test_the_summary_before_is_in_the_prompt_also_of_a_later_run(kb: Knowl
 # -- who may know -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_manager_derives_only_what_they_may_read(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_a_manager_derives_only_from_readable_documents(kb: KnowledgeBase, scripted_model: Any) -> None:
     """Neither is the hidden document's text sent, nor is it listed or taken out."""
     await derive(kb, "question", as_=MANAGER)
     assert not any("vault" in request.user.casefold() for request in scripted_model.asked())
@@ -599,7 +597,7 @@ async def test_a_manager_derives_only_what_they_may_read(kb: KnowledgeBase, scri
         await derive(kb, "question", as_=MANAGER, documents=["vault-handbook.md"])
 
 
-async def test_a_canary_in_a_derived_text_is_met_by_its_readers_alone(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_a_canary_in_a_derived_text_is_found_by_its_readers_alone(kb: KnowledgeBase, scripted_model: Any) -> None:
     """Also where it stands in the derived text and in a triple of it alone, and not in the passage."""
     corpus = await kb.load()
     (of,) = passages(corpus, "vault-handbook.md")
@@ -664,13 +662,13 @@ def test_the_command_derives_lists_and_removes(argot: Argot) -> None:
 
 
 @pytest.mark.parametrize("wrong", [(), ("--list", "--kind", "question"), ("--kind", "poem"), ("--remove", "poem")])
-def test_a_wrong_command_line_is_told(argot: Argot, wrong: tuple[str, ...]) -> None:
+def test_an_invalid_command_line_is_refused(argot: Argot, wrong: tuple[str, ...]) -> None:
     code, _, err = argot("derive", *wrong)
     assert code == 2
     assert "--kind" in err or "question" in err
 
 
-def test_what_failed_is_named_and_the_exit_code_says_so(argot: Argot, scripted_model: Any) -> None:
+def test_failures_are_named_and_set_the_exit_code(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("invalid_json")
     code, out, err = argot("derive", "--kind", "question", "tariff-filing.md")
     assert code == 1
@@ -681,7 +679,7 @@ def test_what_failed_is_named_and_the_exit_code_says_so(argot: Argot, scripted_m
     assert code == 1 and "ARGOT_MODEL_URL" in err
 
 
-def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
+def test_a_killed_command_loses_only_the_passages_in_progress(
     argot: Argot, tmp_path: Path, scripted_model: Any
 ) -> None:
     scripted_model.speed = 0.1
@@ -706,7 +704,7 @@ def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
     assert result["made"] < total or before <= 8
 
 
-def test_stopping_the_command_stops_the_servers_work(argot: Argot, scripted_model: Any) -> None:
+def test_stopping_the_command_ends_the_requests_to_the_model_server(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("pause", tokens=0)
     command = [sys.executable, "-m", "argot.ui.cli.main", "derive", "--kind", "question"]
     process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -19,11 +19,11 @@ from argot.tools.text.markdown_prose import extract_prose
         ("write `<b>` or \\<b>", "write <b> or <b>"),
     ],
 )
-def test_tags_of_html_are_no_prose(source: str, prose: str) -> None:
+def test_html_tags_are_not_prose(source: str, prose: str) -> None:
     assert extract_prose(source).text == prose
 
 
-def test_prose_is_found_again_in_a_source_with_tags() -> None:
+def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
     source = "<p>Press <b>Start</b>, then wait.</p>"
     plain = extract_prose(source)
     at = plain.text.index("Start")

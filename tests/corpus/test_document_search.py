@@ -74,7 +74,7 @@ def test_the_nearest_passages_of_the_given_documents_are_found(
     store.close()
 
 
-def test_sign_vectors_find_the_nearest_of_many_passages(tmp_path: Path) -> None:
+def test_quantised_vectors_find_the_nearest_of_many_passages(tmp_path: Path) -> None:
     """Vectors as they are in practice: around some that many have in common."""
     store, drawn, generation = CorpusStore.open(tmp_path / "corpus.db"), np.random.default_rng(5), "g000001"
     write(store, random.Random(5), "one")

@@ -245,18 +245,14 @@ def choices_of(name: str) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "json"])
-def test_a_prompt_with_a_schema_is_replied_to_with_a_valid_object(
-    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
-) -> None:
+def test_a_prompt_with_a_schema_gets_a_valid_object(replies: dict[str, tuple[Any, list[ModelCall]]], name: str) -> None:
     reply, calls = replies[name]
     jsonschema.validate(reply, prompt(name).schema(**choices_of(name)) or {})
     assert not calls[-1].failed
 
 
 @pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "text"])
-def test_a_prompt_without_a_schema_is_replied_to_with_text(
-    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
-) -> None:
+def test_a_prompt_without_a_schema_gets_text(replies: dict[str, tuple[Any, list[ModelCall]]], name: str) -> None:
     reply, calls = replies[name]
     assert isinstance(reply, str), reply
     assert reply.strip()
@@ -266,13 +262,13 @@ def test_a_prompt_without_a_schema_is_replied_to_with_text(
 # -- streaming, concurrency, cache, cancellation -----------------------------------------------------------------------
 
 
-async def test_text_comes_in_pieces_while_the_rest_is_still_written(model: Model, calls: list[ModelCall]) -> None:
+async def test_text_is_streamed_while_it_is_generated(model: Model, calls: list[ModelCall]) -> None:
     pieces = [piece async for piece in model.text("slide_description", **inputs_of("slide_description"))]
     assert len(pieces) >= 10
     assert 0 < calls[0].first_token_seconds < calls[0].seconds
 
 
-async def test_eight_replies_are_written_at_once(vllm: Served, server: ModelServer) -> None:
+async def test_eight_replies_are_generated_at_once(vllm: Served, server: ModelServer) -> None:
     async def reply(number: int) -> list[ModelCall]:
         calls: list[ModelCall] = []
         await text_of(
@@ -291,9 +287,7 @@ async def test_eight_replies_are_written_at_once(vllm: Served, server: ModelServ
     assert most >= 2, "they were written one after the other"
 
 
-async def test_another_question_finds_the_constant_part_of_its_prompt_in_the_prefix_cache(
-    vllm: Served, model: Model, calls: list[ModelCall]
-) -> None:
+async def test_a_second_question_uses_the_prefix_cache(vllm: Served, model: Model, calls: list[ModelCall]) -> None:
     await model.json("identify_jargon", question="What is the WL voltage during a read?")
     before = vllm.metric("vllm:prefix_cache_hits_total")
     await model.json("identify_jargon", question="When must a TFL be filed?")
@@ -311,7 +305,7 @@ async def a_long_reply(server: ModelServer) -> tuple[dict[str, str], int]:
     pytest.fail(f"no reply is long enough to be stopped half-way: {[call.completion_tokens for call in calls]} tokens")
 
 
-async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
+async def test_an_abandoned_answer_is_not_generated_to_its_end(
     vllm: Served, server: ModelServer, calls: list[ModelCall]
 ) -> None:
     long, whole = await a_long_reply(server)
@@ -326,7 +320,7 @@ async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
     assert 0 < calls[0].completion_tokens <= written
 
 
-async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
+async def test_a_cancelled_question_stops_generating_a_structured_reply(
     vllm: Served, model: Model, server: ModelServer
 ) -> None:
     await server.served_model()
@@ -345,7 +339,7 @@ async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
 
 
 @pytest.mark.parametrize("question", ["What is the WL voltage?", "Qué significa «PUC»? 電圧は? 🙂 0x7F/ES-NIRE-10ns"])
-async def test_tokens_are_counted_as_the_server_counts_them(
+async def test_token_counts_equal_those_of_the_server(
     server: ModelServer, model: Model, calls: list[ModelCall], question: str
 ) -> None:
     counted = await count_tokens(
@@ -358,7 +352,7 @@ async def test_tokens_are_counted_as_the_server_counts_them(
 @pytest.mark.parametrize(
     "text", [PASSAGE * 4, "0x7F3A-ES/NIRE_10ns 電圧🙂 " * 40, "a\n" * 600], ids=["words", "codes", "lines"]
 )
-async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
+async def test_the_best_passages_that_fit_the_context_are_sent(
     model: Model, calls: list[ModelCall], server: ModelServer, text: str
 ) -> None:
     passages = [wrap_in_fence("passage", text, n=number) for number in range(1, 101)]
@@ -434,7 +428,9 @@ def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any)
     return result_of
 
 
-async def test_eight_questions_at_once_are_all_answered(tiny_kb: Any, settings: Settings, server: ModelServer) -> None:
+async def test_eight_concurrent_questions_are_all_answered(
+    tiny_kb: Any, settings: Settings, server: ModelServer
+) -> None:
     result_of = in_process(tiny_kb, settings, server)
     questions = [f"What is the WL voltage during read number {number}?" for number in range(8)]
     results = await asyncio.gather(*(result_of(question, question) for question in questions))
@@ -508,7 +504,7 @@ async def beginning(server: ModelServer) -> str:
     return said[:32]
 
 
-def test_doctor_says_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:
+def test_the_doctor_reports_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:
     shutil.copytree(tiny_home, settings.home)
     done = argot(settings, "doctor", "--json")
     findings = [finding for finding in json.loads(done.stdout) if "model" in finding["name"]]
